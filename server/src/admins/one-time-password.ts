@@ -1,0 +1,18 @@
+import { hash } from '@node-rs/argon2'
+import { randomInt } from 'node:crypto'
+
+/** Without letters that look alike. 20 of them hold 99 bits. */
+const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
+const GROUPS = 4
+const GROUP_LENGTH = 5
+
+/** For a person to type once. */
+export function newOneTimePassword(): string {
+  const group = () => Array.from({ length: GROUP_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')
+  return Array.from({ length: GROUPS }, group).join('-')
+}
+
+/** argon2id with the library's defaults (OWASP's second recommendation: 19 MiB, 2 passes). */
+export async function hashPassword(password: string): Promise<string> {
+  return hash(password)
+}

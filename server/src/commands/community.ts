@@ -1,0 +1,88 @@
+import { createCommunity } from '../communities/create-community.ts'
+import { listCommunities } from '../communities/queries.ts'
+import { switchPartnerApi } from '../communities/switch-partner-api.ts'
+import { Refusal } from '../refusal.ts'
+import {
+  commandActor,
+  optionalText,
+  print,
+  printJson,
+  requireCommunity,
+  requireText,
+  withTables,
+  type Command,
+} from './command.ts'
+
+export const communityCommands: Command[] = [
+  {
+    name: 'community create',
+    usage: '--slug SLUG --name NAME [--time-zone ZONE] [--json]',
+    summary: 'Make a community',
+    options: {
+      slug: { type: 'string' },
+      name: { type: 'string' },
+      'time-zone': { type: 'string' },
+      json: { type: 'boolean' },
+    },
+    run: ({ config, values }) =>
+      withTables(config, async (sql) => {
+        const timeZone = optionalText(values, 'time-zone')
+        const { slug, name } = await createCommunity(sql, commandActor(), {
+          slug: requireText(values, 'slug'),
+          name: requireText(values, 'name'),
+          ...(timeZone && { timeZone }),
+        })
+        if (values.json) return printJson({ slug, name })
+        print(
+          `Made the community ${slug} (${name}). Next:`,
+          `  npx hourbank admin create --community ${slug} --email you@example.org --name "Your name"`,
+          `  npx hourbank partner create --community ${slug} --name "A bank"`,
+        )
+      }),
+  },
+  {
+    name: 'community list',
+    usage: '[--json]',
+    summary: 'List the communities',
+    options: { json: { type: 'boolean' } },
+    run: ({ config, values }) =>
+      withTables(config, async (sql) => {
+        const communities = await listCommunities(sql)
+        if (values.json) {
+          return printJson(
+            communities.map(({ id, slug, name, test, time_zone, language, partner_api_enabled, created_at }) => ({
+              slug,
+              name,
+              id,
+              test,
+              time_zone,
+              language,
+              partner_api_enabled,
+              created_at,
+            })),
+          )
+        }
+        if (communities.length === 0) print('There is no community yet. See: npx hourbank community create --help')
+        for (const { slug, name, partner_api_enabled: enabled } of communities) {
+          print(`${slug}  ${name}${enabled ? '' : '  (partner API switched off)'}`)
+        }
+      }),
+  },
+  {
+    name: 'community partner-api',
+    usage: 'on|off --community SLUG [--reason TEXT]',
+    summary: 'Switch the partner API of a community on or off, for all its partners at once',
+    options: { community: { type: 'string' }, reason: { type: 'string' } },
+    run: ({ config, values, positionals: [wish] }) =>
+      withTables(config, async (sql) => {
+        if (wish !== 'on' && wish !== 'off') throw new Refusal('Say on or off.')
+        const community = await requireCommunity(sql, values)
+        const change =
+          wish === 'on'
+            ? { enabled: true as const }
+            : { enabled: false as const, reason: requireText(values, 'reason') }
+        await switchPartnerApi(sql, commandActor(), community.id, change)
+        print(`The partner API of ${community.slug} is ${wish}.`)
+      }),
+  },
+]

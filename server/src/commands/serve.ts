@@ -1,0 +1,137 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { makeDemo, type Demo } from '../communities/demo.ts'
+import type { Config } from '../config.ts'
+import { backup } from '../db/backup.ts'
+import { connect, type Sql } from '../db/connect.ts'
+import { openEmbedded } from '../db/embedded.ts'
+import { migrate } from '../db/migrate.ts'
+import { API_PREFIX } from '../http/frame.ts'
+import { createLog } from '../log.ts'
+import { startNode, type ServingNode } from '../node.ts'
+import { Refusal } from '../refusal.ts'
+import { startWorkers } from '../workers.ts'
+import { print, type Command } from './command.ts'
+
+export const serveCommand: Command = {
+  name: 'serve',
+  usage: '',
+  summary: 'Run the service (what npm start does)',
+  options: {},
+  async run({ config }) {
+    const log = createLog(config.logLevel)
+    const stopped = stopSignal()
+    const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve')
+    try {
+      const databaseUrl = config.databaseUrl ?? embedded!.url
+      const demo = await prepare(config, databaseUrl, log)
+      const node = await listen(config, databaseUrl, log)
+      print(...welcome(config, demo))
+      log.info({ port: config.port, role: config.role }, 'serving')
+      const signal = await stopped
+      log.info({ signal }, 'stopping')
+      await node.close()
+    } finally {
+      await embedded?.close()
+    }
+  },
+}
+
+/** Tables up to date, and something to look at on the first start. */
+async function prepare(config: Config, databaseUrl: string, log: Logger): Promise<Demo | undefined> {
+  const sql = connect(databaseUrl, { connectionsMax: 2, name: 'start' })
+  try {
+    const applied = await migrate(sql, {
+      // Only of the embedded database: whoever brings a server of their own has backups of their own.
+      ...(!config.databaseUrl && { beforeChange: () => backUpBeforeMigrating(config, databaseUrl, log) }),
+    })
+    if (applied.length > 0) log.info({ applied }, 'migrated')
+    return config.demo ? await makeDemo(sql) : undefined
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: Logger): Promise<void> {
+  const folder = join(config.dataDir, 'backups')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.hourbank.gz`)
+  // A connection of its own: the migration's is inside its transaction.
+  const sql: Sql = connect(databaseUrl, { connectionsMax: 1, name: 'backup' })
+  try {
+    await backup(sql, file, () => {})
+    log.info({ file }, 'backed up before migrating')
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+async function listen(config: Config, databaseUrl: string, log: Logger): Promise<ServingNode> {
+  try {
+    if (config.webConcurrency > 1) return await startWorkers({ config, databaseUrl, log })
+    return await startNode({ config, databaseUrl, log })
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === 'EADDRINUSE') {
+      throw new Refusal(`Port ${config.port} is taken. Stop what uses it, or choose another: PORT=3001 npm start`)
+    }
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
+      throw new Refusal(`${config.host}:${config.port} cannot be used here (${code}). Change HOST or PORT.`)
+    }
+    throw error
+  }
+}
+
+function welcome(config: Config, demo: Demo | undefined): string[] {
+  const lines = [
+    '',
+    'Hourbank is running.',
+    '',
+    `  Console      ${config.publicUrl}/console/`,
+    `  Partner API  ${config.publicUrl}${API_PREFIX}`,
+    `  Description  ${config.publicUrl}/openapi.json`,
+    '',
+  ]
+  if (!demo) {
+    return [
+      ...lines,
+      'New credentials:',
+      '  npx hourbank community list',
+      '  npx hourbank partner create --community SLUG --name NAME',
+      '  npx hourbank admin reset --email EMAIL',
+      '',
+    ]
+  }
+  const body = JSON.stringify({
+    grant_type: 'client_credentials',
+    client_id: demo.clientId,
+    client_secret: demo.clientSecret,
+  })
+  return [
+    ...lines,
+    'A demo community was made. This is shown only now:',
+    '',
+    `  Administrator      ${demo.email}`,
+    `  One-time password  ${demo.password}`,
+    `  client_id          ${demo.clientId}`,
+    `  client_secret      ${demo.clientSecret}`,
+    '',
+    'Get an access token:',
+    '',
+    `curl -s ${config.publicUrl}${API_PREFIX}/oauth/token -H 'Content-Type: application/json' -d '${body}'`,
+    '',
+  ]
+}
+
+/** The first signal ends the service in order, the second one at once. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        resolve(signal)
+        process.on(signal, () => process.exit(1))
+      })
+    }
+  })
+}

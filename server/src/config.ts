@@ -1,0 +1,196 @@
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseNetwork } from './http/networks.ts'
+
+export type Role = 'all' | 'api' | 'worker'
+
+/** Every mistake at once, so that an operator mends a deployment in one go. */
+export class ConfigError extends Error {
+  constructor(readonly mistakes: string[]) {
+    super(`These settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
+  }
+}
+
+type Read<T> = (text: string) => T
+
+/** The folder of the project, so that commands find the same data from any folder. */
+const PROJECT_DIR = fileURLToPath(new URL('../../', import.meta.url))
+const SECRET_KEY_LENGTH_MIN = 32
+const WEB_CONCURRENCY_MAX = 64
+
+/** The settings: name, how it is read, what is taken when it is absent. Nothing else reads the environment. */
+const SETTINGS = {
+  PORT: [integer(1, 65_535), 3000],
+  HOST: [host, '127.0.0.1'],
+  DATA_DIR: [(text: string) => resolve(text), resolve(PROJECT_DIR, '.data')],
+  DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
+  DATABASE_LISTEN_URL: [url('postgres:', 'postgresql:'), undefined],
+  PUBLIC_URL: [publicUrl, undefined],
+  REDIS_URL: [url('redis:', 'rediss:'), undefined],
+  SECRET_KEY: [secretKey, undefined],
+  SECRET_KEY_PREVIOUS: [secretKey, undefined],
+  CALL_LOG_DAYS: [integer(1, 3650), 90],
+  ROLE: [oneOf('all', 'api', 'worker'), 'all'],
+  WEB_CONCURRENCY: [integer(1, WEB_CONCURRENCY_MAX), 1],
+  TRUST_PROXY: [trustProxy, false],
+  DEMO: [flag, undefined],
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: [flag, false],
+  LOG_LEVEL: [oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'],
+  METRICS_TOKEN: [metricsToken, undefined],
+} as const satisfies Record<string, readonly [read: Read<unknown>, fallback: unknown]>
+
+type Settings = {
+  [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name][0]> | (typeof SETTINGS)[Name][1]
+}
+
+export interface Config {
+  readonly port: number
+  readonly host: string
+  readonly dataDir: string
+  /** Absent: the embedded database under dataDir. */
+  readonly databaseUrl: string | undefined
+  readonly listenUrl: string | undefined
+  /** The address partners use; also the OAuth issuer. */
+  readonly publicUrl: string
+  readonly redisUrl: string | undefined
+  readonly secretKey: string | undefined
+  readonly previousSecretKey: string | undefined
+  readonly callLogDays: number
+  readonly role: Role
+  readonly webConcurrency: number
+  /** The peers that may say whom they speak for. */
+  readonly trustProxy: false | string[]
+  readonly demo: boolean
+  readonly webhookAllowPrivateTargets: boolean
+  readonly logLevel: string
+  readonly metricsToken: string | undefined
+}
+
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const mistakes: string[] = []
+  const settings = Object.fromEntries(
+    Object.entries(SETTINGS).map(([name, [read, fallback]]) => {
+      const text = env[name]?.trim()
+      if (!text) return [name, fallback]
+      try {
+        return [name, read(text)]
+      } catch (error) {
+        mistakes.push(`${name}: expected ${(error as Error).message}`)
+        return [name, fallback]
+      }
+    }),
+  ) as Settings
+
+  if (settings.DATABASE_URL && !env.SECRET_KEY?.trim()) {
+    mistakes.push(
+      'SECRET_KEY: required with DATABASE_URL; make one with: node -p "crypto.randomBytes(32).toString(\'hex\')"',
+    )
+  }
+  if (settings.DATABASE_LISTEN_URL && !settings.DATABASE_URL) {
+    mistakes.push('DATABASE_LISTEN_URL: expected only together with DATABASE_URL')
+  }
+  if (mistakes.length > 0) throw new ConfigError(mistakes)
+
+  const embeddedOnLoopback = !settings.DATABASE_URL && isLoopback(settings.HOST)
+  return Object.freeze({
+    port: settings.PORT,
+    host: settings.HOST,
+    dataDir: settings.DATA_DIR,
+    databaseUrl: settings.DATABASE_URL,
+    listenUrl: settings.DATABASE_LISTEN_URL,
+    publicUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),
+    redisUrl: settings.REDIS_URL,
+    secretKey: settings.SECRET_KEY,
+    previousSecretKey: settings.SECRET_KEY_PREVIOUS,
+    callLogDays: settings.CALL_LOG_DAYS,
+    role: settings.ROLE,
+    webConcurrency: settings.WEB_CONCURRENCY,
+    trustProxy: settings.TRUST_PROXY,
+    demo: settings.DEMO ?? (embeddedOnLoopback && !settings.PUBLIC_URL),
+    webhookAllowPrivateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS,
+    logLevel: settings.LOG_LEVEL,
+    metricsToken: settings.METRICS_TOKEN,
+  })
+}
+
+/** Where a person on this machine reaches the service; a wildcard address is not one to type into a browser. */
+function localAddress(listenHost: string, port: number): string {
+  const name = listenHost === '0.0.0.0' || listenHost === '::' ? 'localhost' : listenHost
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+function isLoopback(name: string): boolean {
+  return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
+}
+
+function integer(min: number, max: number): Read<number> {
+  return (text) => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < min || value > max) throw new Error(`a whole number from ${min} to ${max}`)
+    return value
+  }
+}
+
+function oneOf<const T extends string>(...choices: T[]): Read<T> {
+  return (text) => {
+    const choice = choices.find((candidate) => candidate === text)
+    if (!choice) throw new Error(`one of ${choices.join(', ')}`)
+    return choice
+  }
+}
+
+function flag(text: string): boolean {
+  const value = { on: true, true: true, '1': true, off: false, false: false, '0': false }[text.toLowerCase()]
+  if (value === undefined) throw new Error('on or off')
+  return value
+}
+
+function host(text: string): string {
+  const isName = /^(?!-)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/i.test(text) && !/^[\d.]+$/.test(text)
+  if (!isName && isIP(text) === 0) throw new Error('an IP address or a host name')
+  return text
+}
+
+function url(...protocols: string[]): Read<string> {
+  return (text) => {
+    // The text itself is never repeated in the message: it holds a password.
+    if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
+      throw new Error(`an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`)
+    }
+    return text
+  }
+}
+
+function publicUrl(text: string): string {
+  const address = url('https:', 'http:')(text).replace(/\/+$/, '')
+  const { pathname, search, hash, username } = new URL(address)
+  if (pathname !== '/' || search || hash || username) {
+    throw new Error('an address without path, query or credentials, like https://hours.example.org')
+  }
+  return address
+}
+
+function secretKey(text: string): string {
+  if (text.length < SECRET_KEY_LENGTH_MIN) throw new Error(`at least ${SECRET_KEY_LENGTH_MIN} random characters`)
+  return text
+}
+
+function metricsToken(text: string): string {
+  if (!/^[\x21-\x7e]{16,}$/.test(text)) throw new Error('at least 16 printable characters without spaces')
+  return text
+}
+
+/**
+ * Never a plain 'true' or a number of hops: whoever reaches the port directly could then choose the address that the
+ * allowlist judges.
+ */
+function trustProxy(text: string): string[] {
+  const ranges = text.split(',').map((range) => range.trim())
+  try {
+    for (const range of ranges) parseNetwork(range)
+  } catch (error) {
+    throw new Error(`the addresses of the proxies in front, like 10.0.0.0/8, 192.0.2.7 (${(error as Error).message})`)
+  }
+  return ranges
+}

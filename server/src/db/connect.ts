@@ -1,0 +1,71 @@
+import postgres from 'postgres'
+
+export type Sql = postgres.Sql<{ bigint: number }>
+export type Transaction = postgres.TransactionSql<{ bigint: number }>
+/** What a query needs: the pool, or a transaction of it. */
+export type Queries = Sql | Transaction
+
+const CONNECT_TIMEOUT_SECONDS = 5
+const RECONNECT_DELAY_SECONDS = 0.5
+const INT8_OID = 20
+
+export interface ConnectOptions {
+  connectionsMax: number
+  /** Shown in pg_stat_activity, so that an operator sees which part holds a connection. */
+  name: string
+  /** Called with each statement sent; tests count them. */
+  onStatement?: ((statement: string) => void) | undefined
+}
+
+export function connect(url: string, options: ConnectOptions): Sql {
+  return postgres(url, {
+    max: options.connectionsMax,
+    connect_timeout: CONNECT_TIMEOUT_SECONDS,
+    // The driver's own back-off grows to a minute; a request that arrives after an outage must not wait for it.
+    backoff: () => RECONNECT_DELAY_SECONDS,
+    connection: { application_name: `hourbank ${options.name}` },
+    types: { bigint: { to: INT8_OID, from: [INT8_OID], serialize: String, parse: safeInteger } },
+    onnotice: () => {},
+    ...(options.onStatement && { debug: (_connection, statement) => options.onStatement!(statement) }),
+  })
+}
+
+/** All or nothing; within another transaction, a part of it. */
+export async function transaction<T>(sql: Queries, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return ('savepoint' in sql ? sql.savepoint(work) : sql.begin(work)) as Promise<T>
+}
+
+/** Ids and centihours stay far below 2^53; a value above is a defect that must not pass as a rounded number. */
+function safeInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit a JavaScript number`)
+  return value
+}
+
+const OUTAGE_CODES = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  // A standby that was promoted away from us: read-only transaction.
+  '25006',
+])
+/** Connection exception, insufficient resources, operator intervention. */
+const OUTAGE_CLASSES = new Set(['08', '53', '57'])
+
+/** Whether an error says that the database is away, as opposed to a statement being wrong. */
+export function isOutage(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return (
+    typeof code === 'string' &&
+    (OUTAGE_CODES.has(code) || (/^[0-9A-Z]{5}$/.test(code) && OUTAGE_CLASSES.has(code.slice(0, 2))))
+  )
+}

@@ -1,0 +1,61 @@
+import { readFile, readdir } from 'node:fs/promises'
+import type { Queries, Sql } from './connect.ts'
+
+const MIGRATIONS_DIR = new URL('../../migrations/', import.meta.url)
+/** Any number that no other advisory lock of this service uses. */
+const MIGRATION_LOCK = 4_711_001
+
+export class NewerDatabase extends Error {}
+
+export interface MigrateOptions {
+  /** Stops after this migration; a restore brings the schema to where its backup stood. */
+  upTo?: string
+  /** Called under the lock before anything is changed, when an existing database is about to change. */
+  beforeChange?: () => Promise<void>
+}
+
+/** Applies what is missing, all in one transaction, under a lock; returns the names applied. */
+export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<string[]> {
+  const files = await migrationNames()
+  return sql.begin(async (tx) => {
+    // Before `create table if not exists`, which itself races. Transaction-level: a pooler may hand out the session.
+    await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
+    await tx`
+      create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())`
+    const applied = await appliedMigrations(tx)
+    const unknown = applied.filter((name) => !files.includes(name))
+    if (unknown.length > 0) {
+      throw new NewerDatabase(
+        `The database was changed by a newer version of Hourbank (${unknown.join(', ')}). Start that version or a later one.`,
+      )
+    }
+    const missing = files.filter((name) => !applied.includes(name) && (!options.upTo || name <= options.upTo))
+    if (missing.length > 0 && applied.length > 0) await options.beforeChange?.()
+    for (const name of missing) {
+      await tx.unsafe(await readFile(new URL(`${name}.sql`, MIGRATIONS_DIR), 'utf8')).simple()
+      await tx`insert into schema_migrations (name) values (${name})`
+    }
+    return missing
+  }) as Promise<string[]>
+}
+
+/** Whether every migration of this build has been applied. */
+export async function isMigrated(sql: Queries): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`select to_regclass('schema_migrations') is not null as found`
+  if (!row?.found) return false
+  const applied = await appliedMigrations(sql)
+  return (await migrationNames()).every((name) => applied.includes(name))
+}
+
+export async function appliedMigrations(sql: Queries): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`select name from schema_migrations order by name`
+  return rows.map((row) => row.name)
+}
+
+export async function migrationNames(): Promise<string[]> {
+  const files = await readdir(MIGRATIONS_DIR)
+  return files
+    .filter((file) => /^\d{4}_.+\.sql$/.test(file))
+    .map((file) => file.replace(/\.sql$/, ''))
+    .toSorted()
+}

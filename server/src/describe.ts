@@ -1,0 +1,30 @@
+import { buildApp } from './app.ts'
+import { readConfig } from './config.ts'
+import { connect } from './db/connect.ts'
+import { createMetrics } from './http/metrics.ts'
+import { createLog } from './log.ts'
+
+/** Nothing listens there, and nothing is asked: the description comes from the routes alone. */
+const NOWHERE = 'postgres://127.0.0.1:1/none'
+
+/** The OpenAPI document, the same wherever it is made. */
+export async function apiDescription(): Promise<object> {
+  const sql = connect(NOWHERE, { connectionsMax: 1, name: 'none' })
+  const unused = () => {
+    throw new Error('not while describing')
+  }
+  const app = await buildApp({
+    config: readConfig({ PUBLIC_URL: 'https://hours.example.org' }),
+    log: createLog('silent'),
+    sql,
+    access: { byToken: unused, byClientSecret: unused, forget: unused, isCacheTrusted: unused, close: unused },
+    rateLimits: { spend: unused, refuseGuessing: unused, countFailure: unused },
+    callLog: { add: unused, close: unused },
+    metrics: createMetrics(),
+  })
+  await app.ready()
+  const document = app.swagger()
+  await app.close()
+  await sql.end()
+  return document
+}

@@ -1,0 +1,190 @@
+import { openAccessChannel, type AccessChange } from '../../db/channel.ts'
+import { coalesce, type CoalesceLimits } from '../../db/coalesce.ts'
+import type { Sql } from '../../db/connect.ts'
+import { parseNetwork, type Network } from '../networks.ts'
+import { commonScopes, type Scope } from '../scopes.ts'
+import { communityOfClientId, communityOfToken, hashSecret, sameHash } from '../secrets.ts'
+import { findClients, findTokens, type ClientRow, type PartyRow, type TokenRow } from './queries.ts'
+
+const LOOKUP_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
+const CACHE_ENTRIES_MAX = 100_000
+/** No community has this id; a malformed client id is looked up there, so that it takes as long as any other. */
+const NO_COMMUNITY = 0
+
+/** Whoever calls: one client of one partner, and all that the frame has to know of them. */
+export interface Caller {
+  readonly communityId: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly scopes: readonly Scope[]
+  readonly partnerActive: boolean
+  readonly rateLimitPerMinute: number
+  /** Empty: any address. */
+  readonly networks: readonly Network[]
+  readonly partnerApiEnabled: boolean
+  readonly partnerApiDisabledReason: string | null
+}
+
+export type TokenState = 'live' | 'expired' | 'revoked' | 'client_revoked' | 'partner_suspended'
+
+export interface TokenLookup {
+  state: TokenState
+  caller: Caller
+}
+
+export interface ClientLookup {
+  /** Whether the secret that was shown is right. */
+  proven: boolean
+  caller: Caller
+}
+
+export interface Access {
+  /** Undefined: no such token. */
+  byToken(token: string): Promise<TokenLookup | undefined>
+  /** Undefined: no such client, or it was revoked. */
+  byClientSecret(publicId: string, secret: string): Promise<ClientLookup | undefined>
+  /** What this node itself changed holds here before the answer is sent. */
+  forget(change: AccessChange): void
+  isCacheTrusted(): boolean
+  close(): Promise<void>
+}
+
+interface CachedToken {
+  caller: Caller
+  expiresAtMs: number
+}
+
+interface CachedClient {
+  caller: Caller
+  /** The hashes that are accepted, each until its time. */
+  secrets: { hash: Buffer; untilMs: number }[]
+}
+
+/**
+ * Answers who calls, from memory while the channel proves that memory is up to date, else from the database.
+ * Only live tokens and active clients are remembered.
+ */
+export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
+  const tokens = new Map<string, CachedToken>()
+  const clients = new Map<string, CachedClient>()
+  // A look-up that was under way during a change must not bring back what the change removed.
+  let generation = 0
+
+  function forget(change: AccessChange): void {
+    generation += 1
+    if (change.tokenHash) {
+      tokens.delete(change.tokenHash)
+      return
+    }
+    for (const [hash, { caller }] of tokens) if (caller.communityId === change.communityId) tokens.delete(hash)
+    for (const [id, { caller }] of clients) if (caller.communityId === change.communityId) clients.delete(id)
+  }
+
+  const channel = openAccessChannel({
+    listening,
+    announcing,
+    onChange: forget,
+    onGap() {
+      generation += 1
+      tokens.clear()
+      clients.clear()
+    },
+  })
+
+  function remember<T>(cache: Map<string, T>, key: string, value: T, seenGeneration: number): void {
+    if (seenGeneration !== generation || !channel.isTrusted()) return
+    if (cache.size >= CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value!)
+    cache.set(key, value)
+  }
+
+  const lookUpToken = coalesce(async (communityId: number, hashes: string[]) => {
+    return inOrder(hashes, await findTokens(sql, communityId, hashes))
+  }, LOOKUP_LIMITS)
+
+  const lookUpClient = coalesce(async (communityId: number, publicIds: string[]) => {
+    return inOrder(publicIds, await findClients(sql, communityId, publicIds))
+  }, LOOKUP_LIMITS)
+
+  return {
+    async byToken(token) {
+      const communityId = communityOfToken(token)
+      if (communityId === undefined) return undefined
+      const hash = hashSecret(token).toString('hex')
+      const cached = tokens.get(hash)
+      if (cached && channel.isTrusted() && cached.expiresAtMs > performance.now()) {
+        return { state: 'live', caller: cached.caller }
+      }
+      const seenGeneration = generation
+      const row = await lookUpToken(communityId, hash)
+      if (!row) return undefined
+      const lookup = { state: stateOf(row), caller: toCaller(communityId, row, row.token_scopes) }
+      if (lookup.state === 'live') {
+        const expiresAtMs = performance.now() + row.expires_in_seconds * 1000
+        remember(tokens, hash, { caller: lookup.caller, expiresAtMs }, seenGeneration)
+      }
+      return lookup
+    },
+
+    async byClientSecret(publicId, secret) {
+      const hash = hashSecret(secret)
+      const cached = channel.isTrusted() ? clients.get(publicId) : undefined
+      if (cached && accepts(cached, hash)) return { proven: true, caller: cached.caller }
+      // Every failure costs one look-up, whether the client is unknown, revoked or its secret wrong: they take equally long.
+      const seenGeneration = generation
+      const communityId = communityOfClientId(publicId) ?? NO_COMMUNITY
+      const row = await lookUpClient(communityId, publicId)
+      const client = row ? toCachedClient(communityId, row) : undefined
+      if (!accepts(client, hash)) return client && { proven: false, caller: client.caller }
+      remember(clients, publicId, client!, seenGeneration)
+      return { proven: true, caller: client!.caller }
+    },
+
+    forget,
+    isCacheTrusted: channel.isTrusted,
+    close: channel.close,
+  }
+}
+
+const NO_SECRETS = [{ hash: hashSecret(''), untilMs: -Infinity }]
+
+function accepts(client: CachedClient | undefined, hash: Buffer): boolean {
+  const nowMs = performance.now()
+  // No early exit, and a comparison for unknown clients too.
+  return (
+    (client?.secrets ?? NO_SECRETS).filter((known) => sameHash(known.hash, hash) && known.untilMs > nowMs).length > 0
+  )
+}
+
+function toCachedClient(communityId: number, row: ClientRow): CachedClient {
+  const secrets = [{ hash: row.secret_hash, untilMs: Infinity }]
+  if (row.previous_secret_hash && row.previous_secret_seconds !== null) {
+    secrets.push({ hash: row.previous_secret_hash, untilMs: performance.now() + row.previous_secret_seconds * 1000 })
+  }
+  return { caller: toCaller(communityId, row), secrets }
+}
+
+function toCaller(communityId: number, row: PartyRow, tokenScopes: readonly string[] = row.client_scopes): Caller {
+  return {
+    communityId,
+    partnerId: row.partner_id,
+    clientId: row.client_id,
+    scopes: commonScopes(tokenScopes, row.client_scopes, row.partner_scopes),
+    partnerActive: row.partner_status === 'active',
+    rateLimitPerMinute: row.rate_limit_per_minute,
+    networks: row.allowed_networks.map(parseNetwork),
+    partnerApiEnabled: row.partner_api_enabled,
+    partnerApiDisabledReason: row.partner_api_disabled_reason,
+  }
+}
+
+function stateOf(row: TokenRow): TokenState {
+  if (row.token_revoked) return 'revoked'
+  if (row.expires_in_seconds <= 0) return 'expired'
+  if (row.client_status === 'revoked') return 'client_revoked'
+  return row.partner_status === 'suspended' ? 'partner_suspended' : 'live'
+}
+
+function inOrder<Row extends PartyRow>(items: readonly unknown[], rows: Row[]): (Row | undefined)[] {
+  const byNumber = new Map(rows.map((row) => [row.n, row]))
+  return items.map((_, index) => byNumber.get(index + 1))
+}

@@ -1,0 +1,55 @@
+import type { Logger } from 'pino'
+import type { Counter } from 'prom-client'
+import { insertCalls, type Call } from '../db/across-communities.ts'
+import type { Queries } from '../db/connect.ts'
+
+const FLUSH_INTERVAL_MS = 250
+const BATCH_MAX = 1000
+/** About ten seconds of a fully loaded node; beyond it calls are dropped and counted rather than kept without bound. */
+const WAITING_MAX = 50_000
+
+export interface CallLog {
+  add(call: Call): void
+  /** Writes what is waiting, then stops. */
+  close(): Promise<void>
+}
+
+/** Written in batches off the request's path; a crash loses a second's worth at most. */
+export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLog {
+  let waiting: Call[] = []
+  let writing: Promise<void> | undefined
+
+  async function write(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, BATCH_MAX)
+      try {
+        await insertCalls(sql, batch)
+      } catch (error) {
+        // Kept for the next try; the bound in add() holds meanwhile.
+        log.warn({ err: error, waiting: waiting.length }, 'the call log could not be written')
+        return
+      }
+      waiting = waiting.slice(batch.length)
+    }
+  }
+
+  function flush(): Promise<void> {
+    writing ??= write().finally(() => (writing = undefined))
+    return writing
+  }
+
+  const timer = setInterval(flush, FLUSH_INTERVAL_MS)
+
+  return {
+    add(call) {
+      if (waiting.length >= WAITING_MAX) dropped.inc()
+      else waiting.push(call)
+    },
+    async close() {
+      clearInterval(timer)
+      // The one under way may have taken its batch before the last calls came.
+      await flush()
+      await flush()
+    },
+  }
+}

@@ -1,0 +1,72 @@
+/** The only list of codes. */
+export const ERRORS = {
+  invalid_request: [400, 'The request is malformed.'],
+  unsupported_grant_type: [400, 'Only the grant type client_credentials is supported.'],
+  invalid_scope: [400, 'None of the requested scopes can be granted.'],
+  invalid_client: [401, 'Client authentication failed.'],
+  authentication_required: [401, 'This endpoint needs an access token: Authorization: Bearer <token>.'],
+  invalid_token: [401, 'The access token is not valid.'],
+  insufficient_scope: [403, 'The access token does not cover this operation.'],
+  ip_not_allowed: [403, 'This address is not on the allowlist of the partner.'],
+  not_found: [404, 'There is nothing at this address.'],
+  user_not_found: [404, 'There is no such member.'],
+  method_not_allowed: [405, 'This method is not offered at this address.'],
+  request_timeout: [408, 'The request did not arrive in time.'],
+  payload_too_large: [413, 'The request body is larger than 64 KiB.'],
+  unsupported_media_type: [415, 'Send the body as application/json.'],
+  validation_failed: [422, 'The request is well-formed, but its content is not acceptable.'],
+  rate_limited: [429, 'Too many requests; try again after the time in Retry-After.'],
+  headers_too_large: [431, 'The request headers are too large.'],
+  internal_error: [500, 'Something went wrong here. Report the request_id if it happens again.'],
+  partner_api_disabled: [503, 'The administrator of the community has switched the partner API off.'],
+  overloaded: [503, 'The service is overloaded; try again shortly.'],
+  unavailable: [503, 'The service cannot reach its database; try again shortly.'],
+} as const satisfies Record<string, readonly [status: number, description: string]>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** One problem with one field. */
+export interface FieldError {
+  code: string
+  field: string
+  message: string
+}
+
+interface Details {
+  /** For the caller; replaces the table's text. ASCII without quotes where OAuth clients read it (RFC 6749 5.2). */
+  description?: string
+  errors?: FieldError[]
+  headers?: Record<string, string>
+  /** For the log alone. */
+  cause?: unknown
+}
+
+export class ApiError extends Error {
+  readonly status: number
+  readonly description: string
+  readonly errors: FieldError[] | undefined
+  readonly headers: Record<string, string>
+
+  constructor(
+    readonly code: ErrorCode,
+    details: Details = {},
+  ) {
+    const [status, description] = ERRORS[code]
+    super(details.description ?? description, { cause: details.cause })
+    this.status = status
+    this.description = this.message
+    this.errors = details.errors
+    this.headers = { ...(status === 503 && { 'retry-after': `${RETRY_AFTER_SECONDS}` }), ...details.headers }
+  }
+
+  body(requestId: string) {
+    return {
+      error: this.code,
+      error_description: this.description,
+      ...(this.errors && { errors: this.errors }),
+      request_id: requestId,
+    }
+  }
+}
+
+const RETRY_AFTER_SECONDS = 5

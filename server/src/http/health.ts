@@ -1,0 +1,54 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isMigrated } from '../db/migrate.ts'
+import type { Deps } from './deps.ts'
+import { contains, parseNetwork } from './networks.ts'
+import { hashSecret, sameHash } from './secrets.ts'
+
+const READY_TIMEOUT_MS = 2000
+const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseNetwork)
+
+/** For whoever operates the service: alive, ready, figures. */
+export function healthRoutes(app: FastifyInstance, deps: Deps): void {
+  // Migrations never go back, so one success holds.
+  let migrated = false
+
+  app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }))
+
+  app.get('/readyz', { schema: { hide: true } }, async (request, reply) => {
+    try {
+      await withinTime(migrated ? deps.sql`select 1` : isMigrated(deps.sql).then((done) => (migrated = done)))
+      if (migrated) return { status: 'ok' }
+      return reply
+        .code(503)
+        .send({ status: 'unavailable', reason: 'The database is not migrated: run hourbank migrate.' })
+    } catch (error) {
+      request.log.warn({ err: error }, 'not ready')
+      return reply.code(503).send({ status: 'unavailable', reason: 'The database cannot be reached.' })
+    }
+  })
+
+  app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
+    if (!mayReadMetrics(deps.config.metricsToken, request)) {
+      return reply
+        .code(403)
+        .send({ error: 'forbidden', error_description: 'Metrics are for loopback callers, or METRICS_TOKEN.' })
+    }
+    deps.metrics.accessCacheTrusted.set(deps.access.isCacheTrusted() ? 1 : 0)
+    return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics())
+  })
+}
+
+function mayReadMetrics(token: string | undefined, request: FastifyRequest): boolean {
+  const { authorization, forwarded, 'x-forwarded-for': forwardedFor } = request.headers
+  if (token !== undefined) return sameHash(hashSecret(`Bearer ${token}`), hashSecret(authorization ?? ''))
+  // A proxy on this machine calls from loopback too, and must not open the door for everyone behind it.
+  return !forwarded && !forwardedFor && LOOPBACK.some((network) => contains(network, request.ip))
+}
+
+async function withinTime(work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${READY_TIMEOUT_MS} ms`)), READY_TIMEOUT_MS)
+  })
+  await Promise.race([work, timeout]).finally(() => clearTimeout(timer))
+}

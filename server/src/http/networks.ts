@@ -1,0 +1,48 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** A range of addresses. IPv4 stands in its mapped form, so that one comparison serves both families. */
+export interface Network {
+  readonly bytes: Uint8Array
+  readonly prefixBits: number
+}
+
+const ADDRESS_BITS = 128
+const MAPPED_PREFIX_BITS = 96
+
+/** Reads `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`, `::ffff:192.0.2.0/120`; throws an Error that says what is wrong. */
+export function parseNetwork(text: string): Network {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || address.includes('%') || rest.length > 0) {
+    throw new Error(`${text} is not an IP address or a range in CIDR notation`)
+  }
+  const familyBits = family === 4 ? 32 : ADDRESS_BITS
+  if (prefix !== undefined && (!/^(0|[1-9]\d{0,2})$/.test(prefix) || Number(prefix) > familyBits)) {
+    throw new Error(`${text}: the part after the slash must be a number from 0 to ${familyBits}`)
+  }
+  const bytes = toBytes(address)
+  const prefixBits = (prefix === undefined ? familyBits : Number(prefix)) + (family === 4 ? MAPPED_PREFIX_BITS : 0)
+  if (bytes.some((byte, index) => (byte & ~mask(index, prefixBits)) !== 0)) {
+    // Taking it as the wider or the narrower range would be a guess about who is let in.
+    throw new Error(`${text} has bits set beyond its prefix; write the first address of the range`)
+  }
+  return { bytes, prefixBits }
+}
+
+export function contains(network: Network, address: string): boolean {
+  const bytes = toBytes(address)
+  return network.bytes.every((byte, index) => byte === (bytes[index]! & mask(index, network.prefixBits)))
+}
+
+function toBytes(address: string): Uint8Array {
+  // A zone (fe80::1%eth0) names an interface of this machine, not a part of the address.
+  const parsed = ipaddr.parse(address.replace(/%.*$/, ''))
+  return Uint8Array.from((parsed instanceof ipaddr.IPv4 ? parsed.toIPv4MappedAddress() : parsed).toByteArray())
+}
+
+/** The bits of byte `index` that a prefix of this length covers. */
+function mask(index: number, prefixBits: number): number {
+  const covered = Math.min(8, Math.max(0, prefixBits - index * 8))
+  return (0xff << (8 - covered)) & 0xff
+}

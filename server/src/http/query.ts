@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify'
+import { parseForm } from './form.ts'
+
+const PROBLEM = Symbol('what is wrong with the query')
+
+type Query = Record<string, string> & { [PROBLEM]?: unknown }
+
+/** The router calls this outside of any error handling, so a malformed query is only marked here. */
+export function parseQuery(text: string): Query {
+  try {
+    return parseForm(text)
+  } catch (error) {
+    return { [PROBLEM]: error } as Query
+  }
+}
+
+export function refuseBadQuery(app: FastifyInstance): void {
+  app.addHook('preValidation', async (request) => {
+    const problem = (request.query as Query)[PROBLEM]
+    if (problem) throw problem
+  })
+}

@@ -1,0 +1,63 @@
+import type { FastifyReply } from 'fastify'
+import type { Caller } from './access/access.ts'
+import type { Counters } from './counters.ts'
+import { ApiError } from './errors.ts'
+
+const WINDOW_SECONDS = 60
+const FAILURES_PER_CLIENT_AND_ADDRESS_MAX = 10
+const FAILURES_PER_ADDRESS_MAX = 100
+
+export interface RateLimits {
+  /** Counts the call against its partner, tells the state in the headers, refuses what is over the limit. */
+  spend(caller: Caller, reply: FastifyReply): Promise<void>
+  /** Refuses further guesses at this client from this address; no other address is held back by them. */
+  refuseGuessing(address: string, clientId: string): Promise<void>
+  /** Counts a failed authentication; true when the address has had too many and is to be told so. */
+  countFailure(address: string, clientId?: string): Promise<boolean>
+}
+
+/** `nodes`: in memory each process sees its share of the calls, so it grants its share of the limit. */
+export function createRateLimits(counters: Counters, nodes: number): RateLimits {
+  const calls = counters.counter('calls', WINDOW_SECONDS)
+  const clientFailures = counters.counter('client-failures', WINDOW_SECONDS)
+  const addressFailures = counters.counter('address-failures', WINDOW_SECONDS)
+  const pair = (address: string, clientId: string) => `${address} ${clientId.slice(0, 100)}`
+
+  return {
+    async spend(caller, reply) {
+      const limit = Math.ceil(caller.rateLimitPerMinute / nodes)
+      const { count, resetSeconds } = await calls.add(`${caller.communityId}:${caller.partnerId}`)
+      reply.header('ratelimit-policy', `"default";q=${caller.rateLimitPerMinute};w=${WINDOW_SECONDS}`)
+      reply.header('ratelimit', `"default";r=${Math.max(0, limit - count)};t=${resetSeconds}`)
+      if (count > limit) throw tooMany(resetSeconds)
+    },
+
+    async refuseGuessing(address, clientId) {
+      const [ofClient, ofAddress] = await Promise.all([
+        clientFailures.read(pair(address, clientId)),
+        addressFailures.read(address),
+      ])
+      if (ofClient.count >= FAILURES_PER_CLIENT_AND_ADDRESS_MAX) throw tooManyFailures(ofClient.resetSeconds)
+      if (ofAddress.count >= FAILURES_PER_ADDRESS_MAX) throw tooManyFailures(ofAddress.resetSeconds)
+    },
+
+    async countFailure(address, clientId) {
+      const [ofAddress] = await Promise.all([
+        addressFailures.add(address),
+        clientId === undefined ? undefined : clientFailures.add(pair(address, clientId)),
+      ])
+      return ofAddress.count > FAILURES_PER_ADDRESS_MAX
+    },
+  }
+}
+
+function tooMany(resetSeconds: number): ApiError {
+  return new ApiError('rate_limited', { headers: { 'retry-after': `${resetSeconds}` } })
+}
+
+export function tooManyFailures(resetSeconds = WINDOW_SECONDS): ApiError {
+  return new ApiError('rate_limited', {
+    description: 'Too many failed authentications from this address; try again after the time in Retry-After.',
+    headers: { 'retry-after': `${resetSeconds}` },
+  })
+}

@@ -1,0 +1,53 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const RANDOM_BYTES = 32
+const PUBLIC_ID_BYTES = 8
+
+/*
+ * hbc_<community>_<16 hex>           a client's public id
+ * hbs_<64 hex><8 hex checksum>       a client's secret
+ * hbt_<community>_<64 hex><checksum> an access token
+ *
+ * The prefix and the checksum let secret scanners find leaks without false alarms, and turn away typing errors before
+ * the database is asked. Ids and tokens name their community, so a look-up never searches across communities.
+ */
+const CLIENT_ID = /^hbc_([1-9]\d{0,15})_[0-9a-f]{16}$/
+const TOKEN = /^hbt_([1-9]\d{0,15})_[0-9a-f]{72}$/
+
+export function newClientId(communityId: number): string {
+  return `hbc_${communityId}_${randomBytes(PUBLIC_ID_BYTES).toString('hex')}`
+}
+
+export function newClientSecret(): string {
+  return withChecksum(`hbs_${randomBytes(RANDOM_BYTES).toString('hex')}`)
+}
+
+export function newToken(communityId: number): string {
+  return withChecksum(`hbt_${communityId}_${randomBytes(RANDOM_BYTES).toString('hex')}`)
+}
+
+/** The community a client id names, or undefined when it cannot be one of ours. */
+export function communityOfClientId(clientId: string): number | undefined {
+  const match = CLIENT_ID.exec(clientId)
+  return match ? Number(match[1]) : undefined
+}
+
+/** The community a token names, or undefined when it cannot be one of ours. */
+export function communityOfToken(token: string): number | undefined {
+  const match = TOKEN.exec(token)
+  return match && withChecksum(token.slice(0, -8)) === token ? Number(match[1]) : undefined
+}
+
+/** Enough for secrets of 256 random bits: a slow hash protects weak ones, and would make the token endpoint a target. */
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
+
+export function sameHash(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other)
+}
+
+function withChecksum(text: string): string {
+  return text + crc32(text).toString(16).padStart(8, '0')
+}

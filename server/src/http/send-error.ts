@@ -1,0 +1,44 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorObject } from 'ajv'
+import { QueueFull } from '../db/coalesce.ts'
+import { isOutage } from '../db/connect.ts'
+import { ApiError, type ErrorCode } from './errors.ts'
+import { validationFailed } from './validation.ts'
+
+/** What Fastify itself refuses, in our words. */
+const FASTIFY_ERRORS: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_request',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_request',
+  FST_ERR_BAD_URL: 'invalid_request',
+  FST_ERR_HANDLER_TIMEOUT: 'unavailable',
+}
+
+/** The one place that turns an error into a response. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = toApiError(error)
+  request.failure = failure
+  if (failure.status >= 500) request.log.error({ err: failure.cause ?? failure, code: failure.code }, 'request failed')
+  return reply
+    .code(failure.status)
+    .headers(failure.headers)
+    .type('application/json; charset=utf-8')
+    .send(failure.body(request.id))
+}
+
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof QueueFull) return new ApiError('overloaded', { cause: error })
+  if (isOutage(error)) return new ApiError('unavailable', { cause: error })
+  const { code, validation, statusCode } = error as { code?: string; validation?: ErrorObject[]; statusCode?: number }
+  if (validation) return validationFailed(validation)
+  const known = code === undefined ? undefined : FASTIFY_ERRORS[code]
+  if (known) return new ApiError(known, { cause: error })
+  // The JSON parser's own SyntaxError, or a body that Fastify finds malformed in yet another way.
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new ApiError('invalid_request', { description: 'The body is not well-formed JSON.', cause: error })
+  }
+  return new ApiError('internal_error', { cause: error })
+}

@@ -1,0 +1,70 @@
+import { parseArgs } from 'node:util'
+import { adminCommands } from './commands/admin.ts'
+import { backupCommands } from './commands/backup.ts'
+import { clientCommands } from './commands/client.ts'
+import { print, type Command } from './commands/command.ts'
+import { communityCommands } from './commands/community.ts'
+import { explain } from './commands/explain.ts'
+import { migrateCommand } from './commands/migrate.ts'
+import { openapiCommand } from './commands/openapi.ts'
+import { partnerCommands } from './commands/partner.ts'
+import { serveCommand } from './commands/serve.ts'
+import { readConfig } from './config.ts'
+
+const COMMANDS: Command[] = [
+  serveCommand,
+  migrateCommand,
+  ...communityCommands,
+  ...adminCommands,
+  ...partnerCommands,
+  ...clientCommands,
+  ...backupCommands,
+  openapiCommand,
+]
+
+const WRONG_USE = 2
+
+async function main(args: string[]): Promise<number> {
+  const command = COMMANDS.find(({ name }) => name.split(' ').every((word, index) => args[index] === word))
+  if (!command) return help(args)
+  const rest = args.slice(command.name.split(' ').length)
+  if (rest.includes('--help')) {
+    print(`${command.summary}.`, '', `  hourbank ${command.name} ${command.usage}`)
+    return 0
+  }
+  let parsed
+  try {
+    parsed = parseArgs({ args: rest, options: command.options, allowPositionals: true })
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\nUsage: hourbank ${command.name} ${command.usage}\n`)
+    return WRONG_USE
+  }
+  try {
+    const { values, positionals } = parsed
+    await command.run({
+      config: readConfig(process.env),
+      values: values as Record<string, string | boolean>,
+      positionals,
+    })
+    return 0
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`)
+    return 1
+  }
+}
+
+/** All commands, or those that begin with the word given. */
+function help(args: string[]): number {
+  const wanted = args.filter((arg) => !arg.startsWith('-'))
+  const fitting = COMMANDS.filter(({ name }) => wanted.length > 0 && name.split(' ')[0] === wanted[0])
+  if (wanted.length > 0 && fitting.length === 0) {
+    process.stderr.write(`There is no command ${wanted.join(' ')}. See: npx hourbank --help\n`)
+    return WRONG_USE
+  }
+  const shown = fitting.length > 0 ? fitting : COMMANDS
+  print('hourbank COMMAND [options]', '')
+  for (const { name, usage, summary } of shown) print(`  ${`${name} ${usage}`.trim()}`, `      ${summary}`)
+  return fitting.length > 0 && !args.includes('--help') ? WRONG_USE : 0
+}
+
+process.exitCode = await main(process.argv.slice(2))

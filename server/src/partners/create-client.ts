@@ -1,0 +1,56 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { transaction, type Queries } from '../db/connect.ts'
+import type { Scope } from '../http/scopes.ts'
+import { hashSecret, newClientId, newClientSecret } from '../http/secrets.ts'
+import { Refusal } from '../refusal.ts'
+import { checkScopes } from './check-partner.ts'
+import { findPartnerForChange, insertClient, type PartnerRow } from './queries.ts'
+
+export const LAST_SHOWN = 4
+
+/** The secret is known only here, and shown once. */
+export interface NewCredentials {
+  clientId: string
+  clientSecret: string
+}
+
+/** One more pair of credentials for a partner. */
+export async function createClient(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  partnerId: number,
+  wish: { name: string; scopes?: string[] },
+): Promise<NewCredentials & { scopes: Scope[] }> {
+  return transaction(sql, async (tx) => {
+    const partner = await findPartnerForChange(tx, communityId, partnerId)
+    if (!partner) throw new Refusal(`There is no partner ${partnerId} in this community.`)
+    const scopes = wish.scopes ? checkScopes(wish.scopes) : partner.scopes
+    const beyond = scopes.filter((scope) => !partner.scopes.includes(scope))
+    if (beyond.length > 0) throw new Refusal(`The partner itself does not have the scope ${beyond.join(', ')}.`)
+    return { ...(await addClient(tx, actor, communityId, partner, { name: wish.name, scopes })), scopes }
+  })
+}
+
+export async function addClient(
+  tx: Queries,
+  actor: Actor,
+  communityId: number,
+  partner: PartnerRow,
+  client: { name: string; scopes: Scope[] },
+): Promise<NewCredentials> {
+  const credentials = { clientId: newClientId(communityId), clientSecret: newClientSecret() }
+  const id = await insertClient(tx, communityId, {
+    ...client,
+    partner_id: partner.id,
+    public_id: credentials.clientId,
+    secret_hash: hashSecret(credentials.clientSecret),
+    secret_last_four: credentials.clientSecret.slice(-LAST_SHOWN),
+  })
+  await recordAudit(tx, communityId, actor, {
+    action: 'client.created',
+    subject: { kind: 'client', id },
+    detail: { partner_id: partner.id, client_id: credentials.clientId, scopes: client.scopes },
+  })
+  return credentials
+}

@@ -1,0 +1,118 @@
+import type { Queries } from '../db/connect.ts'
+import type { Scope } from '../http/scopes.ts'
+
+export interface PartnerRow {
+  id: number
+  name: string
+  contact: string
+  status: 'active' | 'suspended'
+  scopes: Scope[]
+  rate_limit_per_minute: number
+  daily_limit_centihours: number
+  allowed_networks: string[]
+  created_at: Date
+}
+
+export type PartnerProperties = Omit<PartnerRow, 'id' | 'created_at'>
+
+export interface ClientRow {
+  id: number
+  partner_id: number
+  public_id: string
+  name: string
+  status: 'active' | 'revoked'
+  scopes: Scope[]
+  secret_last_four: string
+  created_at: Date
+  last_used_at: Date | null
+}
+
+const partnerColumns = (sql: Queries) => sql`
+  id, name, contact, status, scopes, rate_limit_per_minute, daily_limit_centihours, allowed_networks, created_at`
+
+export async function insertPartner(
+  sql: Queries,
+  communityId: number,
+  partner: Omit<PartnerProperties, 'status'>,
+): Promise<PartnerRow> {
+  const [row] = await sql<[PartnerRow]>`
+    insert into partners ${sql({ community_id: communityId, ...partner })} returning ${partnerColumns(sql)}`
+  return row
+}
+
+export async function listPartners(sql: Queries, communityId: number): Promise<PartnerRow[]> {
+  return sql<PartnerRow[]>`
+    select ${partnerColumns(sql)} from partners where community_id = ${communityId} order by id`
+}
+
+/** Locks the row, so that two changes at once do not undo each other. */
+export async function findPartnerForChange(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+): Promise<PartnerRow | undefined> {
+  const [row] = await sql<PartnerRow[]>`
+    select ${partnerColumns(sql)} from partners
+    where community_id = ${communityId} and id = ${partnerId} for no key update`
+  return row
+}
+
+export async function updatePartner(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  change: Partial<PartnerProperties>,
+): Promise<void> {
+  await sql`
+    update partners set ${sql({ ...change, updated_at: new Date() })}
+    where community_id = ${communityId} and id = ${partnerId}`
+}
+
+export async function insertClient(
+  sql: Queries,
+  communityId: number,
+  client: {
+    partner_id: number
+    public_id: string
+    name: string
+    scopes: Scope[]
+    secret_hash: Buffer
+    secret_last_four: string
+  },
+): Promise<number> {
+  const [row] = await sql<[{ id: number }]>`
+    insert into clients ${sql({ community_id: communityId, ...client })} returning id`
+  return row.id
+}
+
+/** Locks the row, as above. */
+export async function findClientForChange(
+  sql: Queries,
+  communityId: number,
+  publicId: string,
+): Promise<ClientRow | undefined> {
+  const [row] = await sql<ClientRow[]>`
+    select id, partner_id, public_id, name, status, scopes, secret_last_four, created_at, last_used_at
+    from clients where community_id = ${communityId} and public_id = ${publicId} for no key update`
+  return row
+}
+
+/** The old secret stays valid for the grace period; none: it ends at once. */
+export async function replaceSecret(
+  sql: Queries,
+  communityId: number,
+  clientId: number,
+  secret: { hash: Buffer; lastFour: string; graceSeconds: number },
+): Promise<void> {
+  await sql`
+    update clients set previous_secret_hash = secret_hash,
+      previous_secret_until = now() + make_interval(secs => ${secret.graceSeconds}),
+      secret_hash = ${secret.hash}, secret_last_four = ${secret.lastFour}, secret_created_at = now()
+    where community_id = ${communityId} and id = ${clientId}`
+}
+
+export async function markClientRevoked(sql: Queries, communityId: number, clientId: number): Promise<void> {
+  await sql`
+    update clients set status = 'revoked', revoked_at = now()
+    where community_id = ${communityId} and id = ${clientId}`
+}

@@ -1,0 +1,72 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import type { ServingNode } from './node.ts'
+
+const RESTARTS_PER_MINUTE_MAX = 10
+const MINUTE_MS = 60_000
+
+/** What a worker is told when it starts. */
+export interface WorkerOrder {
+  config: Config
+  databaseUrl: string
+}
+
+/** What a worker answers. */
+export type WorkerReport = { listening: true } | { failed: { message: string; code: string | undefined } }
+
+/** Several processes on one port (WEB_CONCURRENCY); one that dies is replaced. */
+export async function startWorkers(options: WorkerOrder & { log: Logger }): Promise<ServingNode> {
+  const { config, databaseUrl, log } = options
+  cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
+  const workers = new Set<Worker>()
+  let closing = false
+  let restarts: number[] = []
+
+  async function start(): Promise<void> {
+    const worker = cluster.fork()
+    workers.add(worker)
+    worker.once('exit', (code, signal) => {
+      workers.delete(worker)
+      if (!closing) replace(code, signal)
+    })
+    worker.send({ config, databaseUrl } satisfies WorkerOrder)
+    const [report] = (await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => [])])) as [
+      WorkerReport?,
+    ]
+    if (report && 'listening' in report) return
+    throw Object.assign(new Error(report?.failed.message ?? 'a worker ended while starting'), {
+      code: report?.failed.code,
+    })
+  }
+
+  function replace(code: number, signal: string): void {
+    const now = Date.now()
+    restarts = [...restarts.filter((at) => at > now - MINUTE_MS), now]
+    log.error({ code, signal, restarts: restarts.length }, 'a worker ended')
+    // Better to end, and be seen to, than to go round and round.
+    if (restarts.length > RESTARTS_PER_MINUTE_MAX) process.kill(process.pid, 'SIGTERM')
+    else start().catch((error) => log.error({ err: error }, 'a worker could not be started'))
+  }
+
+  async function close(): Promise<void> {
+    closing = true
+    await Promise.all(
+      [...workers].map(async (worker) => {
+        const exited = once(worker, 'exit')
+        worker.process.kill('SIGTERM')
+        await exited
+      }),
+    )
+  }
+
+  try {
+    await Promise.all(Array.from({ length: config.webConcurrency }, start))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { port: config.port, close }
+}

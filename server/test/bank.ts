@@ -1,0 +1,170 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { pino, type Logger } from 'pino'
+import { onTestFinished } from 'vitest'
+import type { Actor } from '../src/audit/record.ts'
+import { createCommunity } from '../src/communities/create-community.ts'
+import { readConfig, type Config } from '../src/config.ts'
+import { connect, type Sql } from '../src/db/connect.ts'
+import { API_PREFIX } from '../src/http/frame.ts'
+import { SCOPE_NAMES } from '../src/http/scopes.ts'
+import { startNode, type ServingNode } from '../src/node.ts'
+import { createPartner, type NewPartner } from '../src/partners/create-partner.ts'
+import { newDatabase } from './database.ts'
+
+export const TESTER: Actor = { kind: 'system', name: 'test' }
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // Whatever the wire brought; each test says what it expects.
+  body: any
+}
+
+export interface CallOptions {
+  method?: string
+  token?: string | undefined
+  headers?: Record<string, string>
+  /** An object is sent as JSON, a text as it is. */
+  body?: unknown
+}
+
+export interface TestPartner {
+  partnerId: number
+  clientId: string
+  clientSecret: string
+}
+
+export interface Bank {
+  url: string
+  sql: Sql
+  databaseUrl: string
+  config: Config
+  communityId: number
+  /** A partner with all scopes, unless the test asked for others. */
+  partner: TestPartner
+  node: ServingNode
+  call(path: string, options?: CallOptions): Promise<Answer>
+  token(scope?: string, partner?: TestPartner): Promise<string>
+  addPartner(wish?: Partial<NewPartner>, communityId?: number): Promise<TestPartner>
+  addCommunity(slug: string): Promise<number>
+}
+
+export interface BankOptions {
+  databaseUrl?: string
+  scopes?: string[]
+  config?: Partial<Config>
+  log?: Logger
+  onStatement?: (statement: string) => void
+}
+
+/** The production app on a database of the test's own, on a real port. */
+export async function startBank(options: BankOptions = {}): Promise<Bank> {
+  const databaseUrl = options.databaseUrl ?? (await newDatabase())
+  const sql = connect(databaseUrl, { connectionsMax: 4, name: 'test' })
+  const community = await createCommunity(sql, TESTER, { slug: 'town', name: 'Town' })
+  const partner = await createPartner(sql, TESTER, community.id, {
+    name: 'Bank',
+    scopes: options.scopes ?? SCOPE_NAMES,
+  })
+  const { node, config } = await startTestNode(databaseUrl, options)
+  onTestFinished(() => sql.end())
+
+  const call = (path: string, callOptions?: CallOptions) => callNode(config.publicUrl, path, callOptions)
+  return {
+    url: config.publicUrl,
+    sql,
+    databaseUrl,
+    config,
+    communityId: community.id,
+    partner,
+    node,
+    call,
+    token: (scope, of = partner) => fetchToken(config.publicUrl, of, scope),
+    addPartner: (wish, communityId = community.id) =>
+      createPartner(sql, TESTER, communityId, { name: 'Other bank', scopes: SCOPE_NAMES, ...wish }),
+    addCommunity: async (slug) => (await createCommunity(sql, TESTER, { slug, name: slug })).id,
+  }
+}
+
+/** One more node, on whatever database. */
+export async function startTestNode(
+  databaseUrl: string,
+  options: Omit<BankOptions, 'databaseUrl' | 'scopes'> = {},
+): Promise<{ node: ServingNode; config: Config; url: string }> {
+  const port = await freePort()
+  const config = { ...readConfig({ PORT: `${port}` }), ...options.config }
+  const log = options.log ?? pino({ level: 'silent' })
+  const node = await startNode({
+    config,
+    databaseUrl,
+    log,
+    ...(options.onStatement && { onStatement: options.onStatement }),
+  })
+  onTestFinished(() => node.close())
+  return { node, config, url: config.publicUrl }
+}
+
+/** `path` beginning with /oauth, /users …: under the prefix; a full path or address is taken as it is. */
+export async function callNode(base: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const { token, body, method = body === undefined ? 'GET' : 'POST' } = options
+  const headers: Record<string, string> = {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(typeof body === 'object' && { 'content-type': 'application/json' }),
+    ...options.headers,
+  }
+  const response = await fetch(addressOf(base, path), {
+    method,
+    headers,
+    redirect: 'manual',
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text }
+}
+
+function addressOf(base: string, path: string): string {
+  const isOutside = ['/api/', '/.well-known', '/healthz', '/readyz', '/metrics', '/openapi', '/console'].some((start) =>
+    path.startsWith(start),
+  )
+  return `${base}${isOutside || path === '/' ? '' : API_PREFIX}${path}`
+}
+
+export async function fetchToken(
+  base: string,
+  { clientId, clientSecret }: TestPartner,
+  scope?: string,
+): Promise<string> {
+  const { status, body } = await callNode(base, '/oauth/token', {
+    body: {
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clientSecret,
+      ...(scope && { scope }),
+    },
+  })
+  if (status !== 200) throw new Error(`no token: ${status} ${JSON.stringify(body)}`)
+  return body.access_token
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+const WAIT_MS = 15_000
+const POLL_MS = 20
+
+/** Asks again until it is so. */
+export async function eventually<T>(ask: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
+  const deadline = Date.now() + WAIT_MS
+  for (;;) {
+    const answer = await ask()
+    if (answer) return answer
+    if (Date.now() > deadline) throw new Error(`not within ${WAIT_MS} ms: ${ask}`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
