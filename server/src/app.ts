@@ -1,37 +1,55 @@
 import compress from '@fastify/compress'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { consoleRoutes } from './http/console.ts'
 import type { Deps } from './http/deps.ts'
 import { API_PREFIX, BODY_BYTES_MAX, framePartnerApi } from './http/frame.ts'
 import { healthRoutes } from './http/health.ts'
 import { shedLoad } from './http/load.ts'
-import { answerOtherMethods } from './http/method-not-allowed.ts'
+import { answerAnyMethod, answerOtherMethods } from './http/method-not-allowed.ts'
 import { describeApi } from './http/openapi.ts'
 import { parseQuery, refuseBadQuery } from './http/query.ts'
+import { answerInTime } from './http/time-limit.ts'
 import { answerUnframed } from './http/unframed.ts'
 import { compileValidator } from './http/validation.ts'
+import { listingRoutes } from './listings/routes.ts'
 import { memberRoutes } from './members/routes.ts'
 import { oauthMetadataRoute, oauthRoutes } from './oauth/routes.ts'
+import { removalRoutes } from './removals/routes.ts'
+import { walletRoutes } from './wallet/routes.ts'
 
-/** Longer than any statement should take, shorter than a partner's patience. */
-const HANDLER_TIMEOUT_MS = 10_000
-/** For a request to arrive whole; whoever trickles it in holds a connection no longer than that. */
-const REQUEST_TIMEOUT_MS = 30_000
+export interface Timeouts {
+  /** For an answer: longer than any statement should take, shorter than a partner's patience. */
+  readonly handlerMs: number
+  /** For a request to arrive whole: whoever trickles it in holds a connection no longer than that. */
+  readonly requestMs: number
+}
+
+const TIMEOUTS: Timeouts = { handlerMs: 10_000, requestMs: 30_000 }
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
+/** Node looks for requests that are late this often, and by default only every 30 seconds. */
+const LATENESS_CHECKS_PER_TIMEOUT = 10
 const PARAMETER_LENGTH_MAX = 1000
 const COMPRESS_BYTES_MIN = 1024
 
 /** The list of features is the architecture. */
-export async function buildApp(deps: Deps): Promise<FastifyInstance> {
+export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
+    http: {
+      // Node swaps the two when the one for the headers (a minute by default) is the longer.
+      headersTimeout: timeouts.requestMs,
+      connectionsCheckingInterval: timeouts.requestMs / LATENESS_CHECKS_PER_TIMEOUT,
+      // The frame refuses such a request itself: Node's refusal has no body.
+      requireHostHeader: false,
+    },
     genReqId: () => randomUUID(),
     bodyLimit: BODY_BYTES_MAX,
-    handlerTimeout: HANDLER_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: timeouts.requestMs,
+    // What still comes in on an open connection is answered too; Fastify's own refusal has another shape.
+    return503OnClosing: false,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     trustProxy: deps.config.trustProxy,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX, querystringParser: parseQuery },
@@ -40,6 +58,8 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
 
   app.setValidatorCompiler(compileValidator)
   app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id))
+  answerInTime(app, timeouts.handlerMs)
+  answerAnyMethod(app)
   await describeApi(app, deps.config)
   healthRoutes(app, deps)
   if (deps.config.role === 'worker') return app
@@ -60,6 +80,9 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
 
       await api.register(async (oauth) => oauthRoutes(oauth.withTypeProvider<TypeBoxTypeProvider>(), deps))
       memberRoutes(api, deps)
+      listingRoutes(api, deps)
+      removalRoutes(api, deps)
+      walletRoutes(api, deps)
 
       answerTheRest()
     },

@@ -17,6 +17,7 @@ export async function apiDescription(): Promise<object> {
     config: readConfig({ PUBLIC_URL: 'https://hours.example.org' }),
     log: createLog('silent'),
     sql,
+    epoch: unused,
     access: { byToken: unused, byClientSecret: unused, forget: unused, isCacheTrusted: unused, close: unused },
     rateLimits: { spend: unused, refuseGuessing: unused, countFailure: unused },
     callLog: { add: unused, close: unused },

@@ -1,9 +1,10 @@
 import { setInterval } from 'node:timers'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
-import { buildApp } from './app.ts'
+import { buildApp, type Timeouts } from './app.ts'
 import type { Config } from './config.ts'
 import { connect } from './db/connect.ts'
+import { epochReader } from './db/epoch.ts'
 import { makePartitions } from './db/partitions.ts'
 import { openAccess } from './http/access/access.ts'
 import { openCallLog } from './http/call-log.ts'
@@ -21,6 +22,8 @@ export interface NodeOptions {
   databaseUrl: string
   log: Logger
   onStatement?: (statement: string) => void
+  /** Shorter than usual, for tests that wait for them. */
+  timeouts?: Timeouts
 }
 
 /** One process that answers requests. */
@@ -30,7 +33,8 @@ export interface ServingNode {
   close(): Promise<void>
 }
 
-export async function startNode({ config, databaseUrl, log, onStatement }: NodeOptions): Promise<ServingNode> {
+export async function startNode(options: NodeOptions): Promise<ServingNode> {
+  const { config, databaseUrl, log, onStatement, timeouts } = options
   const sql = connect(databaseUrl, { connectionsMax: REQUEST_CONNECTIONS_MAX, name: 'requests', onStatement })
   // Apart, so that a request never queues behind the call log.
   const background = connect(databaseUrl, { connectionsMax: BACKGROUND_CONNECTIONS_MAX, name: 'background' })
@@ -43,7 +47,8 @@ export async function startNode({ config, databaseUrl, log, onStatement }: NodeO
   const callLog = openCallLog(background, log, metrics.callsDropped)
   const nodes = config.redisUrl ? 1 : config.webConcurrency
   const rateLimits = createRateLimits(counters, nodes)
-  const app = await buildApp({ config, log, sql, access, rateLimits, callLog, metrics })
+  const deps = { config, log, sql, epoch: epochReader(sql), access, rateLimits, callLog, metrics }
+  const app = await buildApp(deps, timeouts)
 
   const tendPartitions = () =>
     makePartitions(background).catch((error) => log.warn({ err: error }, 'partitions could not be made'))

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { pino, type Logger } from 'pino'
 import { onTestFinished } from 'vitest'
+import type { Timeouts } from '../src/app.ts'
 import type { Actor } from '../src/audit/record.ts'
 import { createCommunity } from '../src/communities/create-community.ts'
 import { readConfig, type Config } from '../src/config.ts'
@@ -55,6 +56,7 @@ export interface BankOptions {
   config?: Partial<Config>
   log?: Logger
   onStatement?: (statement: string) => void
+  timeouts?: Timeouts
 }
 
 /** The production app on a database of the test's own, on a real port. */
@@ -99,6 +101,7 @@ export async function startTestNode(
     databaseUrl,
     log,
     ...(options.onStatement && { onStatement: options.onStatement }),
+    ...(options.timeouts && { timeouts: options.timeouts }),
   })
   onTestFinished(() => node.close())
   return { node, config, url: config.publicUrl }

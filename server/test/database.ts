@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
@@ -19,6 +19,8 @@ const TEMPLATE = 'template_hourbank'
 /** One real PostgreSQL for the whole run; each test clones a migrated template. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hourbank-test-'))
+  // As root the database runs as another user, who has to come in.
+  await chmod(dataDir, 0o711)
   const server = await openEmbedded(dataDir, 'serve')
   await createDatabase(server.url, TEMPLATE)
   const sql = connect(urlOf(server.url, TEMPLATE), { connectionsMax: 1, name: 'test template' })

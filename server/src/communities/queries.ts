@@ -8,19 +8,25 @@ export interface CommunityRow {
   time_zone: string
   language: string
   partner_api_enabled: boolean
-  created_at: Date
+  created_at: string
 }
 
 const columns = (sql: Queries) => sql`id, slug, name, test, time_zone, language, partner_api_enabled, created_at`
 
+/** With the account that adjustments are made against. */
 export async function insertCommunity(
   sql: Queries,
   community: { slug: string; name: string; test: boolean; timeZone: string },
 ): Promise<CommunityRow> {
   const [row] = await sql<[CommunityRow]>`
-    insert into communities (slug, name, test, time_zone)
-    values (${community.slug}, ${community.name}, ${community.test}, ${community.timeZone})
-    returning ${columns(sql)}`
+    with made as (
+      insert into communities (slug, name, test, time_zone)
+      values (${community.slug}, ${community.name}, ${community.test}, ${community.timeZone})
+      returning *
+    ), account as (
+      insert into accounts (community_id, kind) select id, 'community' from made
+    )
+    select ${columns(sql)} from made`
   return row
 }
 

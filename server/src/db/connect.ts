@@ -1,13 +1,18 @@
 import postgres from 'postgres'
 
-export type Sql = postgres.Sql<{ bigint: number }>
-export type Transaction = postgres.TransactionSql<{ bigint: number }>
+/** What the driver serialises beyond its own: see `types` below. */
+type Types = { bigint: number; date: string }
+
+export type Sql = postgres.Sql<Types>
+export type Transaction = postgres.TransactionSql<Types>
 /** What a query needs: the pool, or a transaction of it. */
 export type Queries = Sql | Transaction
 
 const CONNECT_TIMEOUT_SECONDS = 5
 const RECONNECT_DELAY_SECONDS = 0.5
 const INT8_OID = 20
+const DATE_OID = 1082
+const TIMESTAMPTZ_OID = 1184
 
 export interface ConnectOptions {
   connectionsMax: number
@@ -23,8 +28,11 @@ export function connect(url: string, options: ConnectOptions): Sql {
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     // The driver's own back-off grows to a minute; a request that arrives after an outage must not wait for it.
     backoff: () => RECONNECT_DELAY_SECONDS,
-    connection: { application_name: `hourbank ${options.name}` },
-    types: { bigint: { to: INT8_OID, from: [INT8_OID], serialize: String, parse: safeInteger } },
+    connection: { application_name: `hourbank ${options.name}`, TimeZone: 'UTC' },
+    types: {
+      bigint: { to: INT8_OID, from: [INT8_OID], serialize: String, parse: safeInteger },
+      date: { to: TIMESTAMPTZ_OID, from: [DATE_OID, TIMESTAMPTZ_OID], serialize: wireTime, parse: rfc3339 },
+    },
     onnotice: () => {},
     ...(options.onStatement && { debug: (_connection, statement) => options.onStatement!(statement) }),
   })
@@ -40,6 +48,15 @@ function safeInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit a JavaScript number`)
   return value
+}
+
+/** Kept as text with its microseconds: a Date would round them away, and a reader that follows times would miss rows. */
+function rfc3339(text: string): string {
+  return text.replace(' ', 'T').replace(/\+00$/, 'Z')
+}
+
+function wireTime(time: Date | string): string {
+  return typeof time === 'string' ? time : time.toISOString()
 }
 
 const OUTAGE_CODES = new Set([

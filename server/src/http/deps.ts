@@ -12,6 +12,8 @@ export interface Deps {
   readonly log: Logger
   /** The pool of the requests. Long work has a pool of its own: statements queue up behind a slow one. */
   readonly sql: Sql
+  /** Of the database; cursors carry it, a restore renews it. */
+  readonly epoch: () => Promise<string>
   readonly access: Access
   readonly rateLimits: RateLimits
   readonly callLog: CallLog

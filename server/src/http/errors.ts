@@ -10,8 +10,13 @@ export const ERRORS = {
   ip_not_allowed: [403, 'This address is not on the allowlist of the partner.'],
   not_found: [404, 'There is nothing at this address.'],
   user_not_found: [404, 'There is no such member.'],
+  listing_not_found: [404, 'There is no such listing.'],
+  credit_not_found: [404, 'There is no such credit.'],
   method_not_allowed: [405, 'This method is not offered at this address.'],
   request_timeout: [408, 'The request did not arrive in time.'],
+  reference_conflict: [409, 'This reference was already used for a different credit.'],
+  daily_limit_reached: [409, 'The hours that this partner may credit in a day are used up.'],
+  resync_required: [410, 'This cursor is from before the service was restored; read the list from its beginning.'],
   payload_too_large: [413, 'The request body is larger than 64 KiB.'],
   unsupported_media_type: [415, 'Send the body as application/json.'],
   validation_failed: [422, 'The request is well-formed, but its content is not acceptable.'],
@@ -36,6 +41,8 @@ interface Details {
   /** For the caller; replaces the table's text. ASCII without quotes where OAuth clients read it (RFC 6749 5.2). */
   description?: string
   errors?: FieldError[]
+  /** What the caller needs to understand the refusal. */
+  data?: object
   headers?: Record<string, string>
   /** For the log alone. */
   cause?: unknown
@@ -45,6 +52,7 @@ export class ApiError extends Error {
   readonly status: number
   readonly description: string
   readonly errors: FieldError[] | undefined
+  readonly data: object | undefined
   readonly headers: Record<string, string>
 
   constructor(
@@ -56,6 +64,7 @@ export class ApiError extends Error {
     this.status = status
     this.description = this.message
     this.errors = details.errors
+    this.data = details.data
     this.headers = { ...(status === 503 && { 'retry-after': `${RETRY_AFTER_SECONDS}` }), ...details.headers }
   }
 
@@ -64,6 +73,7 @@ export class ApiError extends Error {
       error: this.code,
       error_description: this.description,
       ...(this.errors && { errors: this.errors }),
+      ...(this.data && { data: this.data }),
       request_id: requestId,
     }
   }

@@ -1,4 +1,9 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Queries } from '../db/connect.ts'
+import { ApiError } from './errors.ts'
+import { isTime } from './times.ts'
 import { invalidField } from './validation.ts'
 
 const LIMIT_DEFAULT = 25
@@ -10,40 +15,133 @@ export const PageQuery = {
     Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT, description: 'How many at most' }),
   ),
   cursor: Type.Optional(
-    Type.String({ maxLength: CURSOR_LENGTH_MAX, description: 'Where to go on: next_cursor of the page before' }),
+    Type.String({
+      minLength: 1,
+      maxLength: CURSOR_LENGTH_MAX,
+      description: 'Where to go on: next_cursor of the page before, with the same filters',
+    }),
   ),
 }
+
+export const UpdatedSince = Type.Optional(
+  Type.String({
+    format: 'date-time',
+    description: 'Only what changed since; ordered by change. Begin with the synced_until of your last round.',
+  }),
+)
 
 export const PageMeta = Type.Object({
   limit: Type.Integer(),
   has_more: Type.Boolean(),
   next_cursor: Type.Union([Type.String(), Type.Null()]),
+  synced_until: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'The updated_since (or since) of the next round; nothing that commits late is missed',
+    }),
+  ),
 })
 
-export interface Page<Row> {
-  rows: Row[]
-  meta: { limit: number; has_more: boolean; next_cursor: string | null }
+/** The place of a row in its list: an id, or a time and an id. */
+export type Place = { id: number; at?: string }
+
+export interface ListRequest {
+  /** The list and its filters: a cursor of another list or with other filters is refused. */
+  list: string
+  filters: Record<string, unknown>
+  limit: number
+  after: Place | undefined
+  /** Ordered by time of change: from here, up to the horizon. */
+  since: string | undefined
+  horizon: string | undefined
+  epoch: string
 }
 
-/** Cuts a list that was asked for one row more than the limit, and names where to go on. */
-export function toPage<Row extends { id: number }>(found: Row[], limit = LIMIT_DEFAULT): Page<Row> {
-  const rows = found.slice(0, limit)
-  const has_more = found.length > limit
-  return { rows, meta: { limit, has_more, next_cursor: has_more ? writeCursor(rows.at(-1)!.id) : null } }
+interface ListQuery {
+  limit?: number
+  cursor?: string
+  [filter: string]: unknown
 }
 
-function writeCursor(id: number): string {
-  return Buffer.from(JSON.stringify([id])).toString('base64url')
+/** Reads limit, cursor and filters. `since` makes the list one that is ordered by time of change. */
+export async function readListRequest(
+  sql: Queries,
+  epoch: string,
+  list: string,
+  query: ListQuery,
+  since?: string,
+): Promise<ListRequest> {
+  const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
+  const after =
+    cursor === undefined ? undefined : readCursor(cursor, epoch, fingerprint(list, filters), since !== undefined)
+  // Before the statement that reads: see sync_horizon() in the migrations.
+  const horizon = since === undefined ? undefined : await syncHorizon(sql)
+  return { list, filters, limit, after, since, horizon, epoch }
 }
 
-/** The id after which a page begins. */
-export function readCursor(cursor: string | undefined): number {
-  if (cursor === undefined) return 0
-  try {
-    const [id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
-    if (Number.isSafeInteger(id) && (id as number) >= 0) return id as number
-  } catch {
-    // Falls through to the same answer as a cursor of the wrong content.
+/** Cuts a list that was read for one row more than the limit, names where to go on, in the body and in a Link. */
+export function finishList<Row>(
+  list: ListRequest,
+  found: Row[],
+  placeOf: (row: Row) => Place,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  publicUrl: string,
+) {
+  const rows = found.slice(0, list.limit)
+  const hasMore = found.length > list.limit
+  const last = hasMore ? placeOf(rows.at(-1)!) : undefined
+  const next = last ? writeCursor(last, list.epoch, fingerprint(list.list, list.filters)) : null
+  if (next !== null) {
+    const address = new URL(request.url, publicUrl)
+    address.searchParams.set('cursor', next)
+    reply.header('link', `<${address.href}>; rel="next"`)
   }
-  throw invalidField('cursor', 'invalid_cursor', 'is not a cursor of this list')
+  const meta = {
+    limit: list.limit,
+    has_more: hasMore,
+    next_cursor: next,
+    ...(list.horizon !== undefined && { synced_until: last?.at ?? list.horizon }),
+  }
+  return { rows, meta }
+}
+
+async function syncHorizon(sql: Queries): Promise<string> {
+  const [row] = await sql<[{ horizon: string }]>`select sync_horizon() as horizon`
+  return row.horizon
+}
+
+function fingerprint(list: string, filters: Record<string, unknown>): string {
+  const named = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return createHash('sha1')
+    .update(JSON.stringify([list, named]))
+    .digest('base64url')
+    .slice(0, 8)
+}
+
+function writeCursor({ id, at }: Place, epoch: string, filters: string): string {
+  return Buffer.from(JSON.stringify([epoch, filters, id, ...(at === undefined ? [] : [at])])).toString('base64url')
+}
+
+function readCursor(cursor: string, epoch: string, filters: string, timed: boolean): Place {
+  const parts = decodeCursor(cursor)
+  const [ofEpoch, ofFilters, id, at] = parts ?? []
+  const isPlace = Number.isSafeInteger(id) && (timed ? typeof at === 'string' && isTime(at) : at === undefined)
+  if (typeof ofEpoch !== 'string') throw invalidField('cursor', 'invalid_cursor', 'is not a cursor of this service')
+  if (ofEpoch !== epoch) throw new ApiError('resync_required')
+  if (ofFilters !== filters || !isPlace) {
+    throw invalidField('cursor', 'invalid_cursor', 'belongs to another list or to other filters')
+  }
+  return { id: id as number, ...(timed && { at: at as string }) }
+}
+
+function decodeCursor(cursor: string): unknown[] | undefined {
+  try {
+    const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown
+    return Array.isArray(parts) ? parts : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,9 +1,15 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { ApiError, type FieldError } from './errors.ts'
+import { isDay, isTime } from './times.ts'
 
 // Bodies are strict: "2" is not a number. Queries are text on the wire, so they are coerced.
-const OPTIONS = { allErrors: true, strict: false, multipleOfPrecision: 6, formats: { text: isCleanText } } as const
+const OPTIONS = {
+  allErrors: true,
+  strict: false,
+  multipleOfPrecision: 6,
+  formats: { text: isCleanText, 'date-time': isTime, date: isDay },
+} as const
 const strict = new Ajv({ ...OPTIONS, coerceTypes: false })
 const coercing = new Ajv({ ...OPTIONS, coerceTypes: true, useDefaults: true })
 
@@ -32,6 +38,12 @@ const CODES: Record<string, string> = {
   exclusiveMaximum: 'out_of_range',
 }
 
+const FORMATS = {
+  text: 'must not contain control characters or broken Unicode',
+  'date-time': 'must be a time like 2026-01-31T12:00:00Z (encode a + as %2B)',
+  date: 'must be a day like 2026-01-31',
+}
+
 /** Our words for what the schema refused. */
 export function validationFailed(problems: readonly ErrorObject[]): ApiError {
   const errors = problems.map(toFieldError)
@@ -54,7 +66,7 @@ function toFieldError({ keyword, instancePath, params, message }: ErrorObject): 
   if (keyword === 'required') path.push(params.missingProperty as string)
   const sentences: Record<string, string> = {
     required: 'is required',
-    format: 'must not contain control characters or broken Unicode',
+    format: FORMATS[params.format as keyof typeof FORMATS],
     exclusiveMinimum: `must be greater than ${limit}`,
     minimum: `must be at least ${limit}`,
     maximum: `must be at most ${limit}`,

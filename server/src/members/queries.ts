@@ -1,22 +1,122 @@
 import type { Queries } from '../db/connect.ts'
+import type { ListRequest } from '../http/paging.ts'
 
+/** A member as partners see it. */
 export interface MemberRow {
   id: number
   name: string
   email: string | null
   status: 'active'
-  joined_at: Date
-  updated_at: Date
+  payment_reference: string
+  joined_at: string
+  updated_at: string
 }
 
+const columns = (sql: Queries) => sql`id, name, email, status, payment_reference, joined_at, updated_at`
+
+/** By id, or by time of change. One row more than the limit tells whether there are more. */
 export async function listMembers(
   sql: Queries,
   communityId: number,
-  page: { afterId: number; limit: number },
+  { limit, after, since, horizon }: ListRequest,
+  paymentReference: string | undefined,
 ): Promise<MemberRow[]> {
+  const filter = paymentReference === undefined ? sql`` : sql`and payment_reference = ${paymentReference}`
+  if (since === undefined) {
+    return sql<MemberRow[]>`
+      select ${columns(sql)} from members
+      where community_id = ${communityId} and visible and id > ${after?.id ?? 0} ${filter}
+      order by id limit ${limit + 1}`
+  }
+  const start = after
+    ? sql`(updated_at, id) > (${after.at!}::timestamptz, ${after.id}::int8)`
+    : sql`updated_at >= ${since}::timestamptz`
   return sql<MemberRow[]>`
-    select id, name, email, status, joined_at, updated_at
-    from members
-    where community_id = ${communityId} and status = 'active' and id > ${page.afterId}
-    order by id limit ${page.limit + 1}`
+    select ${columns(sql)} from members
+    where community_id = ${communityId} and visible and ${start} and updated_at < ${horizon!}::timestamptz ${filter}
+    order by updated_at, id limit ${limit + 1}`
+}
+
+export async function findMembers(sql: Queries, communityId: number, ids: number[]): Promise<MemberRow[]> {
+  return sql<MemberRow[]>`
+    select ${columns(sql)} from members where community_id = ${communityId} and visible and id = any (${ids}::int8[])`
+}
+
+/** One row per call that read email addresses. */
+export async function insertEmailReads(
+  sql: Queries,
+  communityId: number,
+  reads: { clientId: number; clientName: string; requestId: string; memberIds: number[] }[],
+): Promise<void> {
+  await sql`
+    insert into audit_log (community_id, actor_kind, actor_id, actor_name, action, subject_kind, detail, member_ids)
+    select ${communityId}, 'client', i.client_id, i.client_name, 'members.email_read', 'member',
+      jsonb_build_object('request_id', i.request_id), i.member_ids::int8[]
+    from unnest(${reads.map((read) => read.clientId)}::int8[], ${reads.map((read) => read.clientName)}::text[],
+      ${reads.map((read) => read.requestId)}::text[], ${reads.map((read) => `{${read.memberIds.join(',')}}`)}::text[]
+    ) as i(client_id, client_name, request_id, member_ids)`
+}
+
+/** A member as the office sees it. */
+export interface MemberRecord {
+  id: number
+  name: string
+  email: string | null
+  status: 'active' | 'inactive'
+  hidden: boolean
+  visible: boolean
+  erased_at: string | null
+  external_id: string | null
+  version: number
+}
+
+const recordColumns = (sql: Queries) => sql`id, name, email, status, hidden, visible, erased_at, external_id, version`
+
+export interface NewMember {
+  name: string
+  email: string | null
+  external_id: string | null
+}
+
+/** With their wallet. */
+export async function insertMember(sql: Queries, communityId: number, member: NewMember): Promise<MemberRecord> {
+  const [row] = await sql<[MemberRecord]>`
+    with made as (
+      insert into members ${sql({ community_id: communityId, ...member })} returning *
+    ), wallet as (
+      insert into accounts (community_id, kind, member_id) select community_id, 'member', id from made
+    )
+    select ${recordColumns(sql)} from made`
+  return row
+}
+
+/** Locks the wallet, then the member: credits and exchanges take their locks in the same order. */
+export async function lockMember(sql: Queries, communityId: number, id: number): Promise<MemberRecord | undefined> {
+  await sql`
+    select from accounts where community_id = ${communityId} and member_id = ${id} for no key update`
+  const [row] = await sql<MemberRecord[]>`
+    select ${recordColumns(sql)} from members where community_id = ${communityId} and id = ${id} for no key update`
+  return row
+}
+
+export type MemberChange = Partial<Pick<MemberRecord, 'name' | 'email' | 'status' | 'hidden' | 'external_id'>>
+
+/** The wallet follows: credits and exchanges judge the member by it. */
+export async function updateMember(
+  sql: Queries,
+  communityId: number,
+  id: number,
+  change: MemberChange,
+): Promise<MemberRecord> {
+  const [row] = await sql<[MemberRecord]>`
+    with changed as (
+      update members set ${sql({ ...change })}, version = version + 1, updated_at = clock_timestamp(),
+        left_at = case when ${change.status ?? 'active'}::text = 'inactive' then now() end
+      where community_id = ${communityId} and id = ${id} returning *
+    ), wallet as (
+      update accounts a set active = c.status = 'active', hidden = c.hidden from changed c
+      where a.community_id = ${communityId} and a.member_id = c.id
+    )
+    select ${recordColumns(sql)} from changed`
+  return row
 }

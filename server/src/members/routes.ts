@@ -1,11 +1,18 @@
 import { Type } from 'typebox'
 import type { Deps } from '../http/deps.ts'
-import { PageMeta, PageQuery, readCursor, toPage } from '../http/paging.ts'
+import { ApiError } from '../http/errors.ts'
+import { IdParameter, parseId } from '../http/ids.ts'
+import { PageMeta, PageQuery, UpdatedSince, finishList, readListRequest } from '../http/paging.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
+import { emailReadRecorder } from './record-email-reads.ts'
+import { memberFinder } from './find-member.ts'
 import { listMembers, type MemberRow } from './queries.ts'
 import { Member } from './schema.ts'
 
-export function memberRoutes(api: PartnerApi, { sql }: Deps): void {
+export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+  const findMember = memberFinder(sql)
+  const recordEmailRead = emailReadRecorder(sql)
+
   api.get('/users', {
     config: { scope: 'users.read' },
     schema: {
@@ -13,25 +20,47 @@ export function memberRoutes(api: PartnerApi, { sql }: Deps): void {
       summary: 'List active members',
       description: 'With the additional scope users.pii each member includes email.',
       tags: ['Members'],
-      querystring: Type.Object(PageQuery),
+      querystring: Type.Object({
+        ...PageQuery,
+        updated_since: UpdatedSince,
+        payment_reference: Type.Optional(Type.String({ format: 'text', maxLength: 50 })),
+      }),
       response: { 200: Type.Object({ data: Type.Array(Member), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { communityId, scopes } = request.caller
+      const { updated_since: since, payment_reference } = request.query
+      const list = await readListRequest(sql, await epoch(), 'users', request.query, since)
+      const found = await listMembers(sql, communityId, list, payment_reference)
+      const place = ({ id, updated_at }: MemberRow) => ({ id, ...(since !== undefined && { at: updated_at }) })
+      const { rows, meta } = finishList(list, found, place, request, reply, config.publicUrl)
+      const withEmail = scopes.includes('users.pii')
+      if (withEmail) await recordEmailRead(request.caller, request.id, rows)
+      return { data: rows.map((row) => presentMember(row, withEmail)), meta }
+    },
+  })
+
+  api.get('/users/:id', {
+    config: { scope: 'users.read' },
+    schema: {
+      operationId: 'getUser',
+      summary: 'Fetch one member',
+      tags: ['Members'],
+      params: IdParameter,
+      response: { 200: Type.Object({ data: Member }) },
     },
     handler: async (request) => {
       const { communityId, scopes } = request.caller
-      const { limit, cursor } = request.query
-      const found = await listMembers(sql, communityId, { afterId: readCursor(cursor), limit: limit! })
-      const { rows, meta } = toPage(found, limit)
-      return { data: rows.map((row) => presentMember(row, scopes.includes('users.pii'))), meta }
+      const id = parseId(request.params.id)
+      const row = id === undefined ? undefined : await findMember(communityId, id)
+      if (!row) throw new ApiError('user_not_found')
+      const withEmail = scopes.includes('users.pii')
+      if (withEmail) await recordEmailRead(request.caller, request.id, [row])
+      return { data: presentMember(row, withEmail) }
     },
   })
 }
 
-function presentMember(row: MemberRow, withEmail: boolean) {
-  const { email, joined_at, updated_at, ...rest } = row
-  return {
-    ...rest,
-    ...(withEmail && { email }),
-    joined_at: joined_at.toISOString(),
-    updated_at: updated_at.toISOString(),
-  }
+function presentMember({ email, ...rest }: MemberRow, withEmail: boolean): Member {
+  return withEmail ? { ...rest, email } : rest
 }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 
 export const Member = Type.Object(
   {
@@ -6,8 +6,12 @@ export const Member = Type.Object(
     name: Type.String(),
     email: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Only with the scope users.pii' })),
     status: Type.Literal('active'),
+    payment_reference: Type.String({
+      description: 'ISO 11649 creditor reference; its check digits catch typing errors',
+    }),
     joined_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
   },
   { title: 'Member' },
 )
+export type Member = Static<typeof Member>

@@ -10,7 +10,7 @@ export interface PartnerRow {
   rate_limit_per_minute: number
   daily_limit_centihours: number
   allowed_networks: string[]
-  created_at: Date
+  created_at: string
 }
 
 export type PartnerProperties = Omit<PartnerRow, 'id' | 'created_at'>
@@ -23,20 +23,26 @@ export interface ClientRow {
   status: 'active' | 'revoked'
   scopes: Scope[]
   secret_last_four: string
-  created_at: Date
-  last_used_at: Date | null
+  created_at: string
+  last_used_at: string | null
 }
 
 const partnerColumns = (sql: Queries) => sql`
   id, name, contact, status, scopes, rate_limit_per_minute, daily_limit_centihours, allowed_networks, created_at`
 
+/** With the account that its credits are funded from. */
 export async function insertPartner(
   sql: Queries,
   communityId: number,
   partner: Omit<PartnerProperties, 'status'>,
 ): Promise<PartnerRow> {
   const [row] = await sql<[PartnerRow]>`
-    insert into partners ${sql({ community_id: communityId, ...partner })} returning ${partnerColumns(sql)}`
+    with made as (
+      insert into partners ${sql({ community_id: communityId, ...partner })} returning *
+    ), account as (
+      insert into accounts (community_id, kind, partner_id) select community_id, 'partner', id from made
+    )
+    select ${partnerColumns(sql)} from made`
   return row
 }
 

@@ -8,14 +8,16 @@ import { findClients, findTokens, type ClientRow, type PartyRow, type TokenRow }
 
 const LOOKUP_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 const CACHE_ENTRIES_MAX = 100_000
-/** No community has this id; a malformed client id is looked up there, so that it takes as long as any other. */
+/** No community has this id; instead of a malformed client id this is looked up, so that it takes as long as any other. */
 const NO_COMMUNITY = 0
+const NO_CLIENT = 'none'
 
 /** Whoever calls: one client of one partner, and all that the frame has to know of them. */
 export interface Caller {
   readonly communityId: number
   readonly partnerId: number
   readonly clientId: number
+  readonly clientPublicId: string
   readonly scopes: readonly Scope[]
   readonly partnerActive: boolean
   readonly rateLimitPerMinute: number
@@ -131,9 +133,9 @@ export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
       if (cached && accepts(cached, hash)) return { proven: true, caller: cached.caller }
       // Every failure costs one look-up, whether the client is unknown, revoked or its secret wrong: they take equally long.
       const seenGeneration = generation
-      const communityId = communityOfClientId(publicId) ?? NO_COMMUNITY
-      const row = await lookUpClient(communityId, publicId)
-      const client = row ? toCachedClient(communityId, row) : undefined
+      const communityId = communityOfClientId(publicId)
+      const row = await lookUpClient(communityId ?? NO_COMMUNITY, communityId ? publicId : NO_CLIENT)
+      const client = communityId && row ? toCachedClient(communityId, row) : undefined
       if (!accepts(client, hash)) return client && { proven: false, caller: client.caller }
       remember(clients, publicId, client!, seenGeneration)
       return { proven: true, caller: client!.caller }
@@ -168,6 +170,7 @@ function toCaller(communityId: number, row: PartyRow, tokenScopes: readonly stri
     communityId,
     partnerId: row.partner_id,
     clientId: row.client_id,
+    clientPublicId: row.client_public_id,
     scopes: commonScopes(tokenScopes, row.client_scopes, row.partner_scopes),
     partnerActive: row.partner_status === 'active',
     rateLimitPerMinute: row.rate_limit_per_minute,

@@ -4,6 +4,7 @@ import type { Queries } from '../../db/connect.ts'
 export interface PartyRow {
   n: number
   client_id: number
+  client_public_id: string
   client_scopes: string[]
   partner_id: number
   partner_status: 'active' | 'suspended'
@@ -29,7 +30,7 @@ export interface ClientRow extends PartyRow {
 }
 
 const partyColumns = (sql: Queries) => sql`
-  i.n::int4, c.id as client_id, c.scopes as client_scopes, p.id as partner_id, p.status as partner_status,
+  i.n::int4, c.id as client_id, c.public_id as client_public_id, c.scopes as client_scopes, p.id as partner_id, p.status as partner_status,
   p.scopes as partner_scopes, p.rate_limit_per_minute, p.allowed_networks, m.partner_api_enabled,
   m.partner_api_disabled_reason`
 

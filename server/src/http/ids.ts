@@ -1,0 +1,10 @@
+import { Type } from 'typebox'
+
+/** Text on purpose: an id that is no integer is 404 like any other that does not exist, never 422. */
+export const IdParameter = Type.Object({ id: Type.String({ description: 'An integer' }) })
+
+/** Undefined for what cannot be an id: not an integer, outside int8, or above what JSON numbers hold exactly. */
+export function parseId(text: string): number | undefined {
+  const id = Number(text)
+  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(id) ? id : undefined
+}

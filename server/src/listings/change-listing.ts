@@ -1,0 +1,129 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { transaction, type Queries, type Transaction } from '../db/connect.ts'
+import { recordEvents, type EventType } from '../events/record.ts'
+import { isLine } from '../members/check-member.ts'
+import { requireMember } from '../members/change-member.ts'
+import { Refusal } from '../refusal.ts'
+import { forgetRemoval, recordRemoval } from '../removals/queries.ts'
+import {
+  ensureCategory,
+  insertListing,
+  lockListing,
+  updateListing,
+  type ListingRecord,
+  type NewListing,
+} from './queries.ts'
+
+const TITLE_LENGTH_MAX = 200
+const DESCRIPTION_LENGTH_MAX = 5000
+const CATEGORY_LENGTH_MAX = 100
+
+export async function publishListing(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  wish: NewListing,
+): Promise<ListingRecord> {
+  checkListing(wish)
+  return transaction(sql, async (tx) => {
+    const member = await requireMember(tx, communityId, wish.member_id)
+    if (member.status !== 'active') throw new Refusal(`Member ${member.id} has left and cannot publish listings.`)
+    await ensureCategory(tx, communityId, wish.category)
+    const listing = await insertListing(tx, communityId, { ...wish, visible: member.visible })
+    await tell(tx, actor, communityId, listing, 'listing.published', listing.visible)
+    return listing
+  })
+}
+
+export async function changeListing(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  id: number,
+  wish: Partial<Omit<NewListing, 'member_id'>>,
+): Promise<ListingRecord> {
+  checkListing(wish)
+  return transaction(sql, async (tx) => {
+    await requireListing(tx, communityId, id)
+    if (wish.category) await ensureCategory(tx, communityId, wish.category)
+    const changed = await updateListing(tx, communityId, id, wish)
+    await tell(tx, actor, communityId, changed, 'listing.updated', changed.visible)
+    return changed
+  })
+}
+
+export async function closeListing(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  id: number,
+): Promise<ListingRecord> {
+  return transaction(sql, async (tx) => {
+    const before = await requireListing(tx, communityId, id)
+    if (before.status === 'closed') return before
+    const closed = await updateListing(tx, communityId, id, { status: 'closed', visible: false })
+    if (before.visible) await recordRemoval(tx, communityId, 'listing', [id])
+    await tell(tx, actor, communityId, closed, 'listing.closed', before.visible)
+    return closed
+  })
+}
+
+export async function reopenListing(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  id: number,
+): Promise<ListingRecord> {
+  return transaction(sql, async (tx) => {
+    const before = await requireListing(tx, communityId, id)
+    if (before.status === 'active') return before
+    const member = await requireMember(tx, communityId, before.member_id)
+    if (member.status !== 'active') throw new Refusal(`Member ${member.id} has left and cannot publish listings.`)
+    const opened = await updateListing(tx, communityId, id, { status: 'active', visible: member.visible })
+    if (opened.visible) await forgetRemoval(tx, communityId, 'listing', [id])
+    await tell(tx, actor, communityId, opened, 'listing.published', opened.visible)
+    return opened
+  })
+}
+
+/** Locks the member before the listing, as leaving does. */
+async function requireListing(tx: Transaction, communityId: number, id: number): Promise<ListingRecord> {
+  const listing = await lockListing(tx, communityId, id)
+  if (!listing) throw new Refusal(`There is no listing ${id}.`)
+  return listing
+}
+
+export function listingProblems({ title, description, category, centihours }: Partial<NewListing>): string[] {
+  const problems: string[] = []
+  if (title !== undefined && (!isLine(title, TITLE_LENGTH_MAX) || title.trim() === '')) {
+    problems.push(`The title must have 1 to ${TITLE_LENGTH_MAX} characters.`)
+  }
+  if (description !== undefined && ([...description].length > DESCRIPTION_LENGTH_MAX || !description.isWellFormed())) {
+    problems.push(`The description must have at most ${DESCRIPTION_LENGTH_MAX} characters.`)
+  }
+  if (category !== undefined && (!isLine(category, CATEGORY_LENGTH_MAX) || category.trim() === '')) {
+    problems.push(`The category must have 1 to ${CATEGORY_LENGTH_MAX} characters.`)
+  }
+  if (centihours !== undefined && centihours !== null && !(Number.isSafeInteger(centihours) && centihours > 0)) {
+    problems.push('The hours must be greater than 0.')
+  }
+  return problems
+}
+
+function checkListing(wish: Partial<NewListing>): void {
+  const problems = listingProblems(wish)
+  if (problems.length > 0) throw new Refusal(problems.join(' '))
+}
+
+/** The audit log always, partners only what they could see or can see now. */
+async function tell(
+  tx: Transaction,
+  actor: Actor,
+  communityId: number,
+  { id, version }: ListingRecord,
+  type: EventType,
+  isSeen: boolean,
+): Promise<void> {
+  await recordAudit(tx, communityId, actor, { action: type, subject: { kind: 'listing', id } })
+  if (isSeen) await recordEvents(tx, communityId, [{ type, listingId: id, data: { listing_id: id, version } }])
+}

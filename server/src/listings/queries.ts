@@ -1,0 +1,159 @@
+import type { Queries } from '../db/connect.ts'
+import type { ListRequest } from '../http/paging.ts'
+
+/** A listing as partners see it. */
+export interface ListingRow {
+  id: number
+  type: 'service' | 'request'
+  title: string
+  description: string
+  category: string
+  centihours: number | null
+  member_id: number
+  status: 'active'
+  created_at: string
+  updated_at: string
+}
+
+export interface ListingFilters {
+  type?: string
+  category?: string
+  user_id?: number
+  q?: string
+}
+
+const columns = (sql: Queries) =>
+  sql`id, type, title, description, category, centihours, member_id, status, created_at, updated_at`
+
+/** By id, or by time of change. One row more than the limit tells whether there are more. */
+export async function listListings(
+  sql: Queries,
+  communityId: number,
+  { limit, after, since, horizon }: ListRequest,
+  { type, category, user_id, q }: ListingFilters,
+): Promise<ListingRow[]> {
+  const filter = sql`
+    ${type === undefined ? sql`` : sql`and type = ${type}`}
+    ${category === undefined ? sql`` : sql`and category = ${category}`}
+    ${user_id === undefined ? sql`` : sql`and member_id = ${user_id}`}
+    ${q === undefined ? sql`` : sql`and search @@ websearch_to_tsquery('simple', ${q})`}`
+  if (since === undefined) {
+    return sql<ListingRow[]>`
+      select ${columns(sql)} from listings
+      where community_id = ${communityId} and visible and id > ${after?.id ?? 0} ${filter}
+      order by id limit ${limit + 1}`
+  }
+  const start = after
+    ? sql`(updated_at, id) > (${after.at!}::timestamptz, ${after.id}::int8)`
+    : sql`updated_at >= ${since}::timestamptz`
+  return sql<ListingRow[]>`
+    select ${columns(sql)} from listings
+    where community_id = ${communityId} and visible and ${start} and updated_at < ${horizon!}::timestamptz ${filter}
+    order by updated_at, id limit ${limit + 1}`
+}
+
+export async function findListing(sql: Queries, communityId: number, id: number): Promise<ListingRow | undefined> {
+  const [row] = await sql<ListingRow[]>`
+    select ${columns(sql)} from listings where community_id = ${communityId} and visible and id = ${id}`
+  return row
+}
+
+export interface ChangedListing {
+  id: number
+  version: number
+  was_visible: boolean
+  visible: boolean
+}
+
+export async function closeWithMember(sql: Queries, communityId: number, memberId: number): Promise<ChangedListing[]> {
+  return sql<ChangedListing[]>`
+    update listings l set status = 'closed', closed_by_leaving = true, visible = false, version = l.version + 1,
+      updated_at = clock_timestamp()
+    from listings before
+    where l.community_id = ${communityId} and l.member_id = ${memberId} and l.status = 'active'
+      and before.community_id = ${communityId} and before.id = l.id
+    returning l.id, l.version, before.visible as was_visible, l.visible`
+}
+
+export async function reopenWithMember(
+  sql: Queries,
+  communityId: number,
+  memberId: number,
+  visible: boolean,
+): Promise<ChangedListing[]> {
+  return sql<ChangedListing[]>`
+    update listings set status = 'active', closed_by_leaving = false, visible = ${visible}, version = version + 1,
+      updated_at = clock_timestamp()
+    where community_id = ${communityId} and member_id = ${memberId} and closed_by_leaving
+    returning id, version, false as was_visible, visible`
+}
+
+export async function setListingsVisible(
+  sql: Queries,
+  communityId: number,
+  memberId: number,
+  visible: boolean,
+): Promise<ChangedListing[]> {
+  return sql<ChangedListing[]>`
+    update listings set visible = ${visible}, version = version + 1, updated_at = clock_timestamp()
+    where community_id = ${communityId} and member_id = ${memberId} and status = 'active' and visible <> ${visible}
+    returning id, version, not visible as was_visible, visible`
+}
+
+/** A listing as the office sees it. */
+export interface ListingRecord {
+  id: number
+  member_id: number
+  type: 'service' | 'request'
+  title: string
+  description: string
+  category: string
+  centihours: number | null
+  status: 'active' | 'closed'
+  visible: boolean
+  external_id: string | null
+  version: number
+}
+
+export type NewListing = Pick<
+  ListingRecord,
+  'member_id' | 'type' | 'title' | 'description' | 'category' | 'centihours' | 'external_id'
+>
+
+const recordColumns = (sql: Queries) =>
+  sql`id, member_id, type, title, description, category, centihours, status, visible, external_id, version`
+
+export async function insertListing(
+  sql: Queries,
+  communityId: number,
+  listing: NewListing & { visible: boolean },
+): Promise<ListingRecord> {
+  const [row] = await sql<[ListingRecord]>`
+    insert into listings ${sql({ community_id: communityId, ...listing })} returning ${recordColumns(sql)}`
+  return row
+}
+
+export async function lockListing(sql: Queries, communityId: number, id: number): Promise<ListingRecord | undefined> {
+  const [row] = await sql<ListingRecord[]>`
+    select ${recordColumns(sql)} from listings where community_id = ${communityId} and id = ${id} for no key update`
+  return row
+}
+
+export async function updateListing(
+  sql: Queries,
+  communityId: number,
+  id: number,
+  change: Partial<Omit<ListingRecord, 'id' | 'version'>>,
+): Promise<ListingRecord> {
+  const [row] = await sql<[ListingRecord]>`
+    update listings set ${sql({ ...change })}, version = version + 1, updated_at = clock_timestamp()
+    where community_id = ${communityId} and id = ${id} returning ${recordColumns(sql)}`
+  return row
+}
+
+/** A category is made by the first listing that names it. */
+export async function ensureCategory(sql: Queries, communityId: number, name: string): Promise<void> {
+  await sql`
+    insert into categories (community_id, name) values (${communityId}, ${name})
+    on conflict (community_id, name) do nothing`
+}

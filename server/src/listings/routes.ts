@@ -1,0 +1,59 @@
+import { Type } from 'typebox'
+import type { Deps } from '../http/deps.ts'
+import { ApiError } from '../http/errors.ts'
+import { toHours } from '../http/hours.ts'
+import { IdParameter, parseId } from '../http/ids.ts'
+import { PageMeta, PageQuery, UpdatedSince, finishList, readListRequest } from '../http/paging.ts'
+import type { PartnerApi } from '../http/partner-api.ts'
+import { findListing, listListings, type ListingRow } from './queries.ts'
+import { Listing, ListingType } from './schema.ts'
+
+export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+  api.get('/listings', {
+    config: { scope: 'listings.read' },
+    schema: {
+      operationId: 'listListings',
+      summary: 'List active listings: services and requests',
+      tags: ['Listings'],
+      querystring: Type.Object({
+        ...PageQuery,
+        updated_since: UpdatedSince,
+        type: Type.Optional(ListingType),
+        category: Type.Optional(Type.String({ format: 'text', maxLength: 100 })),
+        user_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+        q: Type.Optional(Type.String({ format: 'text', maxLength: 200, description: 'Words in title or description' })),
+      }),
+      response: { 200: Type.Object({ data: Type.Array(Listing), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { communityId } = request.caller
+      const { updated_since: since, ...filters } = request.query
+      const list = await readListRequest(sql, await epoch(), 'listings', request.query, since)
+      const found = await listListings(sql, communityId, list, filters)
+      const place = ({ id, updated_at }: ListingRow) => ({ id, ...(since !== undefined && { at: updated_at }) })
+      const { rows, meta } = finishList(list, found, place, request, reply, config.publicUrl)
+      return { data: rows.map(presentListing), meta }
+    },
+  })
+
+  api.get('/listings/:id', {
+    config: { scope: 'listings.read' },
+    schema: {
+      operationId: 'getListing',
+      summary: 'Fetch one listing',
+      tags: ['Listings'],
+      params: IdParameter,
+      response: { 200: Type.Object({ data: Listing }) },
+    },
+    handler: async (request) => {
+      const id = parseId(request.params.id)
+      const row = id === undefined ? undefined : await findListing(sql, request.caller.communityId, id)
+      if (!row) throw new ApiError('listing_not_found')
+      return { data: presentListing(row) }
+    },
+  })
+}
+
+function presentListing({ centihours, member_id, ...rest }: ListingRow): Listing {
+  return { ...rest, hours: centihours === null ? null : toHours(centihours), user_id: member_id }
+}

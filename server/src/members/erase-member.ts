@@ -1,0 +1,41 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { transaction, type Queries, type Transaction } from '../db/connect.ts'
+import { recordEvents } from '../events/record.ts'
+import { leave, requireMember } from './change-member.ts'
+
+/** Blanks the person everywhere and keeps the transfers: the books of the others must stay right. */
+export async function eraseMember(sql: Queries, actor: Actor, communityId: number, id: number): Promise<void> {
+  await transaction(sql, async (tx) => {
+    await requireMember(tx, communityId, id)
+    await leave(tx, actor, communityId, id)
+    const version = await blank(tx, communityId, id)
+    await tx`
+      insert into erasures (community_id, member_id) values (${communityId}, ${id})
+      on conflict (community_id, member_id) do nothing`
+    await recordAudit(tx, communityId, actor, { action: 'member.erased', subject: { kind: 'member', id } })
+    await recordEvents(tx, communityId, [{ type: 'user.erased', memberId: id, data: { user_id: id, version } }])
+  })
+}
+
+/** Record, listings, notes, stored event bodies. */
+async function blank(tx: Transaction, communityId: number, id: number): Promise<number> {
+  const [member] = await tx<[{ version: number }]>`
+    update members set name = 'Erased member', email = null, external_id = null, erased_at = now(),
+      version = version + 1, updated_at = clock_timestamp()
+    where community_id = ${communityId} and id = ${id} returning version`
+  await tx`
+    update listings set title = 'Erased', description = '', external_id = null, status = 'closed', visible = false
+    where community_id = ${communityId} and member_id = ${id}`
+  await tx`
+    delete from transfer_notes n using transfers t, accounts a
+    where n.community_id = ${communityId} and t.community_id = ${communityId} and a.community_id = ${communityId}
+      and a.member_id = ${id} and t.id = n.transfer_id and a.id in (t.debit_account_id, t.credit_account_id)`
+  await tx`
+    update credit_reversals r set reason = null from credits c
+    where r.community_id = ${communityId} and c.community_id = ${communityId} and c.id = r.credit_id
+      and c.member_id = ${id}`
+  await tx`
+    update events set data = jsonb_build_object('user_id', ${id}::int8, 'version', data -> 'version')
+    where community_id = ${communityId} and member_id = ${id}`
+  return member.version
+}

@@ -1,0 +1,24 @@
+import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
+import type { Sql } from '../db/connect.ts'
+import type { Caller } from '../http/access/access.ts'
+import { insertEmailReads } from './queries.ts'
+
+const LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
+
+/** Whose email address a call reads is in the audit log before the call is answered. */
+export function emailReadRecorder(sql: Sql) {
+  const record = coalesce(async (communityId: number, reads: Parameters<typeof insertEmailReads>[2]) => {
+    await insertEmailReads(sql, communityId, reads)
+    return reads
+  }, LIMITS)
+
+  return async (caller: Caller, requestId: string, members: { id: number }[]): Promise<void> => {
+    if (members.length === 0) return
+    await record(caller.communityId, {
+      clientId: caller.clientId,
+      clientName: caller.clientPublicId,
+      requestId,
+      memberIds: members.map(({ id }) => id),
+    })
+  }
+}

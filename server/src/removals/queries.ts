@@ -1,0 +1,52 @@
+import type { Queries } from '../db/connect.ts'
+import type { ListRequest } from '../http/paging.ts'
+
+export type RemovalType = 'user' | 'listing'
+
+export interface RemovalRow {
+  id: number
+  type: RemovalType
+  resource_id: number
+  removed_at: string
+}
+
+/** Partners could see these, and no longer can. */
+export async function recordRemoval(
+  sql: Queries,
+  communityId: number,
+  type: RemovalType,
+  ids: number[],
+): Promise<void> {
+  await sql`
+    insert into removals (community_id, type, resource_id)
+    select ${communityId}, ${type}, id from unnest(${ids}::int8[]) as i(id)
+    on conflict (community_id, type, resource_id) do update set removed_at = clock_timestamp()`
+}
+
+/** Partners can see these again. */
+export async function forgetRemoval(
+  sql: Queries,
+  communityId: number,
+  type: RemovalType,
+  ids: number[],
+): Promise<void> {
+  await sql`
+    delete from removals
+    where community_id = ${communityId} and type = ${type} and resource_id = any (${ids}::int8[])`
+}
+
+export async function listRemovals(
+  sql: Queries,
+  communityId: number,
+  { limit, after, since, horizon }: ListRequest,
+  types: RemovalType[],
+): Promise<RemovalRow[]> {
+  const start = after
+    ? sql`(removed_at, id) > (${after.at!}::timestamptz, ${after.id}::int8)`
+    : sql`removed_at >= ${since!}::timestamptz`
+  return sql<RemovalRow[]>`
+    select id, type, resource_id, removed_at from removals
+    where community_id = ${communityId} and type = any (${types}::text[]) and ${start}
+      and removed_at < ${horizon!}::timestamptz
+    order by removed_at, id limit ${limit + 1}`
+}

@@ -1,0 +1,118 @@
+import type { Queries } from '../db/connect.ts'
+import type { ListRequest } from '../http/paging.ts'
+import type { CreditFields } from './credit-member.ts'
+
+export interface BalanceRow {
+  member_id: number
+  balance: number
+  updated_at: string
+}
+
+/** The wallets of members that partners can see. */
+export async function findBalances(sql: Queries, communityId: number, memberIds: number[]): Promise<BalanceRow[]> {
+  return sql<BalanceRow[]>`
+    select member_id, balance, updated_at from accounts
+    where community_id = ${communityId} and active and not hidden and member_id = any (${memberIds}::int8[])`
+}
+
+export interface CreditFilters {
+  reference?: string
+  user_id?: number
+  status?: 'completed' | 'reversed'
+  created_since?: string
+  created_until?: string
+  settled_on?: string
+}
+
+/** A partner's own credits, the newest last. */
+export async function listCredits(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  { limit, after }: ListRequest,
+  filters: CreditFilters,
+): Promise<CreditFields[]> {
+  return sql<CreditFields[]>`
+    select c.id, c.member_id, c.amount, c.reference, n.note, c.settled_on, t.credit_balance_after as balance_after,
+      c.created_at, r.created_at as reversed_at
+    ${selection(sql, communityId, partnerId, filters)} and c.id > ${after?.id ?? 0}
+    order by c.id limit ${limit + 1}`
+}
+
+/** Of the whole selection, for a partner's reconciliation. */
+export async function sumCredits(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  filters: CreditFilters,
+): Promise<{ count: number; centihours: number }> {
+  const [row] = await sql<[{ count: number; centihours: number }]>`
+    select count(*), coalesce(sum(c.amount), 0)::int8 as centihours ${selection(sql, communityId, partnerId, filters)}`
+  return row
+}
+
+export async function findCredit(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  reference: string,
+): Promise<(CreditFields & { transfer_id: number }) | undefined> {
+  const [row] = await sql<(CreditFields & { transfer_id: number })[]>`
+    select c.id, c.member_id, c.amount, c.reference, n.note, c.settled_on, t.credit_balance_after as balance_after,
+      c.created_at, r.created_at as reversed_at, c.transfer_id
+    ${selection(sql, communityId, partnerId, { reference })}`
+  return row
+}
+
+function selection(sql: Queries, communityId: number, partnerId: number, filters: CreditFilters) {
+  const { reference, user_id, status, created_since, created_until, settled_on } = filters
+  return sql`
+    from credits c
+    join transfers t on t.community_id = ${communityId} and t.id = c.transfer_id
+    left join transfers r on r.community_id = ${communityId} and r.reverses_id = c.transfer_id
+    left join transfer_notes n on n.community_id = ${communityId} and n.transfer_id = c.transfer_id
+    where c.community_id = ${communityId} and c.partner_id = ${partnerId}
+      ${reference === undefined ? sql`` : sql`and c.reference = ${reference}`}
+      ${user_id === undefined ? sql`` : sql`and c.member_id = ${user_id}`}
+      ${status === undefined ? sql`` : sql`and (r.id is not null) = ${status === 'reversed'}`}
+      ${created_since === undefined ? sql`` : sql`and c.created_at >= ${created_since}::timestamptz`}
+      ${created_until === undefined ? sql`` : sql`and c.created_at < ${created_until}::timestamptz`}
+      ${settled_on === undefined ? sql`` : sql`and c.settled_on = ${settled_on}::date`}`
+}
+
+export interface ReversalRow {
+  reversal_reference: string
+  credit_id: number
+  reason: string | null
+  created_at: string
+}
+
+/** Reversals that this partner made of the credit, or under the reference. */
+export async function findReversals(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  wanted: { creditId: number; reversalReference: string },
+): Promise<ReversalRow[]> {
+  return sql<ReversalRow[]>`
+    select reversal_reference, credit_id, reason, created_at from credit_reversals
+    where community_id = ${communityId} and partner_id = ${partnerId}
+      and (credit_id = ${wanted.creditId} or reversal_reference = ${wanted.reversalReference})`
+}
+
+export async function insertReversal(
+  sql: Queries,
+  communityId: number,
+  reversal: {
+    partner_id: number
+    reversal_reference: string
+    credit_id: number
+    transfer_id: number
+    reason: string | null
+  },
+): Promise<ReversalRow> {
+  const [row] = await sql<[ReversalRow]>`
+    insert into credit_reversals ${sql({ community_id: communityId, ...reversal })}
+    returning reversal_reference, credit_id, reason, created_at`
+  return row
+}

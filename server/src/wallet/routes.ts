@@ -1,0 +1,125 @@
+import { Type } from 'typebox'
+import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
+import type { Deps } from '../http/deps.ts'
+import { ApiError } from '../http/errors.ts'
+import { API_PREFIX } from '../http/frame.ts'
+import { toHours } from '../http/hours.ts'
+import { parseId } from '../http/ids.ts'
+import { PageMeta, PageQuery, finishList, readListRequest } from '../http/paging.ts'
+import type { PartnerApi } from '../http/partner-api.ts'
+import { memberCrediter, presentCredit, type CreditFields } from './credit-member.ts'
+import { findBalances, listCredits, sumCredits } from './queries.ts'
+import { reverseCredit } from './reverse-credit.ts'
+import { Balance, Credit, CreditAnswer, CreditRequest, Reference, Reversal, ReverseRequest } from './schema.ts'
+
+const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
+
+export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+  const creditMember = memberCrediter(sql)
+  const findBalance = coalesce(async (communityId: number, memberIds: number[]) => {
+    const byMember = new Map((await findBalances(sql, communityId, memberIds)).map((row) => [row.member_id, row]))
+    return memberIds.map((id) => byMember.get(id))
+  }, READ_LIMITS)
+
+  api.get('/wallet/balance/:userId', {
+    config: { scope: 'wallet.read' },
+    schema: {
+      operationId: 'getBalance',
+      summary: "Read a member's balance",
+      tags: ['Wallet'],
+      params: Type.Object({ userId: Type.String({ description: 'An integer' }) }),
+      response: { 200: Type.Object({ data: Balance }) },
+    },
+    handler: async (request) => {
+      const id = parseId(request.params.userId)
+      const row = id === undefined ? undefined : await findBalance(request.caller.communityId, id)
+      if (!row) throw new ApiError('user_not_found')
+      return { data: { user_id: row.member_id, balance_hours: toHours(row.balance), as_of: row.updated_at } }
+    },
+  })
+
+  api.post('/wallet/credit', {
+    config: { scope: 'wallet.write' },
+    schema: {
+      operationId: 'creditWallet',
+      summary: 'Credit hours from a settled bank transfer',
+      description:
+        'Once per reference, however often it is sent: a repeated call answers 200 with the credit as it stands.',
+      tags: ['Wallet'],
+      body: CreditRequest,
+      response: { 200: CreditAnswer, 201: CreditAnswer },
+    },
+    handler: async (request, reply) => {
+      const { credit, replayed } = await creditMember(request.caller, request.body)
+      if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
+      return { data: { ...credit, replayed } }
+    },
+  })
+
+  api.get('/wallet/credits', {
+    config: { scope: ['wallet.read', 'wallet.write'] },
+    schema: {
+      operationId: 'listCredits',
+      summary: "List the partner's own credits",
+      tags: ['Wallet'],
+      querystring: Type.Object({
+        ...PageQuery,
+        reference: Type.Optional(Reference),
+        user_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+        status: Type.Optional(Type.Enum(['completed', 'reversed'])),
+        created_since: Type.Optional(Type.String({ format: 'date-time' })),
+        created_until: Type.Optional(Type.String({ format: 'date-time' })),
+        settled_on: Type.Optional(Type.String({ format: 'date' })),
+      }),
+      response: {
+        200: Type.Object({
+          data: Type.Array(Credit),
+          meta: Type.Object({
+            ...PageMeta.properties,
+            total_count: Type.Integer({ description: 'Of the whole selection' }),
+            total_hours: Type.Number({ description: 'Of the whole selection' }),
+          }),
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { communityId, partnerId } = request.caller
+      const { limit: _limit, cursor: _cursor, ...filters } = request.query
+      const list = await readListRequest(sql, await epoch(), 'credits', request.query)
+      const [found, sums] = await Promise.all([
+        listCredits(sql, communityId, partnerId, list, filters),
+        sumCredits(sql, communityId, partnerId, filters),
+      ])
+      const place = ({ id }: CreditFields) => ({ id })
+      const { rows, meta } = finishList(list, found, place, request, reply, config.publicUrl)
+      return {
+        data: rows.map(presentCredit),
+        meta: { ...meta, total_count: sums.count, total_hours: toHours(sums.centihours) },
+      }
+    },
+  })
+
+  api.post('/wallet/credits/reverse', {
+    config: { scope: 'wallet.write' },
+    schema: {
+      operationId: 'reverseCredit',
+      summary: 'Take a credit back, for a returned bank transfer',
+      description: 'The full amount, once. Idempotent by reversal_reference.',
+      tags: ['Wallet'],
+      body: ReverseRequest,
+      response: { 200: Type.Object({ data: Reversal }), 201: Type.Object({ data: Reversal }) },
+    },
+    handler: async (request, reply) => {
+      const { credit, reversal, replayed } = await reverseCredit(sql, request.caller, request.body)
+      if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
+      const { reversal_reference, reason, created_at } = reversal
+      const { reference } = credit
+      return { data: { reference, reversal_reference, reason, reversed_at: created_at, credit, replayed } }
+    },
+  })
+}
+
+/** References may hold any character, so they travel in the query, never in a path. */
+function creditPath(reference: string): string {
+  return `${API_PREFIX}/wallet/credits?reference=${encodeURIComponent(reference)}`
+}
