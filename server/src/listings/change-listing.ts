@@ -7,6 +7,7 @@ import { Refusal } from '../refusal.ts'
 import { forgetRemoval, recordRemoval } from '../removals/queries.ts'
 import {
   ensureCategory,
+  findListingRecord,
   insertListing,
   lockListing,
   updateListing,
@@ -75,9 +76,12 @@ export async function reopenListing(
   id: number,
 ): Promise<ListingRecord> {
   return transaction(sql, async (tx) => {
+    const found = await findListingRecord(tx, communityId, id)
+    if (!found) throw new Refusal(`There is no listing ${id}.`)
+    // The member before the listing, as leaving does.
+    const member = await requireMember(tx, communityId, found.member_id)
     const before = await requireListing(tx, communityId, id)
     if (before.status === 'active') return before
-    const member = await requireMember(tx, communityId, before.member_id)
     if (member.status !== 'active') throw new Refusal(`Member ${member.id} has left and cannot publish listings.`)
     const opened = await updateListing(tx, communityId, id, { status: 'active', visible: member.visible })
     if (opened.visible) await forgetRemoval(tx, communityId, 'listing', [id])
@@ -86,7 +90,6 @@ export async function reopenListing(
   })
 }
 
-/** Locks the member before the listing, as leaving does. */
 async function requireListing(tx: Transaction, communityId: number, id: number): Promise<ListingRecord> {
   const listing = await lockListing(tx, communityId, id)
   if (!listing) throw new Refusal(`There is no listing ${id}.`)

@@ -133,6 +133,16 @@ export async function insertListing(
   return row
 }
 
+export async function findListingRecord(
+  sql: Queries,
+  communityId: number,
+  id: number,
+): Promise<ListingRecord | undefined> {
+  const [row] = await sql<ListingRecord[]>`
+    select ${recordColumns(sql)} from listings where community_id = ${communityId} and id = ${id}`
+  return row
+}
+
 export async function lockListing(sql: Queries, communityId: number, id: number): Promise<ListingRecord | undefined> {
   const [row] = await sql<ListingRecord[]>`
     select ${recordColumns(sql)} from listings where community_id = ${communityId} and id = ${id} for no key update`

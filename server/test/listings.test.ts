@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { changeListing, closeListing, publishListing, reopenListing } from '../src/listings/change-listing.ts'
+import { addMember } from '../src/members/change-member.ts'
+import { startBank, TESTER, type Bank } from './bank.ts'
+
+async function start() {
+  const bank = await startBank()
+  const ada = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  const ben = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ben' })
+  const publish = (member_id: number, type: 'service' | 'request', title: string, category: string, description = '') =>
+    publishListing(bank.sql, TESTER, bank.communityId, {
+      member_id,
+      type,
+      title,
+      category,
+      description,
+      centihours: 175,
+      external_id: null,
+    })
+  const bread = await publish(ada.id, 'service', 'Sourdough bread', 'Kitchen', 'Two loaves, still warm')
+  const roof = await publish(ben.id, 'request', 'Mend a roof', 'House', 'Bread is offered meanwhile')
+  const bikes = await publish(ada.id, 'service', 'Repair of bicycles', 'House')
+  return { bank, token: await bank.token('listings.read'), ada, ben, bread, roof, bikes }
+}
+
+async function titles(bank: Bank, token: string, query: string): Promise<string[]> {
+  const { body } = await bank.call(`/listings${query}`, { token })
+  return body.data.map(({ title }: { title: string }) => title)
+}
+
+test('a listing has exactly the fields of the contract', async () => {
+  const { bank, token, ada, bread } = await start()
+  const { body } = await bank.call(`/listings/${bread.id}`, { token })
+  expect(body.data).toEqual({
+    id: bread.id,
+    type: 'service',
+    title: 'Sourdough bread',
+    description: 'Two loaves, still warm',
+    category: 'Kitchen',
+    hours: 1.75,
+    user_id: ada.id,
+    status: 'active',
+    created_at: expect.stringMatching(/Z$/),
+    updated_at: expect.stringMatching(/Z$/),
+  })
+})
+
+test('listings are filtered by type, category, member and words, alone and together', async () => {
+  const { bank, token, ada } = await start()
+  expect(await titles(bank, token, '?type=request')).toEqual(['Mend a roof'])
+  expect(await titles(bank, token, '?category=House')).toEqual(['Mend a roof', 'Repair of bicycles'])
+  expect(await titles(bank, token, `?user_id=${ada.id}`)).toEqual(['Sourdough bread', 'Repair of bicycles'])
+  expect(await titles(bank, token, '?q=bread')).toEqual(['Sourdough bread', 'Mend a roof'])
+  expect(await titles(bank, token, '?q=bread%20-roof')).toEqual(['Sourdough bread'])
+  expect(await titles(bank, token, '?q=bread&type=request&category=House')).toEqual(['Mend a roof'])
+  expect(await titles(bank, token, `?q=${encodeURIComponent(`'; drop table listings; -- & | ! ( "`)}`)).toEqual([])
+  expect((await bank.call('/listings?type=gift', { token })).body.errors).toMatchObject([{ field: 'type' }])
+  expect((await bank.call('/listings?user_id=abc', { token })).body.errors).toMatchObject([{ field: 'user_id' }])
+})
+
+test('closing, reopening and changing a listing shows at once, and in the removals', async () => {
+  const { bank, token, bread } = await start()
+  const removals = async () => (await bank.call('/removals', { token })).body.data
+  await changeListing(bank.sql, TESTER, bank.communityId, bread.id, { title: 'Rye bread' })
+  expect((await titles(bank, token, ''))[0]).toBe('Rye bread')
+  expect(await titles(bank, token, '?q=rye')).toEqual(['Rye bread'])
+  await closeListing(bank.sql, TESTER, bank.communityId, bread.id)
+  expect(await titles(bank, token, '')).not.toContain('Rye bread')
+  expect(await removals()).toMatchObject([{ type: 'listing', id: bread.id }])
+  await reopenListing(bank.sql, TESTER, bank.communityId, bread.id)
+  expect(await titles(bank, token, '')).toContain('Rye bread')
+  expect(await removals()).toEqual([])
+})

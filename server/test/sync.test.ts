@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { connect, transaction } from '../src/db/connect.ts'
+import { addMember, changeMember, hideMember, leave, returnMember, showMember } from '../src/members/change-member.ts'
+import { startBank, TESTER, type Bank } from './bank.ts'
+
+/** A partner's copy, kept as the guide tells: changes since, then removals since. */
+class Copy {
+  readonly members = new Map<number, { name: string; updated_at: string }>()
+  private users: string | undefined
+  private removals: string | undefined
+
+  constructor(
+    private readonly bank: Bank,
+    private readonly token: string,
+  ) {}
+
+  async sync(): Promise<void> {
+    this.users = await this.follow(`/users?limit=7&updated_since=${this.users ?? '1970-01-01T00:00:00Z'}`, (member) => {
+      this.members.set(member.id, { name: member.name, updated_at: member.updated_at })
+    })
+    this.removals = await this.follow(`/removals?type=user&limit=3${this.removals ? `&since=${this.removals}` : ''}`, ({ id }) => {
+      this.members.delete(id)
+    })
+  }
+
+  private async follow(path: string, apply: (item: any) => void): Promise<string> {
+    let cursor = ''
+    for (;;) {
+      const { status, body } = await this.bank.call(`${path}${cursor}`, { token: this.token })
+      if (status !== 200) throw new Error(JSON.stringify(body))
+      body.data.forEach(apply)
+      if (!body.meta.has_more) return body.meta.synced_until
+      cursor = `&cursor=${body.meta.next_cursor}`
+    }
+  }
+}
+
+/** Deterministic, so that a failure can be seen again. */
+function randomBy(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
+    return state / 2 ** 32
+  }
+}
+
+test('a reader that follows changes and removals ends with an exact copy, however late and out of order writers commit', async () => {
+  const bank = await startBank()
+  const token = await bank.token('users.read')
+  await bank.sql`update partners set rate_limit_per_minute = 100000`
+  const random = randomBy(7)
+  const changes = [leave, returnMember, hideMember, showMember]
+  const writers = connect(bank.databaseUrl, { connectionsMax: 8, name: 'writers' })
+  let writing = 8
+
+  async function write(): Promise<void> {
+    const mine: number[] = []
+    for (let n = 0; n < 25; n++) {
+      await transaction(writers, async (tx) => {
+        const id = mine[Math.floor(random() * mine.length)]
+        const change = changes[Math.floor(random() * changes.length)]!
+        if (id === undefined || random() < 0.3) {
+          mine.push((await addMember(tx, TESTER, bank.communityId, { name: `New ${n}` })).id)
+        } else if (random() < 0.5) await change(tx, TESTER, bank.communityId, id)
+        else await changeMember(tx, TESTER, bank.communityId, id, { name: `Changed ${n} ${random()}` })
+        // Committed late: others that began later come first.
+        await tx`select pg_sleep(${random() * 0.03})`
+      })
+    }
+    writing -= 1
+  }
+
+  const copy = new Copy(bank, token)
+  const work = Promise.all(Array.from({ length: 8 }, write))
+  let rounds = 0
+  while (writing > 0) {
+    await copy.sync()
+    rounds += 1
+  }
+  await work
+  await writers.end()
+  await copy.sync()
+  const truth = await bank.sql<{ id: number; name: string }[]>`select id, name from members where visible order by id`
+  const copied = [...copy.members].map(([id, { name }]) => ({ id, name })).toSorted((one, other) => one.id - other.id)
+  expect(copied).toEqual([...truth])
+  expect(rounds).toBeGreaterThan(3)
+})
+
+test('answers stop short of the oldest transaction still running', async () => {
+  const bank = await startBank()
+  const token = await bank.token('users.read')
+  const changed = async (since: string) => (await bank.call(`/users?updated_since=${since}`, { token })).body
+  await addMember(bank.sql, TESTER, bank.communityId, { name: 'Before' })
+  const slow = await bank.sql.reserve()
+  await slow`begin`
+  const [late] = await slow<[{ id: number }]>`
+    insert into members (community_id, name) values (${bank.communityId}, 'Late') returning id`
+  const quick = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Quick' })
+  const during = await changed('2020-01-01T00:00:00Z')
+  expect(during.data.map(({ name }: { name: string }) => name)).toEqual(['Before'])
+  await slow`commit`
+  slow.release()
+  const after = await changed(during.meta.synced_until)
+  expect(after.data.map(({ id }: { id: number }) => id)).toEqual([late.id, quick.id])
+})
