@@ -2,6 +2,8 @@ import compress from '@fastify/compress'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { randomUUID } from 'node:crypto'
+import { aggregateRoutes } from './aggregates/routes.ts'
+import { eventRoutes } from './events/routes.ts'
 import { consoleRoutes } from './http/console.ts'
 import type { Deps } from './http/deps.ts'
 import { API_PREFIX, BODY_BYTES_MAX, framePartnerApi } from './http/frame.ts'
@@ -11,13 +13,14 @@ import { answerAnyMethod, answerOtherMethods } from './http/method-not-allowed.t
 import { describeApi } from './http/openapi.ts'
 import { parseQuery, refuseBadQuery } from './http/query.ts'
 import { answerInTime } from './http/time-limit.ts'
-import { answerUnframed } from './http/unframed.ts'
+import { answerUnframed, ignoreExpectations } from './http/unframed.ts'
 import { compileValidator } from './http/validation.ts'
 import { listingRoutes } from './listings/routes.ts'
 import { memberRoutes } from './members/routes.ts'
 import { oauthMetadataRoute, oauthRoutes } from './oauth/routes.ts'
 import { removalRoutes } from './removals/routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 export interface Timeouts {
   /** For an answer: longer than any statement should take, shorter than a partner's patience. */
@@ -60,6 +63,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id))
   answerInTime(app, timeouts.handlerMs)
   answerAnyMethod(app)
+  ignoreExpectations(app)
   await describeApi(app, deps.config)
   healthRoutes(app, deps)
   if (deps.config.role === 'worker') return app
@@ -83,6 +87,9 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       listingRoutes(api, deps)
       removalRoutes(api, deps)
       walletRoutes(api, deps)
+      aggregateRoutes(api, deps)
+      webhookRoutes(api, deps)
+      eventRoutes(api, deps)
 
       answerTheRest()
     },

@@ -18,6 +18,8 @@ type Read<T> = (text: string) => T
 const PROJECT_DIR = fileURLToPath(new URL('../../', import.meta.url))
 const SECRET_KEY_LENGTH_MIN = 32
 const WEB_CONCURRENCY_MAX = 64
+const ON = ['on', 'true', '1']
+const OFF = ['off', 'false', '0']
 
 /** The settings: name, how it is read, what is taken when it is absent. Nothing else reads the environment. */
 const SETTINGS = {
@@ -141,9 +143,9 @@ function oneOf<const T extends string>(...choices: T[]): Read<T> {
 }
 
 function flag(text: string): boolean {
-  const value = { on: true, true: true, '1': true, off: false, false: false, '0': false }[text.toLowerCase()]
-  if (value === undefined) throw new Error('on or off')
-  return value
+  const [isOn, isOff] = [ON, OFF].map((words) => words.includes(text.toLowerCase()))
+  if (!isOn && !isOff) throw new Error('on or off')
+  return isOn!
 }
 
 function host(text: string): string {
@@ -155,7 +157,7 @@ function host(text: string): string {
 function url(...protocols: string[]): Read<string> {
   return (text) => {
     // The text itself is never repeated in the message: it holds a password.
-    if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
+    if (!URL.canParse(text) || !protocols.some((protocol) => text.toLowerCase().startsWith(`${protocol}//`))) {
       throw new Error(`an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`)
     }
     return text
@@ -163,12 +165,11 @@ function url(...protocols: string[]): Read<string> {
 }
 
 function publicUrl(text: string): string {
-  const address = url('https:', 'http:')(text).replace(/\/+$/, '')
-  const { pathname, search, hash, username } = new URL(address)
-  if (pathname !== '/' || search || hash || username) {
+  const { origin, pathname, search, hash, username, password } = new URL(url('https:', 'http:')(text))
+  if (pathname !== '/' || search || hash || username || password) {
     throw new Error('an address without path, query or credentials, like https://hours.example.org')
   }
-  return address
+  return origin
 }
 
 function secretKey(text: string): string {

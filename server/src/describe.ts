@@ -22,6 +22,8 @@ export async function apiDescription(): Promise<object> {
     rateLimits: { spend: unused, refuseGuessing: unused, countFailure: unused },
     callLog: { add: unused, close: unused },
     metrics: createMetrics(),
+    box: { seal: unused, open: unused, isOutdated: unused },
+    wakeDeliveries: unused,
   })
   await app.ready()
   const document = app.swagger()

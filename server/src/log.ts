@@ -1,16 +1,16 @@
-import { pino, stdSerializers, type Logger } from 'pino'
+import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino'
 
 const STANDARD_ERROR = 2
 
 /** JSON on standard error; standard output is for people. */
-export function createLog(level: string): Logger {
+export function createLog(level: string, destination: DestinationStream = pino.destination(STANDARD_ERROR)): Logger {
   return pino(
     {
       level,
       serializers: { err: serializeError },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    pino.destination(STANDARD_ERROR),
+    destination,
   )
 }
 
@@ -19,9 +19,16 @@ function serializeError(error: Error & { code?: string; constraint_name?: string
   const { type, message, stack } = stdSerializers.err(error)
   return {
     type,
-    message,
-    stack,
+    message: withoutSecrets(message),
+    stack: withoutSecrets(stack),
     ...(error.code && { code: error.code }),
     ...(error.constraint_name && { constraint: error.constraint_name }),
   }
+}
+
+/** Even PostgreSQL's messages repeat a value at times: `invalid input syntax for type bigint: "ada@example.org"`. */
+function withoutSecrets(text: string | undefined): string | undefined {
+  return text
+    ?.replaceAll(/[^\s"'<>(),;:=/@]+@[^\s"'<>(),;:=/@]+/g, '[email]')
+    .replaceAll(/\b(hb[ts]|whsec)_\w+/g, '$1_[secret]')
 }

@@ -1,27 +1,39 @@
 import { setInterval } from 'node:timers'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
+import { startCloseJob } from './aggregates/close-job.ts'
 import { buildApp, type Timeouts } from './app.ts'
 import type { Config } from './config.ts'
-import { connect } from './db/connect.ts'
+import { connect, type Sql } from './db/connect.ts'
 import { epochReader } from './db/epoch.ts'
 import { makePartitions } from './db/partitions.ts'
 import { openAccess } from './http/access/access.ts'
 import { openCallLog } from './http/call-log.ts'
 import { openCounters } from './http/counters.ts'
+import { idleConnectionCloser } from './http/idle-connections.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createRateLimits } from './http/rate-limit.ts'
+import { createSecretBox, type SecretBox } from './http/secret-box.ts'
+import { resolveBySystem } from './webhooks/addresses.ts'
+import { createSender, type Sender } from './webhooks/send.ts'
+import { deliveryAnnouncer, hearDeliveries } from './webhooks/wake.ts'
+import { startDeliveryWorker, type DeliveryWorker } from './webhooks/worker.ts'
 
 const REQUEST_CONNECTIONS_MAX = 10
 const BACKGROUND_CONNECTIONS_MAX = 2
+const DELIVERY_CONNECTIONS_MAX = 4
 const SHUTDOWN_SECONDS = 10
+const IDLE_CHECK_INTERVAL_MS = 50
 const PARTITION_INTERVAL_MS = 24 * 60 * 60 * 1000
 
 export interface NodeOptions {
   config: Config
   databaseUrl: string
+  secretKey: string
   log: Logger
   onStatement?: (statement: string) => void
+  /** Tests bring one that trusts their receivers. */
+  sender?: Sender | undefined
   /** Shorter than usual, for tests that wait for them. */
   timeouts?: Timeouts
 }
@@ -47,22 +59,43 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const callLog = openCallLog(background, log, metrics.callsDropped)
   const nodes = config.redisUrl ? 1 : config.webConcurrency
   const rateLimits = createRateLimits(counters, nodes)
-  const deps = { config, log, sql, epoch: epochReader(sql), access, rateLimits, callLog, metrics }
+  const box = createSecretBox(options.secretKey, config.previousSecretKey)
+  const deliveries =
+    config.role === 'api' ? undefined : startDeliveries({ ...options, box, listening, sender: options.sender })
+  const wakeDeliveries = deliveries ? () => deliveries.wake() : deliveryAnnouncer(background, log)
+  const deps = {
+    config,
+    log,
+    sql,
+    epoch: epochReader(sql),
+    access,
+    rateLimits,
+    callLog,
+    metrics,
+    box,
+    wakeDeliveries,
+  }
   const app = await buildApp(deps, timeouts)
+  const closeIdle = idleConnectionCloser(app.server)
 
   const tendPartitions = () =>
     makePartitions(background).catch((error) => log.warn({ err: error }, 'partitions could not be made'))
   await tendPartitions()
   const partitionTimer = setInterval(tendPartitions, PARTITION_INTERVAL_MS)
+  const closeJob = config.role === 'api' ? undefined : startCloseJob(databaseUrl, log)
 
   async function close(): Promise<void> {
     clearInterval(partitionTimer)
+    // What was busy when the end began is idle once it has its answer, and would be kept open for more.
+    const idleTimer = setInterval(closeIdle, IDLE_CHECK_INTERVAL_MS)
     await within(SHUTDOWN_SECONDS, app.close())
+    clearInterval(idleTimer)
     app.server.closeAllConnections()
+    await deliveries?.close()
     await within(SHUTDOWN_SECONDS, callLog.close())
     await access.close()
     counters.close()
-    await Promise.all([sql.end({ timeout: 1 }), background.end({ timeout: 1 })])
+    await Promise.all([sql.end({ timeout: 1 }), background.end({ timeout: 1 }), closeJob?.stop()])
   }
 
   try {
@@ -72,6 +105,33 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     throw error
   }
   return { port: (app.server.address() as AddressInfo).port, close }
+}
+
+/** Pool, connections and worker of its own: a slow delivery never holds up a request. */
+function startDeliveries({
+  config,
+  databaseUrl,
+  log,
+  box,
+  listening,
+  sender,
+}: NodeOptions & { box: SecretBox; listening: Sql; sender: Sender | undefined }): DeliveryWorker {
+  const sql = connect(databaseUrl, { connectionsMax: DELIVERY_CONNECTIONS_MAX, name: 'deliveries' })
+  const worker = startDeliveryWorker({
+    sql,
+    log,
+    box,
+    sender:
+      sender ?? createSender({ resolve: resolveBySystem, allowPrivateTargets: config.webhookAllowPrivateTargets }),
+  })
+  hearDeliveries(listening, () => worker.wake())
+  return {
+    ...worker,
+    async close() {
+      await worker.close()
+      await sql.end({ timeout: 1 })
+    },
+  }
 }
 
 /** Waits for the work, but no longer than that. */

@@ -12,6 +12,7 @@ const MINUTE_MS = 60_000
 export interface WorkerOrder {
   config: Config
   databaseUrl: string
+  secretKey: string
 }
 
 /** What a worker answers. */
@@ -19,7 +20,7 @@ export type WorkerReport = { listening: true } | { failed: { message: string; co
 
 /** Several processes on one port (WEB_CONCURRENCY); one that dies is replaced. */
 export async function startWorkers(options: WorkerOrder & { log: Logger }): Promise<ServingNode> {
-  const { config, databaseUrl, log } = options
+  const { config, databaseUrl, secretKey, log } = options
   cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
   const workers = new Set<Worker>()
   let closing = false
@@ -32,7 +33,7 @@ export async function startWorkers(options: WorkerOrder & { log: Logger }): Prom
       workers.delete(worker)
       if (!closing) replace(code, signal)
     })
-    worker.send({ config, databaseUrl } satisfies WorkerOrder)
+    worker.send({ config, databaseUrl, secretKey } satisfies WorkerOrder)
     const [report] = (await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => [])])) as [
       WorkerReport?,
     ]

@@ -10,8 +10,10 @@ import { API_PREFIX } from '../src/http/frame.ts'
 import { SCOPE_NAMES } from '../src/http/scopes.ts'
 import { startNode, type ServingNode } from '../src/node.ts'
 import { createPartner, type NewPartner } from '../src/partners/create-partner.ts'
+import type { Sender } from '../src/webhooks/send.ts'
 import { newDatabase } from './database.ts'
 
+export const SECRET_KEY = 'a-secret-key-that-only-tests-use-0123'
 export const TESTER: Actor = { kind: 'system', name: 'test' }
 
 export interface Answer {
@@ -56,6 +58,7 @@ export interface BankOptions {
   config?: Partial<Config>
   log?: Logger
   onStatement?: (statement: string) => void
+  sender?: Sender
   timeouts?: Timeouts
 }
 
@@ -99,7 +102,9 @@ export async function startTestNode(
   const node = await startNode({
     config,
     databaseUrl,
+    secretKey: SECRET_KEY,
     log,
+    sender: options.sender,
     ...(options.onStatement && { onStatement: options.onStatement }),
     ...(options.timeouts && { timeouts: options.timeouts }),
   })

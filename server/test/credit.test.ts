@@ -65,7 +65,11 @@ test('references are taken exactly as sent: case, spaces, emoji and directional 
   const references = ['INV-a', 'inv-A', ' INV-a', 'INV-a ', '🌻', '\u200fשלום', 'x'.repeat(191), '😀'.repeat(191)]
   for (const reference of references) {
     const { status, body } = await credit({ user_id: 1, hours: 1, reference, note: reference })
-    expect({ status, reference: body.data?.reference, note: body.data?.note }).toEqual({ status: 201, reference, note: reference })
+    expect({ status, reference: body.data?.reference, note: body.data?.note }).toEqual({
+      status: 201,
+      reference,
+      note: reference,
+    })
   }
   expect(await balance()).toBe(references.length)
 })
@@ -86,7 +90,13 @@ test('a first credit is 201 with the place to find it; a repeated one is 200 wha
   const order = { user_id: member.id, hours: 2, reference: 'a/b?c&d #1', note: 'first', settled_on: '2026-02-28' }
   const first = await credit(order)
   expect(first.status).toBe(201)
-  expect(first.body.data).toMatchObject({ ...order, status: 'completed', reversed_at: null, balance_hours: 2, replayed: false })
+  expect(first.body.data).toMatchObject({
+    ...order,
+    status: 'completed',
+    reversed_at: null,
+    balance_hours: 2,
+    replayed: false,
+  })
   const found = await bank.call(first.headers.get('location')!, { token })
   const { replayed: _replayed, ...credited } = first.body.data
   expect(found.body).toMatchObject({ data: [credited], meta: { total_count: 1, total_hours: 2 } })
@@ -98,7 +108,12 @@ test('another member, amount or settlement date under a known reference is a con
   const { bank, credit, order } = await start()
   const other = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ben' })
   const { body } = await credit({ ...order, settled_on: '2026-01-31' })
-  for (const change of [{ user_id: other.id }, { hours: 1.51 }, { settled_on: '2026-02-01' }, { settled_on: undefined }]) {
+  for (const change of [
+    { user_id: other.id },
+    { hours: 1.51 },
+    { settled_on: '2026-02-01' },
+    { settled_on: undefined },
+  ]) {
     const answer = await credit({ ...order, settled_on: '2026-01-31', ...change })
     expect(answer).toMatchObject({ status: 409, body: { error: 'reference_conflict' } })
     expect(answer.body.data.transaction_id).toBe(body.data.transaction_id)
@@ -132,7 +147,10 @@ test("the community's limit for one credit is told with the field", async () => 
   expect((await credit({ ...order, hours: 2.5 })).status).toBe(201)
   expect(await credit({ ...order, hours: 2.51, reference: 'tx-2' })).toMatchObject({
     status: 422,
-    body: { error: 'validation_failed', errors: [{ code: 'out_of_range', field: 'hours', message: 'must be at most 2.5' }] },
+    body: {
+      error: 'validation_failed',
+      errors: [{ code: 'out_of_range', field: 'hours', message: 'must be at most 2.5' }],
+    },
   })
   expect(await balance()).toBe(2.5)
 })
@@ -140,7 +158,9 @@ test("the community's limit for one credit is told with the field", async () => 
 test("a partner's hours per day are never exceeded, however many credits come at once, and the next day begins anew", async () => {
   const { bank, credit, order, balance } = await start()
   await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { daily_limit_centihours: 1000 })
-  const answers = await Promise.all(times(100, (n) => credit({ ...order, hours: n % 2 === 0 ? 3 : 0.25, reference: `tx-${n}` })))
+  const answers = await Promise.all(
+    times(100, (n) => credit({ ...order, hours: n % 2 === 0 ? 3 : 0.25, reference: `tx-${n}` })),
+  )
   const made = answers.filter(({ status }) => status === 201)
   const refused = answers.filter(({ status }) => status === 409)
   expect(made.length + refused.length).toBe(100)
@@ -178,7 +198,11 @@ const WRONG: [field: string, value: unknown, code: string][] = [
   ['user_id', undefined, 'required'],
   ...[null, '1', 1.5, true, [], {}].map((value): [string, unknown, string] => ['user_id', value, 'wrong_type']),
   ['hours', undefined, 'required'],
-  ...[null, '1.5', '1.5abc', 'NaN', true, [], {}].map((value): [string, unknown, string] => ['hours', value, 'wrong_type']),
+  ...[null, '1.5', '1.5abc', 'NaN', true, [], {}].map((value): [string, unknown, string] => [
+    'hours',
+    value,
+    'wrong_type',
+  ]),
   ...[0, -0, -1, -0.01, 1000.01, 1e300].map((value): [string, unknown, string] => ['hours', value, 'out_of_range']),
   ...[1.005, 0.001, 0.015, 1e-7].map((value): [string, unknown, string] => ['hours', value, 'too_precise']),
   ['reference', undefined, 'required'],
@@ -186,10 +210,16 @@ const WRONG: [field: string, value: unknown, code: string][] = [
   ['reference', '', 'too_short'],
   ['reference', 'x'.repeat(192), 'too_long'],
   ['reference', '😀'.repeat(192), 'too_long'],
-  ...['a\u0000b', 'a\nb', '\u0085', '\u007f', '\ud83d', 'a\udc00'].map(
-    (value): [string, unknown, string] => ['reference', value, 'invalid_format'],
-  ),
-  ...['NOTPROVIDED', 'NONREF', 'notprovided'].map((value): [string, unknown, string] => ['reference', value, 'placeholder']),
+  ...['a\u0000b', 'a\nb', '\u0085', '\u007f', '\ud83d', 'a\udc00'].map((value): [string, unknown, string] => [
+    'reference',
+    value,
+    'invalid_format',
+  ]),
+  ...['NOTPROVIDED', 'NONREF', 'notprovided'].map((value): [string, unknown, string] => [
+    'reference',
+    value,
+    'placeholder',
+  ]),
   ...[null, 1, {}].map((value): [string, unknown, string] => ['note', value, 'wrong_type']),
   ['note', 'x'.repeat(501), 'too_long'],
   ...['a\u0000b', '\ud83d'].map((value): [string, unknown, string] => ['note', value, 'invalid_format']),
@@ -203,16 +233,29 @@ test('each field wrong in each way is refused by name, and nothing is written', 
   const { bank, credit, order } = await start()
   for (const [field, value, code] of WRONG) {
     const { status, body } = await credit({ ...order, [field]: value })
-    expect({ field, value, status, error: body.error }).toEqual({ field, value, status: 422, error: 'validation_failed' })
+    expect({ field, value, status, error: body.error }).toEqual({
+      field,
+      value,
+      status: 422,
+      error: 'validation_failed',
+    })
     expect(body.errors).toContainEqual({ code, field, message: expect.any(String) })
   }
   const all = await credit({ user_id: 'x', hours: 'x', reference: 1, note: 2, settled_on: 3 })
-  expect(all.body.errors.map((error: { field: string }) => error.field).toSorted()).toEqual(
-    ['hours', 'note', 'reference', 'settled_on', 'user_id'],
-  )
+  expect(all.body.errors.map((error: { field: string }) => error.field).toSorted()).toEqual([
+    'hours',
+    'note',
+    'reference',
+    'settled_on',
+    'user_id',
+  ])
   const raw = await Promise.all(
     ['{"user_id":1,"hours":1e999,"reference":"a"}', '{"user_id":1,"hours":-1e999,"reference":"a"}'].map((body) =>
-      bank.call('/wallet/credit', { token: '', headers: { authorization: '', 'content-type': 'application/json' }, body }),
+      bank.call('/wallet/credit', {
+        token: '',
+        headers: { authorization: '', 'content-type': 'application/json' },
+        body,
+      }),
     ),
   )
   expect(raw.every(({ status }) => status === 401)).toBe(true)

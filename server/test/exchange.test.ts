@@ -23,12 +23,14 @@ test('an exchange gives to one what it takes from the other, and tells of each w
   const { bank, ada, ben, exchange, balances } = await start()
   await exchange({ giverId: ada, receiverId: ben, centihours: 125, occurredOn: '2026-01-05', note: 'Hedge' })
   expect(await balances()).toEqual([125, -125, 0])
-  const events = await bank.sql`select member_id, data from events where type = 'wallet.balance_changed' order by member_id`
+  const events =
+    await bank.sql`select member_id, data from events where type = 'wallet.balance_changed' order by member_id`
   expect(events).toMatchObject([
     { member_id: ada, data: { user_id: ada, balance_centihours: 125 } },
     { member_id: ben, data: { user_id: ben, balance_centihours: -125 } },
   ])
-  for (const { data } of events) expect(Object.keys(data).toSorted()).toEqual(['balance_centihours', 'user_id', 'version'])
+  for (const { data } of events)
+    expect(Object.keys(data).toSorted()).toEqual(['balance_centihours', 'user_id', 'version'])
 })
 
 test('the lower limit holds under concurrency: of forty hours asked for at once just ten are lent', async () => {

@@ -30,6 +30,7 @@ export const clientCommands: Command[] = [
       withTables(config, async (sql) => {
         const partnerId = optionalNumber(values, 'partner')
         if (partnerId === undefined) throw new Refusal('--partner is missing.')
+        if (!Number.isInteger(partnerId)) throw new Refusal('--partner must be a whole number.')
         const scopes = optionalText(values, 'scopes')
           ?.split(/[\s,]+/)
           .filter(Boolean)

@@ -71,7 +71,8 @@ export const communityCommands: Command[] = [
   {
     name: 'community partner-api',
     usage: 'on|off --community SLUG [--reason TEXT]',
-    summary: 'Switch the partner API of a community on or off, for all its partners at once',
+    summary:
+      'Switch the partner API on or off for all partners of a community; off needs a reason, which they are told',
     options: { community: { type: 'string' }, reason: { type: 'string' } },
     run: ({ config, values, positionals: [wish] }) =>
       withTables(config, async (sql) => {

@@ -9,8 +9,11 @@ import { openEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { API_PREFIX } from '../http/frame.ts'
 import { createLog } from '../log.ts'
-import { startNode, type ServingNode } from '../node.ts'
+import { createSecretBox } from '../http/secret-box.ts'
+import { startNode, type NodeOptions, type ServingNode } from '../node.ts'
 import { Refusal } from '../refusal.ts'
+import { loadSecretKey } from '../secret-key.ts'
+import { checkSecretKey } from '../webhooks/check-secret-key.ts'
 import { startWorkers } from '../workers.ts'
 import { print, type Command } from './command.ts'
 
@@ -25,8 +28,9 @@ export const serveCommand: Command = {
     const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve')
     try {
       const databaseUrl = config.databaseUrl ?? embedded!.url
-      const demo = await prepare(config, databaseUrl, log)
-      const node = await listen(config, databaseUrl, log)
+      const secretKey = await loadSecretKey(config)
+      const demo = await prepare(config, databaseUrl, secretKey, log)
+      const node = await listen({ config, databaseUrl, secretKey, log })
       print(...welcome(config, demo))
       log.info({ port: config.port, role: config.role }, 'serving')
       const signal = await stopped
@@ -39,7 +43,7 @@ export const serveCommand: Command = {
 }
 
 /** Tables up to date, and something to look at on the first start. */
-async function prepare(config: Config, databaseUrl: string, log: Logger): Promise<Demo | undefined> {
+async function prepare(config: Config, databaseUrl: string, secretKey: string, log: Logger): Promise<Demo | undefined> {
   const sql = connect(databaseUrl, { connectionsMax: 2, name: 'start' })
   try {
     const applied = await migrate(sql, {
@@ -47,6 +51,7 @@ async function prepare(config: Config, databaseUrl: string, log: Logger): Promis
       ...(!config.databaseUrl && { beforeChange: () => backUpBeforeMigrating(config, databaseUrl, log) }),
     })
     if (applied.length > 0) log.info({ applied }, 'migrated')
+    await checkSecretKey(sql, createSecretBox(secretKey, config.previousSecretKey))
     return config.demo ? await makeDemo(sql) : undefined
   } finally {
     await sql.end({ timeout: 1 })
@@ -67,10 +72,10 @@ async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: L
   }
 }
 
-async function listen(config: Config, databaseUrl: string, log: Logger): Promise<ServingNode> {
+async function listen(options: NodeOptions): Promise<ServingNode> {
+  const { config } = options
   try {
-    if (config.webConcurrency > 1) return await startWorkers({ config, databaseUrl, log })
-    return await startNode({ config, databaseUrl, log })
+    return await (config.webConcurrency > 1 ? startWorkers(options) : startNode(options))
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === 'EADDRINUSE') {
@@ -124,13 +129,18 @@ function welcome(config: Config, demo: Demo | undefined): string[] {
   ]
 }
 
-/** The first signal ends the service in order, the second one at once. */
+/** Ctrl-C under npm arrives twice: from the terminal and from npm. */
+const REPEATED_SIGNAL_MS = 1000
+
+/** The first signal ends the service in order, a later one at once. */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
+    let firstAt: number | undefined
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
+        firstAt ??= performance.now()
         resolve(signal)
-        process.on(signal, () => process.exit(1))
+        if (performance.now() - firstAt > REPEATED_SIGNAL_MS) process.exit(1)
       })
     }
   })

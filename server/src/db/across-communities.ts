@@ -20,7 +20,7 @@ export interface Call {
   error: string | undefined
   errorDescription: string | undefined
   durationMs: number
-  address: string
+  address: string | undefined
   userAgent: string | undefined
 }
 
@@ -65,4 +65,54 @@ export async function communitiesOfAdmin(sql: Queries, adminId: number): Promise
   const rows = await sql<{ community_id: number }[]>`
     select community_id from community_admins where admin_id = ${adminId} order by community_id`
   return rows.map((row) => row.community_id)
+}
+
+export interface SealedSecrets {
+  community_id: number
+  id: number
+  secret: Buffer
+  previous_secret: Buffer | null
+}
+
+/** All webhook secrets, for a change of SECRET_KEY. */
+export async function subscriptionSecrets(sql: Queries): Promise<SealedSecrets[]> {
+  return sql<SealedSecrets[]>`select community_id, id, secret, previous_secret from subscriptions`
+}
+
+export async function replaceSubscriptionSecrets(sql: Queries, secrets: SealedSecrets): Promise<void> {
+  await sql`
+    update subscriptions set secret = ${secrets.secret}, previous_secret = ${secrets.previous_secret}
+    where community_id = ${secrets.community_id} and id = ${secrets.id}`
+}
+
+/** Communities with events that have no position yet. */
+export async function communitiesToFanOut(sql: Queries): Promise<number[]> {
+  const rows = await sql<{ community_id: number }[]>`select distinct community_id from events where position is null`
+  return rows.map((row) => row.community_id)
+}
+
+export interface DueSubscription {
+  community_id: number
+  id: number
+}
+
+/** Subscriptions with something to deliver. By subscription, since a dead endpoint has many deliveries waiting. */
+export async function dueSubscriptions(sql: Queries, now: Date): Promise<DueSubscription[]> {
+  return sql<DueSubscription[]>`
+    select s.community_id, s.id from subscriptions s
+    where s.status = 'active' and exists (
+      select from deliveries d where d.community_id = s.community_id and d.subscription_id = s.id
+        and d.status = 'pending' and d.next_attempt_at <= ${now})`
+}
+
+/** Communities with a month to close, or with none of their months closed yet. */
+export async function communitiesDueForClose(
+  sql: Queries,
+  { now, after, limit }: { now: Date; after: number; limit: number },
+): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select c.id from communities c left join aggregate_documents d on d.community_id = c.id
+    where c.id > ${after} and (d.next_close_at is null or d.next_close_at <= ${now.toISOString()}::timestamptz)
+    order by c.id limit ${limit}`
+  return rows.map(({ id }) => id)
 }

@@ -8,35 +8,57 @@ const MIGRATION_LOCK = 4_711_001
 export class NewerDatabase extends Error {}
 
 export interface MigrateOptions {
-  /** Stops after this migration; a restore brings the schema to where its backup stood. */
+  /** Stops after this migration. */
   upTo?: string
+  /** Applies these and no others; a restore brings the schema to where its backup stood. */
+  only?: readonly string[]
   /** Called under the lock before anything is changed, when an existing database is about to change. */
   beforeChange?: () => Promise<void>
+  /** Where the migrations lie; tests play later versions with it. */
+  directory?: URL
 }
 
 /** Applies what is missing, all in one transaction, under a lock; returns the names applied. */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<string[]> {
-  const files = await migrationNames()
-  return sql.begin(async (tx) => {
-    // Before `create table if not exists`, which itself races. Transaction-level: a pooler may hand out the session.
-    await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
-    await tx`
-      create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())`
-    const applied = await appliedMigrations(tx)
-    const unknown = applied.filter((name) => !files.includes(name))
-    if (unknown.length > 0) {
-      throw new NewerDatabase(
-        `The database was changed by a newer version of Hourbank (${unknown.join(', ')}). Start that version or a later one.`,
-      )
-    }
-    const missing = files.filter((name) => !applied.includes(name) && (!options.upTo || name <= options.upTo))
-    if (missing.length > 0 && applied.length > 0) await options.beforeChange?.()
-    for (const name of missing) {
-      await tx.unsafe(await readFile(new URL(`${name}.sql`, MIGRATIONS_DIR), 'utf8')).simple()
-      await tx`insert into schema_migrations (name) values (${name})`
-    }
-    return missing
-  }) as Promise<string[]>
+  return sql.begin((tx) => applyMigrations(tx, options)) as Promise<string[]>
+}
+
+/** The same within a transaction of the caller's. */
+export async function applyMigrations(tx: Queries, options: MigrateOptions = {}): Promise<string[]> {
+  const directory = options.directory ?? MIGRATIONS_DIR
+  const files = await migrationNames(directory)
+  // Before `create table if not exists`, which itself races.
+  await lockMigrations(tx)
+  await tx`
+    create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())`
+  const applied = await appliedMigrations(tx)
+  const unknown = applied.filter((name) => !files.includes(name))
+  if (unknown.length > 0) {
+    throw new NewerDatabase(
+      `The database was changed by a newer version of Hourbank (${unknown.join(', ')}). Start that version or a later one.`,
+    )
+  }
+  const wanted = (name: string) => (!options.upTo || name <= options.upTo) && (options.only?.includes(name) ?? true)
+  const missing = files.filter((name) => !applied.includes(name) && wanted(name))
+  if (missing.length > 0 && applied.length > 0) await options.beforeChange?.()
+  for (const name of missing) {
+    await tx.unsafe(await readFile(new URL(`${name}.sql`, directory), 'utf8')).simple()
+    await tx`insert into schema_migrations (name) values (${name})`
+  }
+  return missing
+}
+
+/** Until the transaction ends, nobody else migrates. Transaction-level: a pooler may hand out the session. */
+export async function lockMigrations(tx: Queries): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
+}
+
+/**
+ * Lets migrations wait until the transaction ends, before they touch any table. Does nothing while one is under way: it
+ * may be the very one that asked for a backup first.
+ */
+export async function holdOffMigrations(tx: Queries): Promise<void> {
+  await tx`select pg_try_advisory_xact_lock_shared(${MIGRATION_LOCK})`
 }
 
 /** Whether every migration of this build has been applied. */
@@ -52,8 +74,8 @@ export async function appliedMigrations(sql: Queries): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-export async function migrationNames(): Promise<string[]> {
-  const files = await readdir(MIGRATIONS_DIR)
+export async function migrationNames(directory: URL = MIGRATIONS_DIR): Promise<string[]> {
+  const files = await readdir(directory)
   return files
     .filter((file) => /^\d{4}_.+\.sql$/.test(file))
     .map((file) => file.replace(/\.sql$/, ''))

@@ -1,6 +1,6 @@
 import type { Sql } from './connect.ts'
 
-const PARTITIONED_TABLES = ['call_log', 'events'] as const
+const PARTITIONED_TABLES = ['call_log', 'events', 'attempts'] as const
 const WEEKS_AHEAD = 4
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000
 /** A Monday. */

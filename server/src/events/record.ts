@@ -1,4 +1,5 @@
 import type { Queries } from '../db/connect.ts'
+import type { EventType } from './event-types.ts'
 
 /** What happened, as partners may learn of it. Bodies are rendered per recipient when they are sent. */
 export interface NewEvent {
@@ -11,18 +12,6 @@ export interface NewEvent {
   /** The resource's version after the change, so that a late event can be told from a newer one. */
   data: { version: number } & Record<string, string | number | null>
 }
-
-export type EventType =
-  | 'wallet.credited'
-  | 'wallet.reversed'
-  | 'wallet.balance_changed'
-  | 'user.joined'
-  | 'user.updated'
-  | 'user.left'
-  | 'user.erased'
-  | 'listing.published'
-  | 'listing.updated'
-  | 'listing.closed'
 
 /** Call it in the transaction of the change. */
 export async function recordEvents(sql: Queries, communityId: number, events: NewEvent[]): Promise<void> {

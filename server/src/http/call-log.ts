@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Counter } from 'prom-client'
 import { insertCalls, type Call } from '../db/across-communities.ts'
-import type { Queries } from '../db/connect.ts'
+import { isOutage, type Queries } from '../db/connect.ts'
 
 const FLUSH_INTERVAL_MS = 250
 const BATCH_MAX = 1000
@@ -23,13 +23,28 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH_MAX)
       try {
-        await insertCalls(sql, batch)
+        await writeBatch(batch)
       } catch (error) {
         // Kept for the next try; the bound in add() holds meanwhile.
         log.warn({ err: error, waiting: waiting.length }, 'the call log could not be written')
         return
       }
       waiting = waiting.slice(batch.length)
+    }
+  }
+
+  /** A call that the database refuses must not hold up all the others for ever: it is dropped, alone. */
+  async function writeBatch(batch: Call[]): Promise<void> {
+    try {
+      await insertCalls(sql, batch)
+    } catch (error) {
+      if (isOutage(error)) throw error
+      if (batch.length > 1) {
+        for (const call of batch) await writeBatch([call])
+      } else {
+        dropped.inc()
+        log.error({ err: error, requestId: batch[0]!.requestId }, 'a call could not be logged')
+      }
     }
   }
 

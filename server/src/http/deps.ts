@@ -5,6 +5,7 @@ import type { Access } from './access/access.ts'
 import type { CallLog } from './call-log.ts'
 import type { Metrics } from './metrics.ts'
 import type { RateLimits } from './rate-limit.ts'
+import type { SecretBox } from './secret-box.ts'
 
 /** What routes are built from. */
 export interface Deps {
@@ -18,4 +19,8 @@ export interface Deps {
   readonly rateLimits: RateLimits
   readonly callLog: CallLog
   readonly metrics: Metrics
+  /** Seals what is stored. */
+  readonly box: SecretBox
+  /** Something was changed that may have to be delivered. */
+  readonly wakeDeliveries: () => void
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, TokenLookup, TokenState } from './access/access.ts'
 import { ApiError } from './errors.ts'
@@ -47,20 +48,34 @@ export function framePartnerApi(app: FastifyInstance, deps: Deps): void {
     if (!config?.scope && !config?.public) throw new Error(`${method} ${url} declares no scope`)
   })
 
+  // Fastify reads this type of its own accord.
+  app.removeContentTypeParser('text/plain')
+
   app.addHook('onRequest', async (request, reply) => {
     reply.header('api-version', API_VERSION)
     reply.header('cache-control', 'private, no-cache')
     reply.header('x-content-type-options', 'nosniff')
+    requireHost(request)
     const { scope } = request.routeOptions.config
-    if (!scope) return identify(deps, request)
+    if (!scope) return identify(deps, request, reply)
     request.caller = await authenticate(deps, request)
     await admit(deps, request, reply, request.caller)
     requireScope(request.caller, scope)
   })
   app.addHook('onSend', answerNotModified)
-  app.addHook('onResponse', async (request, reply) => recordCall(deps, request, reply))
+  app.addHook('onResponse', async (request, reply) => {
+    recordCall(deps, request, reply)
+    if (request.method !== 'GET' && reply.statusCode < 300) deps.wakeDeliveries()
+  })
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
   app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
+}
+
+/** RFC 9112 3.2 */
+function requireHost({ raw, headers }: FastifyRequest): void {
+  if (headers.host === undefined && raw.httpVersion !== '1.0') {
+    throw new ApiError('invalid_request', { description: 'The Host header is missing.' })
+  }
 }
 
 /** The checks that follow authentication, whichever way it was done. */
@@ -124,12 +139,13 @@ async function authenticate(deps: Deps, request: FastifyRequest): Promise<Caller
   })
 }
 
-/** For the call log alone: an unknown path or method is refused to everyone, but booked to whoever proves to be calling. */
-async function identify(deps: Deps, request: FastifyRequest): Promise<void> {
+/** An unknown path or method is refused to everyone, but booked to whoever proves to be calling, and counted. */
+async function identify(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!request.is404 && !request.routeOptions.config.allow) return
   const token = bearerToken(request.headers.authorization ?? '')
   const lookup = token === undefined ? undefined : await deps.access.byToken(token)
   if (lookup) request.party = lookup.caller
+  if (lookup?.state === 'live') await deps.rateLimits.spend(lookup.caller, reply)
 }
 
 function bearerToken(authorization: string): string | undefined {
@@ -165,7 +181,8 @@ function recordCall(deps: Deps, request: FastifyRequest, reply: FastifyReply): v
     error: failure?.code,
     errorDescription: failure?.description,
     durationMs: reply.elapsedTime,
-    address: request.ip,
+    // A proxy may forward anything.
+    address: isIP(request.ip) ? splitOnce(request.ip, '%')[0] : undefined,
     userAgent: request.headers['user-agent'],
   })
 }

@@ -30,15 +30,23 @@ export function parseNetwork(text: string): Network {
   return { bytes, prefixBits }
 }
 
+/** What is no address (a proxy may forward anything) is in no network. */
 export function contains(network: Network, address: string): boolean {
+  if (isIP(address) === 0) return false
   const bytes = toBytes(address)
   return network.bytes.every((byte, index) => byte === (bytes[index]! & mask(index, network.prefixBits)))
 }
 
 function toBytes(address: string): Uint8Array {
   // A zone (fe80::1%eth0) names an interface of this machine, not a part of the address.
-  const parsed = ipaddr.parse(address.replace(/%.*$/, ''))
+  const parsed = ipaddr.parse(withoutDottedTail(address.replace(/%.*$/, '')))
   return Uint8Array.from((parsed instanceof ipaddr.IPv4 ? parsed.toIPv4MappedAddress() : parsed).toByteArray())
+}
+
+/** ipaddr.js takes the deprecated ::192.0.2.1 for the mapped ::ffff:192.0.2.1, which is another address. */
+function withoutDottedTail(address: string): string {
+  const isMixed = address.includes(':') && address.includes('.')
+  return isMixed ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address
 }
 
 /** The bits of byte `index` that a prefix of this length covers. */

@@ -8,6 +8,7 @@ const ERROR_RESPONSES: Record<number, string> = {
   400: 'The request is malformed.',
   401: 'Authentication failed or is missing.',
   403: 'The scope or the address does not allow this.',
+  404: 'There is no such thing, or not for this partner.',
   422: 'The content is not acceptable; errors names each field.',
   429: 'Too many requests; see Retry-After.',
   503: 'Switched off, overloaded or without its database; see Retry-After.',
@@ -29,6 +30,7 @@ const ErrorBody = {
         properties: { code: { type: 'string' }, field: { type: 'string' }, message: { type: 'string' } },
       },
     },
+    data: { type: 'object', description: 'What a conflict is with, where there is such a thing' },
     request_id: { type: 'string', format: 'uuid' },
   },
 } as const
@@ -76,17 +78,21 @@ export async function describeApi(app: FastifyInstance, config: Config): Promise
 
 function errorResponses(url: string, isScoped: boolean): Record<string, object> {
   const isOAuth = url.includes('/oauth/')
-  const statuses = Object.keys(ERROR_RESPONSES).map(Number)
-  const fitting = statuses.filter(
-    (status) => (isScoped && status !== 400) || (isOAuth && status !== 422) || status === 503,
-  )
+  const isPossible: Record<number, boolean> = {
+    400: isScoped || isOAuth,
+    401: isScoped || isOAuth,
+    403: isScoped || isOAuth,
+    404: url.includes('/:'),
+    422: isScoped,
+    429: isScoped || isOAuth,
+    503: true,
+  }
   return Object.fromEntries(
-    fitting.map((status) => [
-      status,
-      {
-        description: ERROR_RESPONSES[status],
-        content: { 'application/json': { schema: { $ref: 'Error#' } } },
-      },
-    ]),
+    Object.entries(ERROR_RESPONSES)
+      .filter(([status]) => isPossible[Number(status)])
+      .map(([status, description]) => [
+        status,
+        { description, content: { 'application/json': { schema: { $ref: 'Error#' } } } },
+      ]),
   )
 }

@@ -87,12 +87,14 @@ export function finishList<Row>(
   request: FastifyRequest,
   reply: FastifyReply,
   publicUrl: string,
+  /** Of a feed, which has no end: where to go on when there is no more for now. */
+  end?: Place,
 ) {
   const rows = found.slice(0, list.limit)
   const hasMore = found.length > list.limit
-  const last = hasMore ? placeOf(rows.at(-1)!) : undefined
+  const last = hasMore ? placeOf(rows.at(-1)!) : end
   const next = last ? writeCursor(last, list.epoch, fingerprint(list.list, list.filters)) : null
-  if (next !== null) {
+  if (next !== null && hasMore) {
     const address = new URL(request.url, publicUrl)
     address.searchParams.set('cursor', next)
     reply.header('link', `<${address.href}>; rel="next"`)

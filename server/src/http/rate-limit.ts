@@ -6,13 +6,15 @@ import { ApiError } from './errors.ts'
 const WINDOW_SECONDS = 60
 const FAILURES_PER_CLIENT_AND_ADDRESS_MAX = 10
 const FAILURES_PER_ADDRESS_MAX = 100
+/** Of what is sent as one, in the keys of the counters. */
+const CLIENT_ID_LENGTH_MAX = 100
 
 export interface RateLimits {
   /** Counts the call against its partner, tells the state in the headers, refuses what is over the limit. */
   spend(caller: Caller, reply: FastifyReply): Promise<void>
   /** Refuses further guesses at this client from this address; no other address is held back by them. */
   refuseGuessing(address: string, clientId: string): Promise<void>
-  /** Counts a failed authentication; true when the address has had too many and is to be told so. */
+  /** Counts a failed authentication, of a client or else of a token; true when there were too many, which is to be told. */
   countFailure(address: string, clientId?: string): Promise<boolean>
 }
 
@@ -21,7 +23,7 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
   const calls = counters.counter('calls', WINDOW_SECONDS)
   const clientFailures = counters.counter('client-failures', WINDOW_SECONDS)
   const addressFailures = counters.counter('address-failures', WINDOW_SECONDS)
-  const pair = (address: string, clientId: string) => `${address} ${clientId.slice(0, 100)}`
+  const tokenFailures = counters.counter('token-failures', WINDOW_SECONDS)
 
   return {
     async spend(caller, reply) {
@@ -42,13 +44,19 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
     },
 
     async countFailure(address, clientId) {
-      const [ofAddress] = await Promise.all([
+      // Apart from the guesses at secrets: a partner whose token ends under load must still get the next one.
+      if (clientId === undefined) return (await tokenFailures.add(address)).count > FAILURES_PER_ADDRESS_MAX
+      const [ofClient, ofAddress] = await Promise.all([
+        clientFailures.add(pair(address, clientId)),
         addressFailures.add(address),
-        clientId === undefined ? undefined : clientFailures.add(pair(address, clientId)),
       ])
-      return ofAddress.count > FAILURES_PER_ADDRESS_MAX
+      return ofClient.count > FAILURES_PER_CLIENT_AND_ADDRESS_MAX || ofAddress.count > FAILURES_PER_ADDRESS_MAX
     },
   }
+}
+
+function pair(address: string, clientId: string): string {
+  return `${address} ${clientId.slice(0, CLIENT_ID_LENGTH_MAX)}`
 }
 
 function tooMany(resetSeconds: number): ApiError {

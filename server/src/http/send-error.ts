@@ -13,7 +13,7 @@ const FASTIFY_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_request',
   FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_request',
   FST_ERR_BAD_URL: 'invalid_request',
-  FST_ERR_HANDLER_TIMEOUT: 'unavailable',
+  FST_CP_ERR_INVALID_CONTENT_ENCODING: 'unsupported_media_type',
 }
 
 /** The one place that turns an error into a response. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyServerOptions } from 'fastify'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import { STATUS_CODES } from 'node:http'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { API_VERSION } from './frame.ts'
@@ -35,4 +35,9 @@ export const answerUnframed: Pick<FastifyServerOptions, 'frameworkErrors' | 'cli
     ]
     socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
   },
+}
+
+/** An Expect header that asks for something unknown may be ignored (RFC 9110 10.1.1); Node's own refusal has no body. */
+export function ignoreExpectations({ server }: FastifyInstance): void {
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }

@@ -1,6 +1,8 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../db/connect.ts'
-import { recordEvents, type EventType } from '../events/record.ts'
+import type { EventType } from '../events/event-types.ts'
+import { recordEvents } from '../events/record.ts'
+import { listingSnapshot } from './present-listing.ts'
 import { isLine } from '../members/check-member.ts'
 import { requireMember } from '../members/change-member.ts'
 import { Refusal } from '../refusal.ts'
@@ -123,10 +125,12 @@ async function tell(
   tx: Transaction,
   actor: Actor,
   communityId: number,
-  { id, version }: ListingRecord,
+  listing: ListingRecord,
   type: EventType,
   isSeen: boolean,
 ): Promise<void> {
+  const { id, member_id: memberId } = listing
   await recordAudit(tx, communityId, actor, { action: type, subject: { kind: 'listing', id } })
-  if (isSeen) await recordEvents(tx, communityId, [{ type, listingId: id, data: { listing_id: id, version } }])
+  if (!isSeen) return
+  await recordEvents(tx, communityId, [{ type, memberId, listingId: id, data: listingSnapshot(listing) }])
 }

@@ -1,7 +1,9 @@
 import type { Transaction } from '../db/connect.ts'
-import { recordEvents, type EventType } from '../events/record.ts'
+import type { EventType } from '../events/event-types.ts'
+import { recordEvents } from '../events/record.ts'
 import type { MemberRecord } from '../members/queries.ts'
 import { forgetRemoval, recordRemoval } from '../removals/queries.ts'
+import { listingSnapshot } from './present-listing.ts'
 import { closeWithMember, reopenWithMember, setListingsVisible, type ChangedListing } from './queries.ts'
 
 /** A member who leaves closes their listings, each with its event. */
@@ -46,6 +48,11 @@ async function tell(tx: Transaction, communityId: number, type: EventType, chang
   await recordEvents(
     tx,
     communityId,
-    seen.map(({ id, version }) => ({ type, listingId: id, data: { listing_id: id, version } })),
+    seen.map((listing) => ({
+      type,
+      memberId: listing.member_id,
+      listingId: listing.id,
+      data: listingSnapshot(listing),
+    })),
   )
 }

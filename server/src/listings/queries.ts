@@ -58,11 +58,8 @@ export async function findListing(sql: Queries, communityId: number, id: number)
   return row
 }
 
-export interface ChangedListing {
-  id: number
-  version: number
+export interface ChangedListing extends ListingRecord {
   was_visible: boolean
-  visible: boolean
 }
 
 export async function closeWithMember(sql: Queries, communityId: number, memberId: number): Promise<ChangedListing[]> {
@@ -72,7 +69,7 @@ export async function closeWithMember(sql: Queries, communityId: number, memberI
     from listings before
     where l.community_id = ${communityId} and l.member_id = ${memberId} and l.status = 'active'
       and before.community_id = ${communityId} and before.id = l.id
-    returning l.id, l.version, before.visible as was_visible, l.visible`
+    returning ${recordColumns(sql, sql`l.`)}, before.visible as was_visible`
 }
 
 export async function reopenWithMember(
@@ -85,7 +82,7 @@ export async function reopenWithMember(
     update listings set status = 'active', closed_by_leaving = false, visible = ${visible}, version = version + 1,
       updated_at = clock_timestamp()
     where community_id = ${communityId} and member_id = ${memberId} and closed_by_leaving
-    returning id, version, false as was_visible, visible`
+    returning ${recordColumns(sql)}, false as was_visible`
 }
 
 export async function setListingsVisible(
@@ -97,7 +94,7 @@ export async function setListingsVisible(
   return sql<ChangedListing[]>`
     update listings set visible = ${visible}, version = version + 1, updated_at = clock_timestamp()
     where community_id = ${communityId} and member_id = ${memberId} and status = 'active' and visible <> ${visible}
-    returning id, version, not visible as was_visible, visible`
+    returning ${recordColumns(sql)}, not visible as was_visible`
 }
 
 /** A listing as the office sees it. */
@@ -112,6 +109,8 @@ export interface ListingRecord {
   status: 'active' | 'closed'
   visible: boolean
   external_id: string | null
+  created_at: string
+  updated_at: string
   version: number
 }
 
@@ -120,8 +119,9 @@ export type NewListing = Pick<
   'member_id' | 'type' | 'title' | 'description' | 'category' | 'centihours' | 'external_id'
 >
 
-const recordColumns = (sql: Queries) =>
-  sql`id, member_id, type, title, description, category, centihours, status, visible, external_id, version`
+const recordColumns = (sql: Queries, of = sql``) => sql`
+  ${of}id, ${of}member_id, ${of}type, ${of}title, ${of}description, ${of}category, ${of}centihours, ${of}status,
+  ${of}visible, ${of}external_id, ${of}created_at, ${of}updated_at, ${of}version`
 
 export async function insertListing(
   sql: Queries,
@@ -153,7 +153,7 @@ export async function updateListing(
   sql: Queries,
   communityId: number,
   id: number,
-  change: Partial<Omit<ListingRecord, 'id' | 'version'>>,
+  change: Partial<Omit<ListingRecord, 'id' | 'created_at' | 'updated_at' | 'version'>>,
 ): Promise<ListingRecord> {
   const [row] = await sql<[ListingRecord]>`
     update listings set ${sql({ ...change })}, version = version + 1, updated_at = clock_timestamp()

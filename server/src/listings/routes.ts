@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import type { Deps } from '../http/deps.ts'
 import { ApiError } from '../http/errors.ts'
-import { toHours } from '../http/hours.ts'
 import { IdParameter, parseId } from '../http/ids.ts'
 import { PageMeta, PageQuery, UpdatedSince, finishList, readListRequest } from '../http/paging.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
+import { presentListing } from './present-listing.ts'
 import { findListing, listListings, type ListingRow } from './queries.ts'
 import { Listing, ListingType } from './schema.ts'
 
@@ -52,8 +52,4 @@ export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
       return { data: presentListing(row) }
     },
   })
-}
-
-function presentListing({ centihours, member_id, ...rest }: ListingRow): Listing {
-  return { ...rest, hours: centihours === null ? null : toHours(centihours), user_id: member_id }
 }

@@ -1,6 +1,7 @@
 import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../db/connect.ts'
-import { recordEvents, type EventType } from '../events/record.ts'
+import type { EventType } from '../events/event-types.ts'
+import { recordEvents } from '../events/record.ts'
 import { closeListingsOfLeaver, reopenListingsOfReturner, showListings } from '../listings/follow-member.ts'
 import { Refusal } from '../refusal.ts'
 import { forgetRemoval, recordRemoval } from '../removals/queries.ts'
@@ -107,7 +108,11 @@ async function tell(
 ): Promise<void> {
   await recordAudit(tx, communityId, actor, { action, subject: { kind: 'member', id: member.id }, detail })
   if (!isSeen) return
-  await recordEvents(tx, communityId, [
-    { type: event, memberId: member.id, data: { user_id: member.id, version: member.version } },
-  ])
+  await recordEvents(tx, communityId, [{ type: event, memberId: member.id, data: snapshot(member) }])
+}
+
+/** The facts at the time of the event; which of them a recipient gets is decided when it is sent. */
+function snapshot({ id, name, email, payment_reference, joined_at, updated_at, version, visible }: MemberRecord) {
+  if (!visible) return { id, version }
+  return { id, name, email, status: 'active', payment_reference, joined_at, updated_at, version }
 }

@@ -13,7 +13,7 @@ export async function eraseMember(sql: Queries, actor: Actor, communityId: numbe
       insert into erasures (community_id, member_id) values (${communityId}, ${id})
       on conflict (community_id, member_id) do nothing`
     await recordAudit(tx, communityId, actor, { action: 'member.erased', subject: { kind: 'member', id } })
-    await recordEvents(tx, communityId, [{ type: 'user.erased', memberId: id, data: { user_id: id, version } }])
+    await recordEvents(tx, communityId, [{ type: 'user.erased', memberId: id, data: { id, version } }])
   })
 }
 
@@ -35,7 +35,8 @@ async function blank(tx: Transaction, communityId: number, id: number): Promise<
     where r.community_id = ${communityId} and c.community_id = ${communityId} and c.id = r.credit_id
       and c.member_id = ${id}`
   await tx`
-    update events set data = jsonb_build_object('user_id', ${id}::int8, 'version', data -> 'version')
+    update events set data = case when type like 'wallet.%' then data - 'note'
+      else jsonb_build_object('id', data -> 'id', 'version', data -> 'version') end
     where community_id = ${communityId} and member_id = ${id}`
   return member.version
 }

@@ -67,10 +67,14 @@ export interface MemberRecord {
   visible: boolean
   erased_at: string | null
   external_id: string | null
+  payment_reference: string
+  joined_at: string
+  updated_at: string
   version: number
 }
 
-const recordColumns = (sql: Queries) => sql`id, name, email, status, hidden, visible, erased_at, external_id, version`
+const recordColumns = (sql: Queries) => sql`
+  id, name, email, status, hidden, visible, erased_at, external_id, payment_reference, joined_at, updated_at, version`
 
 export interface NewMember {
   name: string

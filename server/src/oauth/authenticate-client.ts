@@ -3,6 +3,7 @@ import type { Caller } from '../http/access/access.ts'
 import type { Deps } from '../http/deps.ts'
 import { ApiError } from '../http/errors.ts'
 import { decodeFormPart, splitOnce } from '../http/form.ts'
+import { tooManyFailures } from '../http/rate-limit.ts'
 import { communityOfClientId } from '../http/secrets.ts'
 
 interface Credentials {
@@ -19,8 +20,8 @@ export async function authenticateClient(deps: Deps, request: FastifyRequest, bo
   const lookup = await deps.access.byClientSecret(clientId, secret)
   request.party = lookup?.caller ?? partyOf(clientId)
   if (!lookup?.proven) {
-    await deps.rateLimits.countFailure(request.ip, clientId)
-    throw invalidClient()
+    // Guesses sent all at once have passed the check above together.
+    throw (await deps.rateLimits.countFailure(request.ip, clientId)) ? tooManyFailures() : invalidClient()
   }
   // Only whoever proves the right secret learns this much.
   if (!lookup.caller.partnerActive) throw invalidClient('The partner is suspended.')

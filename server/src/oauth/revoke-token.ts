@@ -1,16 +1,18 @@
 import { announceAccessChange } from '../db/channel.ts'
 import { transaction, type Queries } from '../db/connect.ts'
-import type { Access, Caller } from '../http/access/access.ts'
+import type { Access, Caller, TokenState } from '../http/access/access.ts'
 import { ApiError } from '../http/errors.ts'
 import { communityOfToken, hashSecret } from '../http/secrets.ts'
 import { markTokenRevoked } from './queries.ts'
+
+const ENDED: ReadonlySet<TokenState> = new Set(['expired', 'revoked', 'client_revoked'])
 
 /** RFC 7009: a token that is unknown, expired or revoked already is as good as revoked. */
 export async function revokeToken(sql: Queries, access: Access, client: Caller, token: string): Promise<void> {
   const communityId = communityOfToken(token)
   if (communityId === undefined) return
   const lookup = await access.byToken(token)
-  if (lookup?.state !== 'live') return
+  if (!lookup || ENDED.has(lookup.state)) return
   if (lookup.caller.partnerId !== client.partnerId || communityId !== client.communityId) {
     throw new ApiError('invalid_request', { description: 'This token was not issued to this partner.' })
   }

@@ -5,6 +5,7 @@ import { parseForm } from '../http/form.ts'
 import { API_PREFIX, admit, requireAddress } from '../http/frame.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
 import { SCOPE_NAMES } from '../http/scopes.ts'
+import { sendError, toApiError } from '../http/send-error.ts'
 import { authenticateClient } from './authenticate-client.ts'
 import { TOKEN_LIFETIME_SECONDS, tokenIssuer } from './issue-token.ts'
 import { revokeToken } from './revoke-token.ts'
@@ -21,6 +22,7 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
   )
 
   api.addHook('onRequest', async (_request, reply) => forbidStoring(reply))
+  api.setErrorHandler((error, request, reply) => sendError(inAscii(toApiError(error)), request, reply))
 
   api.post('/oauth/token', {
     config: { public: true },
@@ -101,6 +103,19 @@ export function oauthMetadataRoute(app: PartnerApi, deps: Deps): void {
 /** RFC 6749 5.1 */
 function forbidStoring(reply: FastifyReply): void {
   reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+}
+
+/** RFC 6749 5.2: no quotes, no backslashes. The reason an administrator gives for switching the API off may hold any. */
+function inAscii(error: ApiError): ApiError {
+  const description = error.description
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/["\p{Pi}\p{Pf}\u201a\u201e]/gu, "'")
+    .replaceAll(/\p{Pd}/gu, '-')
+    .replaceAll('\\', '/')
+    .replaceAll(/[^\x20-\x7e]/gu, '?')
+  const { code, errors, headers, cause } = error
+  return new ApiError(code, { description, headers, cause, ...(errors && { errors }) })
 }
 
 /** A parameter without a value counts as omitted (RFC 6749 3.2). What the schema refuses is 400 here, never 422. */

@@ -3,6 +3,7 @@ import { announceAccessChange } from '../db/channel.ts'
 import { transaction, type Queries } from '../db/connect.ts'
 import { Refusal } from '../refusal.ts'
 import { checkPartner } from './check-partner.ts'
+import { releaseHeld } from '../webhooks/delivery-queries.ts'
 import { findPartnerForChange, updatePartner, type PartnerProperties } from './queries.ts'
 
 /** Suspends, resumes, narrows, widens: live tokens follow at once. */
@@ -24,6 +25,8 @@ export async function changePartner(
       subject: { kind: 'partner', id: partnerId },
       detail: change,
     })
+    // Whatever was held for want of access is judged anew.
+    await releaseHeld(tx, communityId, partnerId)
     await announceAccessChange(tx, { communityId })
   })
 }

@@ -1,6 +1,7 @@
 import type { Actor } from '../audit/record.ts'
 import type { Transaction } from '../db/connect.ts'
-import { recordEvents, type EventType, type NewEvent } from '../events/record.ts'
+import type { EventType } from '../events/event-types.ts'
+import { recordEvents, type NewEvent } from '../events/record.ts'
 
 export interface Account {
   id: number

@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import type { Deps } from '../http/deps.ts'
+import { ApiError } from '../http/errors.ts'
+import { PageMeta, PageQuery, finishList, readListRequest } from '../http/paging.ts'
+import type { PartnerApi } from '../http/partner-api.ts'
+import type { Scope } from '../http/scopes.ts'
+import { emailReadRecorder } from '../members/record-email-reads.ts'
+import { EVENT_TYPES } from './event-types.ts'
+import { findHead, listEvents } from './queries.ts'
+import { renderEvent } from './render.ts'
+
+const Event = Type.Object(
+  {
+    id: Type.String({ description: 'The webhook-id' }),
+    type: Type.String(),
+    timestamp: Type.String({ format: 'date-time' }),
+    data: Type.Unknown(),
+  },
+  { title: 'Event' },
+)
+
+/** The same events as by webhook, for whoever would rather ask. */
+export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+  const recordEmailRead = emailReadRecorder(sql)
+
+  api.get('/events', {
+    config: { scope: 'webhooks.manage' },
+    schema: {
+      operationId: 'listEvents',
+      summary: 'Read events as a feed, in order',
+      description:
+        'Holds the events that the scopes of the token allow, of the last 30 days. next_cursor is always given: keep it, and ask again later.',
+      tags: ['Webhooks'],
+      querystring: Type.Object(PageQuery),
+      response: { 200: Type.Object({ data: Type.Array(Event), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { caller } = request
+      const { communityId, scopes } = caller
+      const list = await readListRequest(sql, await epoch(), 'events', request.query)
+      // Before the events: what is positioned meanwhile is for the next page.
+      const head = await findHead(sql, communityId)
+      const afterPosition = list.after?.id ?? head.pruned_position
+      if (afterPosition < head.pruned_position) throw new ApiError('cursor_expired')
+      const found = await listEvents(sql, communityId, { afterPosition, limit: list.limit, types: typesFor(scopes) })
+      const placeOf = ({ position }: { position: number }) => ({ id: position })
+      const rest = { id: Math.max(afterPosition, head.position) }
+      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl, rest)
+      const data = rows.map((row) => ({
+        id: `evt_${row.uuid}`,
+        type: row.type,
+        timestamp: row.created_at,
+        data: renderEvent(row, caller),
+      }))
+      const withEmail = rows.filter((row, n) => row.member_id !== null && data[n]!.data.email)
+      await recordEmailRead(
+        caller,
+        request.id,
+        withEmail.map((row) => ({ id: row.member_id! })),
+      )
+      return { data, meta }
+    },
+  })
+}
+
+function typesFor(scopes: readonly Scope[]): string[] {
+  return Object.entries(EVENT_TYPES).flatMap(([type, { scope }]) => (scope && scopes.includes(scope) ? [type] : []))
+}

@@ -1,0 +1,52 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+const CIPHER = 'aes-256-gcm'
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+export class WrongSecretKey extends Error {}
+
+/** Encrypts what is stored. */
+export interface SecretBox {
+  seal(text: string): Buffer
+  /** With the present key or the previous one. */
+  open(sealed: Buffer): string
+  /** Whether only the previous key opens it, so that it should be sealed anew. */
+  isOutdated(sealed: Buffer): boolean
+}
+
+export function createSecretBox(secretKey: string, previousSecretKey?: string): SecretBox {
+  const key = derive(secretKey)
+  const previous = previousSecretKey === undefined ? undefined : derive(previousSecretKey)
+
+  return {
+    seal(text) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv(CIPHER, key, nonce)
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), body])
+    },
+    open(sealed) {
+      const text = tryOpen(key, sealed) ?? (previous && tryOpen(previous, sealed))
+      if (text === undefined) throw new WrongSecretKey('A stored secret cannot be opened with SECRET_KEY.')
+      return text
+    },
+    isOutdated: (sealed) => tryOpen(key, sealed) === undefined,
+  }
+}
+
+function derive(secretKey: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, '', 'hourbank webhook secrets', KEY_BYTES))
+}
+
+function tryOpen(key: Buffer, sealed: Buffer): string | undefined {
+  try {
+    const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES))
+    decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+    const body = sealed.subarray(NONCE_BYTES + TAG_BYTES)
+    return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,78 @@
+import { Type, type Static } from 'typebox'
+import { PATTERN_LENGTH_MAX } from './event-types.ts'
+import { TARGET_LENGTH_MAX } from './check-target.ts'
+
+const EVENT_TYPES_MAX = 50
+
+const EventPatterns = Type.Array(Type.String({ maxLength: PATTERN_LENGTH_MAX }), {
+  minItems: 1,
+  maxItems: EVENT_TYPES_MAX,
+  description: 'Names, prefix.* or *; see GET /webhooks/event-types',
+})
+const TargetUrl = Type.String({ maxLength: TARGET_LENGTH_MAX, format: 'text', description: 'An https:// address' })
+
+export const SubscriptionRequest = Type.Object({ event_types: EventPatterns, target_url: TargetUrl })
+export type SubscriptionRequest = Static<typeof SubscriptionRequest>
+
+export const SubscriptionChange = Type.Object({
+  event_types: Type.Optional(EventPatterns),
+  target_url: Type.Optional(TargetUrl),
+  status: Type.Optional(Type.Enum(['active', 'paused'], { description: 'active also enables what was disabled' })),
+})
+export type SubscriptionChange = Static<typeof SubscriptionChange>
+
+export const Subscription = Type.Object(
+  {
+    id: Type.Integer(),
+    event_types: Type.Array(Type.String()),
+    target_url: Type.String(),
+    status: Type.Enum(['active', 'paused', 'disabled']),
+    status_reason: Type.Union([Type.String(), Type.Null()]),
+    status_changed_at: Type.String({ format: 'date-time' }),
+    failing_since: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    last_success_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Subscription' },
+)
+export type Subscription = Static<typeof Subscription>
+
+export const SubscriptionMeta = Type.Object({
+  unknown_event_types: Type.Array(Type.String(), { description: 'Accepted, but not emitted yet' }),
+})
+
+export const NewSubscription = Type.Object(
+  { ...Subscription.properties, secret: Type.String({ description: 'Shown only here' }) },
+  { title: 'NewSubscription' },
+)
+
+const Attempt = Type.Object(
+  {
+    number: Type.Integer(),
+    at: Type.String({ format: 'date-time' }),
+    duration_ms: Type.Integer(),
+    status: Type.Union([Type.Integer(), Type.Null()], { description: 'Of the HTTP answer' }),
+    error_kind: Type.Union([Type.Enum(['dns', 'connect', 'tls', 'timeout', 'status', 'refused_address']), Type.Null()]),
+    error: Type.Union([Type.String(), Type.Null()]),
+    response: Type.Union([Type.String(), Type.Null()], { description: 'Its first 16 KiB' }),
+  },
+  { title: 'Attempt' },
+)
+
+export const Delivery = Type.Object(
+  {
+    id: Type.Integer(),
+    subscription_id: Type.Integer(),
+    event_id: Type.String({ description: 'The webhook-id' }),
+    event_type: Type.String(),
+    status: Type.Enum(['pending', 'held', 'delivered', 'failed']),
+    held_reason: Type.Union([Type.String(), Type.Null()]),
+    next_attempt_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    created_at: Type.String({ format: 'date-time' }),
+    finished_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    attempts: Type.Array(Attempt),
+  },
+  { title: 'Delivery' },
+)
+export type Delivery = Static<typeof Delivery>

@@ -1,0 +1,110 @@
+import { Agent, request } from 'undici'
+import { guardedLookup, requireReachable, type Resolve } from './addresses.ts'
+
+const ANSWER_BYTES_MAX = 16 * 1024
+export const TIMEOUT_MS = 15_000
+const CONNECTIONS_PER_HOST_MAX = 64
+const KEEP_ALIVE_MS = 10_000
+
+export type ErrorKind = 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address'
+
+/** What came of one attempt. */
+export interface Outcome {
+  ok: boolean
+  status: number | undefined
+  errorKind: ErrorKind | undefined
+  error: string | undefined
+  /** The beginning of the answer. */
+  response: string | undefined
+  retryAfter: string | undefined
+  durationMs: number
+}
+
+export interface Sender {
+  send(target: string, headers: Record<string, string>, body: string): Promise<Outcome>
+  close(): Promise<void>
+}
+
+export interface SenderOptions {
+  resolve: Resolve
+  allowPrivateTargets: boolean
+  /** Certificates to trust beside the system's. */
+  ca?: string | undefined
+  timeoutMs?: number
+}
+
+export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIMEOUT_MS }: SenderOptions): Sender {
+  const agent = new Agent({
+    connections: CONNECTIONS_PER_HOST_MAX,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connect: { lookup: guardedLookup(resolve, allowPrivateTargets), timeout: timeoutMs, ...(ca && { ca }) },
+  })
+
+  async function send(target: string, headers: Record<string, string>, body: string): Promise<Outcome> {
+    const startedAt = performance.now()
+    const done = (outcome: Partial<Outcome> & { ok: boolean }): Outcome => ({
+      status: undefined,
+      errorKind: undefined,
+      error: undefined,
+      response: undefined,
+      retryAfter: undefined,
+      ...outcome,
+      durationMs: Math.round(performance.now() - startedAt),
+    })
+    try {
+      requireReachable(new URL(target), allowPrivateTargets)
+      const answer = await request(target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'user-agent': 'Hourbank-Webhooks/1', ...headers },
+        body,
+        dispatcher: agent,
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      const status = answer.statusCode
+      const ok = status >= 200 && status < 300
+      const response = await readBeginning(answer.body)
+      const retryAfter = [answer.headers['retry-after']].flat()[0]
+      return done({
+        ok,
+        status,
+        response,
+        retryAfter,
+        ...(!ok && { errorKind: 'status', error: `answered ${status}` }),
+      })
+    } catch (error) {
+      return done({ ok: false, errorKind: kindOf(error), error: explain(error) })
+    }
+  }
+
+  return { send, close: () => agent.destroy() }
+}
+
+/** Endless answers are cut; the connection of a cut one is given up. */
+async function readBeginning(body: AsyncIterable<Buffer> & { destroy(): void }): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= ANSWER_BYTES_MAX) break
+  }
+  // A database refuses the zero character; half a character at the cut is replaced.
+  return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8').replaceAll('\0', '\ufffd')
+}
+
+const DNS_CODES = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED)/
+const TIMEOUT_CODES = /TIMEOUT|ETIMEDOUT/
+const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME)/
+
+function kindOf(error: unknown): ErrorKind {
+  const { code = '', name } = error as { code?: string; name?: string }
+  if (code === 'REFUSED_ADDRESS') return 'refused_address'
+  if (name === 'TimeoutError' || TIMEOUT_CODES.test(code)) return 'timeout'
+  if (DNS_CODES.test(code)) return 'dns'
+  return TLS_CODES.test(code) ? 'tls' : 'connect'
+}
+
+function explain(error: unknown): string {
+  const { code, message } = error as { code?: string; message: string }
+  return code && !message.includes(code) ? `${code}: ${message}` : message
+}
