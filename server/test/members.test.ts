@@ -46,8 +46,16 @@ test('whose email a call read is in the audit log before the call is answered', 
   const reads = await bank.sql`
     select actor_name, member_ids, detail from audit_log where action = 'members.email_read' order by id`
   expect(reads.map(({ actor_name, member_ids, detail }) => ({ actor_name, member_ids, detail }))).toEqual([
-    { actor_name: bank.partner.clientId, member_ids: ids, detail: { request_id: answers[0]!.headers.get('request-id') } },
-    { actor_name: bank.partner.clientId, member_ids: [ids[1]], detail: { request_id: answers[1]!.headers.get('request-id') } },
+    {
+      actor_name: bank.partner.clientId,
+      member_ids: ids,
+      detail: { request_id: answers[0]!.headers.get('request-id') },
+    },
+    {
+      actor_name: bank.partner.clientId,
+      member_ids: [ids[1]],
+      detail: { request_id: answers[1]!.headers.get('request-id') },
+    },
   ])
   await bank.call('/users', { token: await bank.token('users.read') })
   const [count] = await bank.sql`select count(*)::int from audit_log where action = 'members.email_read'`
@@ -100,7 +108,11 @@ test('a member who leaves closes their listings, each with its event; who return
   const bank = await startBank()
   const token = await bank.token()
   const ada = await add(bank, 'Ada')
-  const [bread, closed, jam] = [await offer(bank, ada.id), await offer(bank, ada.id, 'Old'), await offer(bank, ada.id, 'Jam')]
+  const [bread, closed, jam] = [
+    await offer(bank, ada.id),
+    await offer(bank, ada.id, 'Old'),
+    await offer(bank, ada.id, 'Jam'),
+  ]
   await closeListing(bank.sql, TESTER, bank.communityId, closed.id)
   await leave(bank.sql, TESTER, bank.communityId, ada.id)
   expect(await seen(bank, '/listings', token)).toEqual([])
@@ -109,7 +121,8 @@ test('a member who leaves closes their listings, each with its event; who return
   expect(removed.toSorted()).toEqual([bread.id, closed.id, jam.id].toSorted())
   await returnMember(bank.sql, TESTER, bank.communityId, ada.id)
   expect(await seen(bank, '/listings', token)).toEqual([bread.id, jam.id])
-  const events = await bank.sql`select type, listing_id, (data ->> 'version')::int as version from events where listing_id is not null order by id`
+  const events =
+    await bank.sql`select type, listing_id, (data ->> 'version')::int as version from events where listing_id is not null order by id`
   expect(events.map(({ type, listing_id, version }) => `${type} ${listing_id} ${version}`)).toEqual([
     ...[bread, closed, jam].map(({ id }) => `listing.published ${id} 1`),
     `listing.closed ${closed.id} 2`,
@@ -148,7 +161,11 @@ test('erasing blanks the person everywhere and keeps the transfers', async () =>
     const rows = await bank.sql.unsafe(`select t::text as text from ${relname} t`)
     for (const { text } of rows) expect(text.toLowerCase()).not.toMatch(/unmistakable|adelheid/)
   }
-  expect((await bank.call('/wallet/credit', { token, body: order })).body.data).toMatchObject({ hours: 2, note: null, replayed: true })
+  expect((await bank.call('/wallet/credit', { token, body: order })).body.data).toMatchObject({
+    hours: 2,
+    note: null,
+    replayed: true,
+  })
   const events = await bank.sql`select type from events where member_id = ${ada.id} order by id`
   expect(events.at(-1)).toEqual({ type: 'user.erased' })
   expect(await bank.sql`select member_id from erasures`).toHaveLength(1)

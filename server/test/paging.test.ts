@@ -65,5 +65,8 @@ test('limit is 1 to 100, 25 by default; a cursor fits one list with one set of f
   const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString())
   parts[0] = '00000000-0000-0000-0000-000000000000'
   const old = Buffer.from(JSON.stringify(parts)).toString('base64url')
-  expect(await bank.call(`/users?cursor=${old}`, { token })).toMatchObject({ status: 410, body: { error: 'resync_required' } })
+  expect(await bank.call(`/users?cursor=${old}`, { token })).toMatchObject({
+    status: 410,
+    body: { error: 'resync_required' },
+  })
 })

@@ -29,10 +29,18 @@ test('a credit is reversed in full, once, however often and from however many ca
     credit: { status: 'reversed', hours: 5 },
   })
   expect(await balance()).toBe(0)
-  expect(await reverse('tx-1', 'back-2')).toMatchObject({ status: 409, body: { error: 'reference_conflict', data: { status: 'reversed' } } })
+  expect(await reverse('tx-1', 'back-2')).toMatchObject({
+    status: 409,
+    body: { error: 'reference_conflict', data: { status: 'reversed' } },
+  })
   const events = await bank.sql`select data from events where type = 'wallet.reversed'`
   expect(events).toHaveLength(1)
-  expect(events[0]!.data).toMatchObject({ reference: 'tx-1', reversal_reference: 'back-1', centihours: 500, balance_centihours: 0 })
+  expect(events[0]!.data).toMatchObject({
+    reference: 'tx-1',
+    reversal_reference: 'back-1',
+    centihours: 500,
+    balance_centihours: 0,
+  })
 })
 
 test('of two reversals at once under two references one wins', async () => {
@@ -50,7 +58,10 @@ test('a reversal reference stands for one credit', async () => {
   await credit('tx-1')
   await credit('tx-2')
   expect((await reverse('tx-1', 'back')).status).toBe(201)
-  expect(await reverse('tx-2', 'back')).toMatchObject({ status: 409, body: { data: { reference: 'tx-2', status: 'completed' } } })
+  expect(await reverse('tx-2', 'back')).toMatchObject({
+    status: 409,
+    body: { data: { reference: 'tx-2', status: 'completed' } },
+  })
   expect(await balance()).toBe(5)
 })
 
@@ -67,7 +78,11 @@ test('an unknown reference, or one of another partner, is not found', async () =
   const { bank, credit, reverse } = await start()
   await credit('tx-1')
   const other = await bank.token(undefined, await bank.addPartner())
-  for (const answer of [await reverse('tx-9', 'back'), await reverse('TX-1', 'back'), await reverse('tx-1', 'back', other)]) {
+  for (const answer of [
+    await reverse('tx-9', 'back'),
+    await reverse('TX-1', 'back'),
+    await reverse('tx-1', 'back', other),
+  ]) {
     expect(answer).toMatchObject({ status: 404, body: { error: 'credit_not_found' } })
   }
 })
@@ -94,7 +109,11 @@ test("a partner's own credits are listed with every filter, and summed over the 
   const { body } = await bank.call('/wallet/credit', { token, body: settled })
   const list = async (query: string) => {
     const answer = await bank.call(`/wallet/credits${query}`, { token })
-    return [answer.body.data.map(({ reference }: { reference: string }) => reference), answer.body.meta.total_count, answer.body.meta.total_hours]
+    return [
+      answer.body.data.map(({ reference }: { reference: string }) => reference),
+      answer.body.meta.total_count,
+      answer.body.meta.total_hours,
+    ]
   }
   const at = encodeURIComponent(body.data.created_at)
   expect(await list('?limit=2')).toEqual([['tx-1', 'tx-2'], 4, 10])
@@ -107,5 +126,8 @@ test("a partner's own credits are listed with every filter, and summed over the 
   expect(await list(`?created_since=${at}`)).toEqual([['tx-4'], 1, 4])
   expect(await list(`?created_until=${at}`)).toEqual([['tx-1', 'tx-2', 'tx-3'], 3, 6])
   const other = await bank.token('wallet.write', await bank.addPartner())
-  expect((await bank.call('/wallet/credits', { token: other })).body).toMatchObject({ data: [], meta: { total_count: 0 } })
+  expect((await bank.call('/wallet/credits', { token: other })).body).toMatchObject({
+    data: [],
+    meta: { total_count: 0 },
+  })
 })

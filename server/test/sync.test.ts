@@ -18,9 +18,12 @@ class Copy {
     this.users = await this.follow(`/users?limit=7&updated_since=${this.users ?? '1970-01-01T00:00:00Z'}`, (member) => {
       this.members.set(member.id, { name: member.name, updated_at: member.updated_at })
     })
-    this.removals = await this.follow(`/removals?type=user&limit=3${this.removals ? `&since=${this.removals}` : ''}`, ({ id }) => {
-      this.members.delete(id)
-    })
+    this.removals = await this.follow(
+      `/removals?type=user&limit=3${this.removals ? `&since=${this.removals}` : ''}`,
+      ({ id }) => {
+        this.members.delete(id)
+      },
+    )
   }
 
   private async follow(path: string, apply: (item: any) => void): Promise<string> {

@@ -1,0 +1,143 @@
+// Brings a checkout to the point where the service can run: packages installed, sources built.
+// What is already there is left alone, so a start that finds everything in place costs milliseconds and writes nothing.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { withLock } from './lock.mjs'
+import { Failure, requireNode, root, run, say } from './run.mjs'
+
+// Under dist/, which Git, lint and format ignore, and not under node_modules/, which `npm ci` empties.
+const LOCK = join(root, 'dist', 'prepare.lock')
+const STAMP = '.built-from'
+
+const PARTS = [
+  {
+    name: 'server',
+    sources: ['server/src', 'server/package.json', 'server/tsconfig.json', 'server/tsconfig.build.json'],
+    dist: 'server/dist',
+    command: ['node_modules/typescript/bin/tsc', '-p', 'server/tsconfig.build.json'],
+  },
+  {
+    name: 'client',
+    sources: ['client/src', 'client/package.json', 'client/tsconfig.json', 'client/tsconfig.build.json'],
+    dist: 'client/dist',
+    command: ['node_modules/typescript/bin/tsc', '-p', 'client/tsconfig.build.json'],
+  },
+  {
+    name: 'console',
+    sources: ['console/src', 'console/public', 'console/index.html', 'console/package.json', 'console/vite.config.ts'],
+    dist: 'console/dist',
+    command: ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
+  },
+]
+const SHARED_SOURCES = ['package-lock.json', 'tsconfig.base.json']
+
+export async function prepare() {
+  requireNode()
+  await installWhatIsMissing()
+  await buildWhatIsMissing()
+}
+
+export async function installWhatIsMissing() {
+  if (!packageOutOfPlace()) return
+  await withLock(LOCK, async () => {
+    if (!packageOutOfPlace()) return
+    const first = !existsSync(join(root, 'node_modules'))
+    say(first ? 'Installing packages (first start only) …' : 'Installing packages (they differ from the lock file) …')
+    const code = await run('npm', ['ci', '--include=dev'])
+    if (code !== 0) throw new Failure(`The packages could not be installed: npm ci ended with code ${code}.`, code)
+    const left = packageOutOfPlace()
+    if (left) throw new Failure(`npm ci did not install ${left}, which package-lock.json names for this machine.`)
+  })
+}
+
+export async function buildWhatIsMissing({ force = false } = {}) {
+  if (!force && PARTS.every(isBuilt)) return
+  await withLock(LOCK, async () => {
+    for (const part of PARTS) {
+      if (!force && isBuilt(part)) continue
+      await build(part)
+    }
+  })
+}
+
+/**
+ * The first package that is not installed as package-lock.json has it, or undefined.
+ *
+ * npm writes node_modules/.package-lock.json as the last act of an installation, and `npm ci` deletes it first:
+ * an interrupted installation has none. Contents are compared, never times, which clones and copies do not keep.
+ */
+function packageOutOfPlace() {
+  const wanted = readLock('package-lock.json')
+  const installed = readLock('node_modules/.package-lock.json')
+  if (!wanted) throw new Failure('package-lock.json is missing or damaged.')
+  if (!installed) return 'anything'
+
+  for (const [path, entry] of Object.entries(wanted)) {
+    const there = installed[path]
+    if (!there) {
+      // '' and 'server' are the project itself; node_modules/… are packages and links to workspaces.
+      if (path.startsWith('node_modules/') && isForThisMachine(entry)) return path
+    } else if (there.version !== entry.version || there.integrity !== entry.integrity || excludesThisMachine(there)) {
+      return path
+    }
+  }
+  return Object.keys(installed).find((path) => !wanted[path])
+}
+
+function readLock(path) {
+  try {
+    return JSON.parse(readFileSync(join(root, path), 'utf8')).packages
+  } catch {
+    return undefined
+  }
+}
+
+/** Optional packages that npm may leave out: those for other machines, and what only they depend on. */
+function isForThisMachine(entry) {
+  if (!entry.optional) return true
+  return Boolean(entry.os && entry.cpu) && !entry.libc && !excludesThisMachine(entry)
+}
+
+/** Also true of packages in a node_modules that was copied here from another kind of machine. */
+function excludesThisMachine({ os, cpu }) {
+  return excludes(os, process.platform) || excludes(cpu, process.arch)
+}
+
+function excludes(list, value) {
+  return list !== undefined && !list.includes(value) && !list.some((it) => it.startsWith('!'))
+}
+
+async function build({ name, dist, command, ...part }) {
+  say(`Building ${name} …`)
+  // Before the build: sources that change while it runs are then built again at the next start.
+  const hash = hashOfSources(part)
+  // The stamp goes first and comes back last, so an interrupted build has none. So does output of deleted sources.
+  rmSync(join(root, dist), { recursive: true, force: true })
+  const code = await run(process.execPath, command)
+  if (code !== 0) throw new Failure(`Building ${name} failed.`, code)
+  writeFileSync(join(root, dist, STAMP), hash)
+}
+
+function isBuilt(part) {
+  const stamp = join(root, part.dist, STAMP)
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashOfSources(part)
+}
+
+function hashOfSources({ sources }) {
+  const hash = createHash('sha256')
+  for (const path of [...SHARED_SOURCES, ...sources].flatMap(filesUnder)) {
+    const content = readFileSync(join(root, path))
+    hash.update(`${path}\0${content.length}\0`).update(content)
+  }
+  return hash.digest('hex')
+}
+
+function filesUnder(path) {
+  const stats = statSync(join(root, path), { throwIfNoEntry: false })
+  if (!stats) return []
+  if (!stats.isDirectory()) return [path]
+  return readdirSync(join(root, path))
+    .toSorted()
+    .flatMap((name) => filesUnder(`${path}/${name}`))
+}

@@ -1,0 +1,86 @@
+// The programs that the tests need beside npm's packages: a browser, Redis and a connection pooler.
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { Failure, run, say } from './run.mjs'
+
+const PROGRAMS = {
+  chromium: {
+    setting: 'CHROMIUM_PATH',
+    names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+    elsewhere: ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
+    // The sandbox is only recommended by the browser's package, and we install no recommendations.
+    packages: ['chromium', 'chromium-sandbox'],
+  },
+  'redis-server': { names: ['redis-server'], packages: ['redis-server'], daemon: 'redis-server' },
+  pgbouncer: { names: ['pgbouncer'], packages: ['pgbouncer'], daemon: 'pgbouncer' },
+}
+
+// Daemons live here, and an ordinary user's PATH often leaves it out.
+const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
+
+/** The full path of a program of the list above, or undefined. */
+export function findProgram(name) {
+  const { setting, names, elsewhere = [] } = PROGRAMS[name]
+  const chosen = setting && process.env[setting]
+  if (chosen) {
+    if (isExecutable(chosen)) return chosen
+    throw new Failure(`${setting} is ${chosen}, which is not a program that can be run.`)
+  }
+  const folders = [...(process.env.PATH || '').split(delimiter).filter(Boolean), ...MORE_FOLDERS]
+  const places = names.flatMap((it) => folders.map((folder) => join(folder, it)))
+  return [...places, ...elsewhere].find(isExecutable)
+}
+
+/** Uses what is there, installs the rest where the rights suffice, and else says what to install. */
+export async function requirePrograms(names) {
+  const missing = names.filter((name) => !findProgram(name))
+  if (missing.length === 0) return
+
+  const asRoot = wayToRoot()
+  if (asRoot) await installFromDebian(missing, asRoot)
+
+  const left = missing.filter((name) => !findProgram(name))
+  if (left.length === 0) return
+  const packages = left.flatMap((name) => PROGRAMS[name].packages).join(' ')
+  const hint = left.includes('chromium') ? ' For a browser in another place, set CHROMIUM_PATH.' : ''
+  throw new Failure(
+    `The tests need ${left.join(', ')}. Please install what is missing; on Debian: apt-get install ${packages}.${hint}`,
+  )
+}
+
+async function installFromDebian(names, asRoot) {
+  const packages = names.flatMap((name) => PROGRAMS[name].packages)
+  say(`Installing ${packages.join(', ')} with apt-get …`)
+  // RUNLEVEL=1 keeps the packages' scripts from starting daemons: the tests start their own, on ports of their own.
+  const apt = (...args) => {
+    const [command, ...rest] = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1', 'apt-get', ...args]
+    return run(command, rest)
+  }
+  // A failure shows in what is still missing afterwards; lists that are only partly fresh often suffice.
+  await apt('-q', 'update')
+  await apt('-q', 'install', '-y', '--no-install-recommends', ...packages)
+
+  // systemd asks no runlevel, and would start them at every boot from now on.
+  const daemons = names.map((name) => PROGRAMS[name].daemon).filter(Boolean)
+  if (daemons.length > 0 && existsSync('/run/systemd/system')) {
+    const [command, ...rest] = [...asRoot, 'systemctl', 'disable', '--now', ...daemons]
+    await run(command, rest)
+  }
+}
+
+/** The beginning of a command line that runs as root without asking anyone, or undefined. */
+function wayToRoot() {
+  if (spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status !== 0) return undefined
+  if (process.getuid() === 0) return []
+  return spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0 ? ['sudo', '-n'] : undefined
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,93 @@
+// `npm test`: everything. `npm test -- oauth`: only the test files whose names match, without browser, lint and types.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { prepare } from './prepare.mjs'
+import { endOnFailure, Failure, run } from './run.mjs'
+import { requirePrograms } from './system-packages.mjs'
+
+const OXLINT = 'node_modules/oxlint/bin/oxlint'
+const PLAYWRIGHT = 'node_modules/@playwright/test/cli.js'
+const PRETTIER = 'node_modules/prettier/bin/prettier.cjs'
+const TSC = 'node_modules/typescript/bin/tsc'
+const VITEST = 'node_modules/vitest/vitest.mjs'
+
+const selection = process.argv.slice(2)
+const everything = selection.length === 0
+// The runners write their results here as JSON: what they print is for people and changes between versions.
+const reports = mkdtempSync(join(tmpdir(), 'hourbank-test-'))
+const vitestReport = join(reports, 'vitest.json')
+const playwrightReport = join(reports, 'playwright.json')
+process.on('exit', () => rmSync(reports, { recursive: true, force: true }))
+
+const counts = { passed: 0, failed: 0, skipped: 0 }
+
+await endOnFailure(async () => {
+  await prepare()
+  await requirePrograms(everything ? ['chromium', 'redis-server', 'pgbouncer'] : ['redis-server', 'pgbouncer'])
+
+  if (everything) {
+    await step('Lint', [OXLINT, '--deny-warnings'])
+    await step('Format', [PRETTIER, '--check', '.'])
+    for (const part of ['server', 'client', 'console']) await step(`Types: ${part}`, [TSC, '--noEmit', '-p', part])
+  }
+
+  const vitestReporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`]
+  await step('Tests', [VITEST, 'run', '-c', 'server/vitest.config.ts', ...vitestReporters, ...selection], {
+    count: () => countVitest(JSON.parse(readFileSync(vitestReport, 'utf8'))),
+  })
+
+  if (everything) {
+    await step('Browser tests', [PLAYWRIGHT, 'test', '-c', 'server/playwright.config.ts', '--reporter=list,json'], {
+      env: { ...process.env, PLAYWRIGHT_JSON_OUTPUT_FILE: playwrightReport },
+      count: () => countPlaywright(JSON.parse(readFileSync(playwrightReport, 'utf8'))),
+    })
+  }
+  printCounts()
+})
+
+async function step(name, command, { env = process.env, count } = {}) {
+  console.log(`\n— ${name}`)
+  const startedAt = performance.now()
+  const code = await run(process.execPath, command, { env, stdout: 'inherit' })
+  const took = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
+  const counted = count ? succeeds(count) : false
+
+  if (code === 0 && (counted || !count)) {
+    console.log(`✓ ${name} (${took})`)
+    return
+  }
+  console.log(`✗ ${name}: exit code ${code}${count && !counted ? ', no results' : ''} (${took}). Stopped here.`)
+  if (counted) printCounts()
+  throw new Failure('', code || 1)
+}
+
+function succeeds(work) {
+  try {
+    work()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function countVitest({ numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults }) {
+  counts.passed += numPassedTests
+  counts.failed += numFailedTests
+  counts.skipped += numPendingTests + numTodoTests
+  // A file that cannot even be loaded has no tests to count, and is a failure all the same.
+  counts.failed += testResults.filter((it) => it.status === 'failed' && it.assertionResults.length === 0).length
+}
+
+function countPlaywright({ stats, errors }) {
+  counts.passed += stats.expected
+  counts.failed += stats.unexpected + stats.flaky
+  counts.skipped += stats.skipped
+  // Errors outside any test, such as a file that cannot be loaded.
+  counts.failed += errors.length
+}
+
+function printCounts() {
+  if (counts.skipped > 0) console.log(`${counts.skipped} skipped`)
+  console.log(`${counts.passed} passed, ${counts.failed} failed`)
+}

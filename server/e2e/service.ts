@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
+// The first start makes a database and fills it.
+const START_MAX_MS = 60_000
+// Ten seconds are the service's own limit for finishing what is running.
+const STOP_MAX_MS = 20_000
+const POLL_MS = 100
+const OUTPUT_KEPT_CHARS = 10_000
+
+export interface Service {
+  url: string
+  /** What it has printed so far: standard output and standard error. */
+  output: () => string
+  stop: () => Promise<void>
+}
+
+/** Starts the service as an operator would, on a free port with a data folder of its own. */
+export async function startService(): Promise<Service> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const dataDir = await mkdtemp(join(tmpdir(), 'hourbank-e2e-'))
+
+  // Not our whole environment: a DATABASE_URL of the developer's shell must not be the tests' database.
+  const { PATH, HOME, TMPDIR } = process.env
+  const env = { PATH, HOME, TMPDIR, PORT: String(port), DATA_DIR: dataDir }
+  const child = spawn(process.execPath, [COMMAND, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(child, 'exit')
+
+  let output = ''
+  const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-OUTPUT_KEPT_CHARS))
+  child.stdout.on('data', keep)
+  child.stderr.on('data', keep)
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null
+  const killIfAlone = () => child.kill('SIGKILL')
+  process.once('exit', killIfAlone)
+
+  async function stop(): Promise<void> {
+    child.kill('SIGTERM')
+    const giveUp = new AbortController()
+    const inTime = await Promise.race([
+      exited.then(() => true),
+      setTimeout(STOP_MAX_MS, false, { signal: giveUp.signal }),
+    ])
+    giveUp.abort()
+    if (!inTime) {
+      child.kill('SIGKILL')
+      await exited
+    }
+    process.off('exit', killIfAlone)
+    await rm(dataDir, { recursive: true, force: true })
+    if (!inTime) throw new Error(`The service did not stop within ${STOP_MAX_MS} ms of SIGTERM:\n${output}`)
+  }
+
+  const deadline = Date.now() + START_MAX_MS
+  while (!(await isReady(url))) {
+    const problem = hasExited() ? 'ended' : Date.now() > deadline ? 'was not ready in time' : undefined
+    if (problem) {
+      await stop()
+      throw new Error(`The service ${problem}:\n${output}`)
+    }
+    await setTimeout(POLL_MS)
+  }
+  return { url, output: () => output, stop }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`)).ok
+  } catch {
+    return false
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('no port was assigned')
+  return address.port
+}

@@ -1,0 +1,31 @@
+import { defineConfig } from '@playwright/test'
+import { findProgram } from '../scripts/system-packages.mjs'
+
+const executablePath = findProgram('chromium')
+if (!executablePath) throw new Error('No Chromium found: run npm test, or set CHROMIUM_PATH.')
+
+export default defineConfig({
+  testDir: 'e2e',
+  forbidOnly: true,
+  // A test that needs a second try is broken.
+  retries: 0,
+  workers: 1,
+  timeout: 30_000,
+  use: {
+    browserName: 'chromium',
+    trace: 'retain-on-failure',
+    launchOptions: {
+      executablePath,
+      // Chromium refuses to run sandboxed as root; Playwright's own default is no sandbox for anyone.
+      chromiumSandbox: process.getuid?.() !== 0,
+      // The browser itself stays off the network: the tests check that the pages do.
+      args: [
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-quic',
+        '--disable-sync',
+        '--no-first-run',
+      ],
+    },
+  },
+})
