@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
+import type { Deps } from '../http/deps.ts'
+import type { PartnerApi } from '../http/partner-api.ts'
+import { findDocument } from './queries.ts'
+import { NOTHING_CLOSED } from './render-document.ts'
+import { CommunityAggregates } from './schema.ts'
+
+const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
+
+export function aggregateRoutes(api: PartnerApi, { sql }: Deps): void {
+  const readDocument = coalesce(async (communityId: number, calls: null[]) => {
+    const body = (await findDocument(sql, communityId)) ?? NOTHING_CLOSED
+    return calls.map(() => body)
+  }, READ_LIMITS)
+
+  api.get('/aggregates/community', {
+    config: { scope: 'aggregates.read' },
+    schema: {
+      operationId: 'getCommunityAggregates',
+      summary: 'Read bucketed community totals',
+      description:
+        'Figures of closed months, without personal data. They change only when a month is closed, ten days after its end.',
+      tags: ['Aggregates'],
+      response: { 200: Type.Object({ data: CommunityAggregates }) },
+    },
+    handler: async (request, reply) => {
+      const body = await readDocument(request.caller.communityId, null)
+      // Text goes out as it is stored, unserialised; the schema is for the reader, and a test holds the one to the other.
+      return reply.type('application/json; charset=utf-8').send(body as never)
+    },
+  })
+}

@@ -1,0 +1,91 @@
+import { Type, type Static } from 'typebox'
+
+const SUPPRESSED = { suppressed: true }
+
+const Figure = Type.Union(
+  [
+    Type.Object({ min: Type.Integer(), max: Type.Integer() }, { title: 'Bucket' }),
+    Type.Object(
+      { suppressed: Type.Literal(true, { description: 'Below 10, or too few members are behind it' }) },
+      { title: 'Suppressed' },
+    ),
+  ],
+  { title: 'Figure' },
+)
+
+const Month = Type.String({
+  pattern: '^[0-9]{4}-[0-9]{2}$',
+  description: "A calendar month in the community's time zone",
+})
+
+const flow = (description: string) =>
+  Type.Object(
+    {
+      total: Figure,
+      periods: Type.Array(Type.Object({ from: Month, to: Month, figure: Figure }), {
+        description: 'The oldest first. The last one is suppressed while it waits for more to be merged with.',
+      }),
+    },
+    { description },
+  )
+
+const FLOW = {
+  total: { min: 500, max: 518 },
+  periods: [
+    { from: '2025-11', to: '2025-12', figure: { min: 260, max: 269 } },
+    { from: '2026-01', to: '2026-01', figure: { min: 240, max: 249 } },
+  ],
+}
+const EXAMPLE = {
+  closed_through: '2026-01',
+  closed_at: '2026-02-11T00:00:00Z',
+  flows: {
+    exchanges: FLOW,
+    hours_exchanged: FLOW,
+    hours_credited: { total: SUPPRESSED, periods: [{ from: '2025-11', to: '2026-01', figure: SUPPRESSED }] },
+    trading_members: FLOW,
+    new_members: FLOW,
+  },
+  stocks: {
+    active_members: { min: 240, max: 249 },
+    active_services: { min: 170, max: 179 },
+    active_requests: { min: 120, max: 129 },
+    listings_by_category: [
+      { category: 'Garden', figure: { min: 40, max: 49 } },
+      { category: 'Kitchen', figure: SUPPRESSED },
+      { category: 'Music', figure: SUPPRESSED },
+    ],
+  },
+}
+
+export const CommunityAggregates = Type.Object(
+  {
+    closed_through: Type.Union([Month, Type.Null()], { description: 'The last month that is closed; closed for good' }),
+    closed_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    flows: Type.Object(
+      {
+        exchanges: flow('Exchanges between members, less those taken back'),
+        hours_exchanged: flow('Whole hours, rounded down'),
+        hours_credited: flow(
+          'By partners; whole hours, rounded down. The credits of a partner count in the period in which they have come to concern enough members.',
+        ),
+        trading_members: flow(
+          'Distinct members of the period. Whoever trades in several periods counts in each, and so in the total.',
+        ),
+        new_members: flow('Members recorded'),
+      },
+      { description: 'What happened in closed months. Totals are the sums of the published periods.' },
+    ),
+    stocks: Type.Object(
+      {
+        active_members: Figure,
+        active_services: Figure,
+        active_requests: Figure,
+        listings_by_category: Type.Array(Type.Object({ category: Type.String(), figure: Figure })),
+      },
+      { description: 'What there was at the last close at which enough members had changed it.' },
+    ),
+  },
+  { title: 'CommunityAggregates', examples: [EXAMPLE] },
+)
+export type CommunityAggregates = Static<typeof CommunityAggregates>
