@@ -1,6 +1,8 @@
-import { createCommunity } from '../communities/create-community.ts'
+import { createCommunity, type NewCommunity } from '../communities/create-community.ts'
 import { listCommunities } from '../communities/queries.ts'
 import { switchPartnerApi } from '../communities/switch-partner-api.ts'
+import type { Sql } from '../db/connect.ts'
+import { makeTestCommunity } from '../demo/make-demo.ts'
 import { Refusal } from '../refusal.ts'
 import {
   commandActor,
@@ -16,22 +18,25 @@ import {
 export const communityCommands: Command[] = [
   {
     name: 'community create',
-    usage: '--slug SLUG --name NAME [--time-zone ZONE] [--json]',
-    summary: 'Make a community',
+    usage: '--slug SLUG --name NAME [--time-zone ZONE] [--test] [--json]',
+    summary: 'Make a community (--test: with demo data and a client, for a partner to try on)',
     options: {
       slug: { type: 'string' },
       name: { type: 'string' },
       'time-zone': { type: 'string' },
+      test: { type: 'boolean' },
       json: { type: 'boolean' },
     },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const timeZone = optionalText(values, 'time-zone')
-        const { slug, name } = await createCommunity(sql, commandActor(), {
+        const wish = {
           slug: requireText(values, 'slug'),
           name: requireText(values, 'name'),
           ...(timeZone && { timeZone }),
-        })
+        }
+        if (values.test) return createTestCommunity(sql, wish, values.json === true)
+        const { slug, name } = await createCommunity(sql, commandActor(), wish)
         if (values.json) return printJson({ slug, name })
         print(
           `Made the community ${slug} (${name}). Next:`,
@@ -87,3 +92,16 @@ export const communityCommands: Command[] = [
       }),
   },
 ]
+
+async function createTestCommunity(sql: Sql, wish: NewCommunity, json: boolean): Promise<void> {
+  const { community, clientId, clientSecret } = await makeTestCommunity(sql, commandActor(), wish)
+  const { slug, name, test } = community
+  if (json) return printJson({ slug, name, test, client_id: clientId, client_secret: clientSecret })
+  print(
+    `Made the test community ${slug} (${name}) with demo data. The secret is shown only now:`,
+    `  client_id      ${clientId}`,
+    `  client_secret  ${clientSecret}`,
+    'Next:',
+    `  npx hourbank admin create --community ${slug} --email you@example.org --name "Your name"`,
+  )
+}

@@ -14,13 +14,17 @@ export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
     schema: {
       operationId: 'listListings',
       summary: 'List active listings: services and requests',
+      description:
+        'Ordered by id, or by time of change with updated_since. Only listings of members whom partners can see.',
       tags: ['Listings'],
       querystring: Type.Object({
         ...PageQuery,
         updated_since: UpdatedSince,
         type: Type.Optional(ListingType),
-        category: Type.Optional(Type.String({ format: 'text', maxLength: 100 })),
-        user_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+        category: Type.Optional(Type.String({ format: 'text', maxLength: 100, description: 'Exactly as listed' })),
+        user_id: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Only of this member' }),
+        ),
         q: Type.Optional(Type.String({ format: 'text', maxLength: 200, description: 'Words in title or description' })),
       }),
       response: { 200: Type.Object({ data: Type.Array(Listing), meta: PageMeta }) },
@@ -37,10 +41,11 @@ export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
   })
 
   api.get('/listings/:id', {
-    config: { scope: 'listings.read' },
+    config: { scope: 'listings.read', errors: ['listing_not_found'] },
     schema: {
       operationId: 'getListing',
       summary: 'Fetch one listing',
+      description: 'A listing that was closed, or whose member left, is not found.',
       tags: ['Listings'],
       params: IdParameter,
       response: { 200: Type.Object({ data: Listing }) },

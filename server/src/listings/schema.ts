@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 
-export const ListingType = Type.Enum(['service', 'request'])
+export const ListingType = Type.Enum(['service', 'request'], { description: 'Offered, or asked for' })
 
 export const Listing = Type.Object(
   {
@@ -15,6 +15,22 @@ export const Listing = Type.Object(
     created_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
   },
-  { title: 'Listing' },
+  {
+    title: 'Listing',
+    examples: [
+      {
+        id: 7,
+        type: 'service',
+        title: 'Sourdough bread',
+        description: 'Two loaves',
+        category: 'Kitchen',
+        hours: 1.5,
+        user_id: 42,
+        status: 'active',
+        created_at: '2026-01-31T09:00:00Z',
+        updated_at: '2026-01-31T09:00:00Z',
+      },
+    ],
+  },
 )
 export type Listing = Static<typeof Listing>

@@ -17,7 +17,7 @@ export async function eraseMember(sql: Queries, actor: Actor, communityId: numbe
   })
 }
 
-/** Record, listings, notes, stored event bodies. */
+/** Record, listings, notes, stored event bodies, answers of receivers. */
 async function blank(tx: Transaction, communityId: number, id: number): Promise<number> {
   const [member] = await tx<[{ version: number }]>`
     update members set name = 'Erased member', email = null, external_id = null, erased_at = now(),
@@ -38,5 +38,11 @@ async function blank(tx: Transaction, communityId: number, id: number): Promise<
     update events set data = case when type like 'wallet.%' then data - 'note'
       else jsonb_build_object('id', data -> 'id', 'version', data -> 'version') end
     where community_id = ${communityId} and member_id = ${id}`
+  // A receiver may answer with what it was sent.
+  await tx`
+    update attempts a set response = null, error = null from events e, subscriptions s, deliveries d
+    where a.community_id = ${communityId} and e.community_id = ${communityId} and s.community_id = ${communityId}
+      and d.community_id = ${communityId} and e.member_id = ${id} and d.subscription_id = s.id and d.event_id = e.id
+      and a.delivery_id = d.id`
   return member.version
 }

@@ -18,12 +18,15 @@ export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
     schema: {
       operationId: 'listUsers',
       summary: 'List active members',
-      description: 'With the additional scope users.pii each member includes email.',
+      description:
+        'Ordered by id, or by time of change with updated_since. With the additional scope users.pii each member includes email. Members who have left or who hide from partners are not listed.',
       tags: ['Members'],
       querystring: Type.Object({
         ...PageQuery,
         updated_since: UpdatedSince,
-        payment_reference: Type.Optional(Type.String({ format: 'text', maxLength: 50 })),
+        payment_reference: Type.Optional(
+          Type.String({ format: 'text', maxLength: 50, description: 'Only the member with this reference' }),
+        ),
       }),
       response: { 200: Type.Object({ data: Type.Array(Member), meta: PageMeta }) },
     },
@@ -41,10 +44,11 @@ export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
   })
 
   api.get('/users/:id', {
-    config: { scope: 'users.read' },
+    config: { scope: 'users.read', errors: ['user_not_found'] },
     schema: {
       operationId: 'getUser',
       summary: 'Fetch one member',
+      description: 'With the additional scope users.pii the member includes email.',
       tags: ['Members'],
       params: IdParameter,
       response: { 200: Type.Object({ data: Member }) },

@@ -12,6 +12,18 @@ export const Member = Type.Object(
     joined_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
   },
-  { title: 'Member' },
+  {
+    title: 'Member',
+    examples: [
+      {
+        id: 42,
+        name: 'Ada Lang',
+        status: 'active',
+        payment_reference: 'RF86001000000042',
+        joined_at: '2026-01-31T09:00:00Z',
+        updated_at: '2026-01-31T09:00:00Z',
+      },
+    ],
+  },
 )
 export type Member = Static<typeof Member>

@@ -10,7 +10,7 @@ import type { PartnerApi } from '../http/partner-api.ts'
 import { memberCrediter, presentCredit, type CreditFields } from './credit-member.ts'
 import { findBalances, listCredits, sumCredits } from './queries.ts'
 import { reverseCredit } from './reverse-credit.ts'
-import { Balance, Credit, CreditAnswer, CreditRequest, Reference, Reversal, ReverseRequest } from './schema.ts'
+import { Balance, CREDIT, Credit, CreditAnswer, CreditRequest, Reference, Reversal, ReverseRequest } from './schema.ts'
 
 const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
@@ -22,12 +22,13 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
   }, READ_LIMITS)
 
   api.get('/wallet/balance/:userId', {
-    config: { scope: 'wallet.read' },
+    config: { scope: 'wallet.read', errors: ['user_not_found'] },
     schema: {
       operationId: 'getBalance',
       summary: "Read a member's balance",
+      description: 'In hours, with at most two decimals; below zero for a member who has received more than given.',
       tags: ['Wallet'],
-      params: Type.Object({ userId: Type.String({ description: 'An integer' }) }),
+      params: Type.Object({ userId: Type.String({ description: 'An integer', examples: ['42'] }) }),
       response: { 200: Type.Object({ data: Balance }) },
     },
     handler: async (request) => {
@@ -39,15 +40,24 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
   })
 
   api.post('/wallet/credit', {
-    config: { scope: 'wallet.write' },
+    config: {
+      scope: 'wallet.write',
+      errors: ['user_not_found', new ApiError('reference_conflict', { data: CREDIT }), 'daily_limit_reached'],
+    },
     schema: {
       operationId: 'creditWallet',
       summary: 'Credit hours from a settled bank transfer',
       description:
-        'Once per reference, however often it is sent: a repeated call answers 200 with the credit as it stands.',
+        'Once per reference, however often it is sent: a repeated call with the same member, hours and settlement date answers 200 with the credit as it stands, so that a call whose answer was lost is simply sent again. Anything else under a known reference is a conflict; its data is the credit that is stored.',
       tags: ['Wallet'],
       body: CreditRequest,
-      response: { 200: CreditAnswer, 201: CreditAnswer },
+      response: {
+        200: Type.Object(CreditAnswer.properties, {
+          description: 'This reference was credited before',
+          examples: [{ data: { ...CREDIT, replayed: true } }],
+        }),
+        201: CreditAnswer,
+      },
     },
     handler: async (request, reply) => {
       const { credit, replayed } = await creditMember(request.caller, request.body)
@@ -61,24 +71,31 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
     schema: {
       operationId: 'listCredits',
       summary: "List the partner's own credits",
+      description:
+        'For reconciliation: every credit of the partner, whichever of its clients made it, with count and sum of the whole selection.',
       tags: ['Wallet'],
       querystring: Type.Object({
         ...PageQuery,
         reference: Type.Optional(Reference),
-        user_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-        status: Type.Optional(Type.Enum(['completed', 'reversed'])),
-        created_since: Type.Optional(Type.String({ format: 'date-time' })),
-        created_until: Type.Optional(Type.String({ format: 'date-time' })),
-        settled_on: Type.Optional(Type.String({ format: 'date' })),
+        user_id: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Only to this member' }),
+        ),
+        status: Type.Optional(Type.Enum(['completed', 'reversed'], { description: 'Only those that stand, or not' })),
+        created_since: Type.Optional(Type.String({ format: 'date-time', description: 'Made at this time or later' })),
+        created_until: Type.Optional(Type.String({ format: 'date-time', description: 'Made before this time' })),
+        settled_on: Type.Optional(Type.String({ format: 'date', description: 'Settled on this day' })),
       }),
       response: {
         200: Type.Object({
           data: Type.Array(Credit),
-          meta: Type.Object({
-            ...PageMeta.properties,
-            total_count: Type.Integer({ description: 'Of the whole selection' }),
-            total_hours: Type.Number({ description: 'Of the whole selection' }),
-          }),
+          meta: Type.Object(
+            {
+              ...PageMeta.properties,
+              total_count: Type.Integer({ description: 'Of the whole selection' }),
+              total_hours: Type.Number({ description: 'Of the whole selection' }),
+            },
+            { examples: [{ limit: 25, has_more: false, next_cursor: null, total_count: 1, total_hours: 1.5 }] },
+          ),
         }),
       },
     },
@@ -100,11 +117,21 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
   })
 
   api.post('/wallet/credits/reverse', {
-    config: { scope: 'wallet.write' },
+    config: {
+      scope: 'wallet.write',
+      errors: [
+        'credit_not_found',
+        new ApiError('reference_conflict', {
+          description: 'This credit is reversed already, under another reference.',
+          data: { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00Z' },
+        }),
+      ],
+    },
     schema: {
       operationId: 'reverseCredit',
       summary: 'Take a credit back, for a returned bank transfer',
-      description: 'The full amount, once. Idempotent by reversal_reference.',
+      description:
+        'The full amount, once, without time limit, for members who left too. Idempotent by reversal_reference: sent again, it answers 200.',
       tags: ['Wallet'],
       body: ReverseRequest,
       response: { 200: Type.Object({ data: Reversal }), 201: Type.Object({ data: Reversal }) },

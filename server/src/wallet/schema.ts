@@ -12,19 +12,45 @@ export const Reference = Type.String({
   description: 'Case-sensitive, taken exactly as sent; unique per partner',
 })
 
-export const CreditRequest = Type.Object({
-  user_id: Type.Integer(),
-  hours: Type.Number({
-    exclusiveMinimum: 0,
-    maximum: HOURS_MAX,
-    description: 'At most two decimals, at most the limit of the community (1000 unless it chose another)',
-  }),
-  reference: Reference,
-  note: Type.Optional(Type.String({ maxLength: NOTE_LENGTH_MAX, format: 'text' })),
-  settled_on: Type.Optional(
-    Type.String({ format: 'date', description: 'The day on which the bank transfer was settled' }),
-  ),
-})
+/** The same credit in all examples. */
+export const CREDIT = {
+  transaction_id: 9,
+  user_id: 42,
+  hours: 1.5,
+  reference: 'tx-1',
+  note: 'Gardening course',
+  settled_on: '2026-01-30',
+  status: 'completed',
+  reversed_at: null,
+  balance_hours: 4,
+  created_at: '2026-01-31T09:00:00Z',
+} as const
+const { user_id, hours, reference, note, settled_on } = CREDIT
+const REVERSED = { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00Z' } as const
+const REVERSAL = { reference, reversal_reference: 'back-1', reason: 'The bank transfer was returned' }
+
+export const CreditRequest = Type.Object(
+  {
+    user_id: Type.Integer({ description: 'The member; for a payment, found by its payment_reference' }),
+    hours: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: HOURS_MAX,
+      description: 'At most two decimals, at most the limit of the community (1000 unless it chose another)',
+    }),
+    reference: Reference,
+    note: Type.Optional(
+      Type.String({
+        maxLength: NOTE_LENGTH_MAX,
+        format: 'text',
+        description: 'For people; may differ when sent again',
+      }),
+    ),
+    settled_on: Type.Optional(
+      Type.String({ format: 'date', description: 'The day on which the bank transfer was settled' }),
+    ),
+  },
+  { examples: [{ user_id, hours, reference, note, settled_on }] },
+)
 export type CreditRequest = Static<typeof CreditRequest>
 
 export const Credit = Type.Object(
@@ -40,14 +66,14 @@ export const Credit = Type.Object(
     balance_hours: Type.Number({ description: 'The balance right after this credit' }),
     created_at: Type.String({ format: 'date-time' }),
   },
-  { title: 'Credit' },
+  { title: 'Credit', examples: [CREDIT] },
 )
 export type Credit = Static<typeof Credit>
 
 export const CreditAnswer = Type.Object({
   data: Type.Object(
     { ...Credit.properties, replayed: Type.Boolean({ description: 'true: this reference was credited before' }) },
-    { title: 'CreditAnswer' },
+    { title: 'CreditAnswer', examples: [{ ...CREDIT, replayed: false }] },
   ),
 })
 
@@ -57,14 +83,17 @@ export const Balance = Type.Object(
     balance_hours: Type.Number(),
     as_of: Type.String({ format: 'date-time', description: 'When the balance last changed' }),
   },
-  { title: 'Balance' },
+  { title: 'Balance', examples: [{ user_id, balance_hours: 4, as_of: '2026-01-31T09:00:00Z' }] },
 )
 
-export const ReverseRequest = Type.Object({
-  reference: Reference,
-  reversal_reference: Reference,
-  reason: Type.Optional(Type.String({ maxLength: NOTE_LENGTH_MAX, format: 'text' })),
-})
+export const ReverseRequest = Type.Object(
+  {
+    reference: Reference,
+    reversal_reference: Reference,
+    reason: Type.Optional(Type.String({ maxLength: NOTE_LENGTH_MAX, format: 'text', description: 'For people' })),
+  },
+  { examples: [REVERSAL] },
+)
 export type ReverseRequest = Static<typeof ReverseRequest>
 
 export const Reversal = Type.Object(
@@ -76,5 +105,8 @@ export const Reversal = Type.Object(
     credit: Credit,
     replayed: Type.Boolean(),
   },
-  { title: 'Reversal' },
+  {
+    title: 'Reversal',
+    examples: [{ ...REVERSAL, reversed_at: REVERSED.reversed_at, credit: REVERSED, replayed: false }],
+  },
 )

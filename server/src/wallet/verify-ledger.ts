@@ -22,7 +22,8 @@ export interface LedgerReport {
   differences: Difference[]
 }
 
-type Check = 'accounts' | 'kinds' | 'balances' | 'chain' | 'books' | 'credits' | 'reversals' | 'credit_reversals' | 'days'
+type Check =
+  'accounts' | 'kinds' | 'balances' | 'chain' | 'books' | 'credits' | 'reversals' | 'credit_reversals' | 'days'
 
 /** A check and what it finds; `more` counts what is not among the rows. */
 type Find = (tx: Transaction, communityId: number) => Promise<{ found: Omit<Difference, 'check'>[]; more: number }>
@@ -169,7 +170,7 @@ async function findBrokenChains(tx: Transaction, communityId: number) {
   }))
 }
 
-/** What members have, partners and the community gave. Also: only members' accounts tell a balance. */
+/** What members have, partners and the community gave. */
 async function findUnevenBooks(tx: Transaction, communityId: number) {
   const [sums] = await tx<[{ members: number; others: number }]>`
     select (

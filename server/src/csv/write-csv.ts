@@ -1,0 +1,38 @@
+import { neutralise } from './formulas.ts'
+
+/** Numbers and booleans are written as they are; text might be taken for a formula. */
+export type CsvValue = string | number | boolean | null
+
+const CHUNK_LENGTH = 64 * 1024
+const LINE_END = '\r\n'
+const NEEDS_QUOTES = /[",\r\n]/
+
+/** Comma-separated values (RFC 4180) as text, in chunks worth writing. */
+export async function* writeCsv(
+  header: readonly string[],
+  rows: AsyncIterable<CsvValue[][]> | Iterable<CsvValue[][]>,
+): AsyncGenerator<string> {
+  let text = csvLine([...header])
+  for await (const batch of rows) {
+    for (const values of batch) {
+      text += csvLine(values)
+      if (text.length < CHUNK_LENGTH) continue
+      yield text
+      text = ''
+    }
+  }
+  yield text
+}
+
+export function csvLine(values: CsvValue[]): string {
+  // A lone empty field would be an empty line, which readers pass over.
+  if (values.length === 1 && (values[0] === '' || values[0] === null)) return `""${LINE_END}`
+  return values.map(csvField).join(',') + LINE_END
+}
+
+function csvField(value: CsvValue): string {
+  if (value === null) return ''
+  if (typeof value !== 'string') return String(value)
+  const text = neutralise(value)
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,289 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import type { CommunityRow } from '../communities/queries.ts'
+import type { Progress } from '../db/backup.ts'
+import type { Transaction } from '../db/connect.ts'
+import { copyRows, type CopyValue } from './copy-rows.ts'
+import { planTown, type Town, type TownTransfer } from './town.ts'
+
+/** Whoever fills a community takes ranges of ids out of sequences, one after the other. */
+const DEMO_LOCK = 4_711_003
+/** From here on, filling takes long enough to do something about it. */
+export const LARGE_FROM_MEMBERS = 20_000
+const GIN_PENDING_LIST_LIMIT = '64MB'
+/** Beyond that, nobody reads them. */
+const NOTES_MAX = 20_000
+const TABLES = ['members', 'accounts', 'listings', 'transfers', 'credits'] as const
+
+export interface Filling {
+  community: CommunityRow
+  /** Whose credits there are. */
+  partnerId: number
+  /** Who recorded the exchanges; nobody in particular if absent. */
+  adminId?: number | undefined
+  members: number
+  seed: number
+  now: Date
+  onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** Fills an empty community with a town. History as it would stand had it happened; nobody is told of it. */
+export async function fillCommunity(tx: Transaction, actor: Actor, filling: Filling): Promise<Town> {
+  const { community, members, seed, now, onProgress } = filling
+  const town = planTown({ members, seed, now, timeZone: community.time_zone })
+  const transfers = town.exchanges + town.credits + town.reversals
+  if (members >= LARGE_FROM_MEMBERS) await hurry(tx)
+  const first = await reserveIds(tx, {
+    members,
+    accounts: members,
+    listings: town.services + town.requests,
+    transfers,
+    credits: town.credits,
+  })
+  // Members, accounts, listings, transfers.
+  const total = members * 2 + town.services + town.requests + transfers
+  let done = 0
+  const copy = (table: string, columns: string[], rows: Iterable<CopyValue[]>) =>
+    copyRows(tx, table, ['community_id', ...columns], inCommunity(community.id, rows), (count) => {
+      done += count
+      onProgress?.({ done: Math.min(done, total), total, label: table })
+    })
+
+  await copyPeople(copy, town, first)
+  await insertCategories(tx, community.id, town.categories)
+  await copyListings(copy, town, first)
+  await copyTransfers(tx, copy, town, first, filling)
+  await sumUpDays(tx, community.id)
+  await recordAudit(tx, community.id, actor, {
+    action: 'community.filled',
+    subject: { kind: 'community', id: community.id },
+    detail: { members, seed },
+  })
+  return town
+}
+
+/** For millions of rows; everything is as before when the transaction ends. */
+async function hurry(tx: Transaction): Promise<void> {
+  // The full-text index takes words in few large batches.
+  await tx`select set_config('gin_pending_list_limit', ${GIN_PENDING_LIST_LIMIT}, true)`
+  // Foreign keys, checked row by row, take half of the time; smaller towns of the same making have them checked. Only a
+  // superuser may leave them out, as in the embedded database.
+  const [row] = await tx<[{ can: boolean }]>`select current_setting('is_superuser') = 'on' as can`
+  if (row.can) await tx`set local session_replication_role = replica`
+}
+
+type Copy = (table: string, columns: string[], rows: Iterable<CopyValue[]>) => Promise<void>
+type FirstIds = Record<(typeof TABLES)[number], number>
+
+function* inCommunity(communityId: number, rows: Iterable<CopyValue[]>): Generator<CopyValue[]> {
+  for (const row of rows) yield [communityId, ...row]
+}
+
+/** A range of each sequence, so that ids can be told before rows are made. */
+async function reserveIds(tx: Transaction, counts: FirstIds): Promise<FirstIds> {
+  await tx`select pg_advisory_xact_lock(${DEMO_LOCK})`
+  const first = {} as FirstIds
+  for (const table of TABLES) {
+    const sequence = `${table}_id_seq`
+    const [row] = await tx<[{ first: number }]>`select nextval(${sequence}::regclass) as first`
+    first[table] = row.first
+    // Others may draw from it meanwhile, for other communities: it never goes back.
+    await tx`
+      select setval(${sequence}::regclass, greatest(${row.first + Math.max(counts[table], 1) - 1}, last_value))
+      from ${tx(sequence)}`
+  }
+  return first
+}
+
+async function copyPeople(copy: Copy, town: Town, first: FirstIds): Promise<void> {
+  await copy(
+    'members',
+    ['id', 'external_id', 'name', 'email', 'joined_at', 'recorded_at', 'updated_at'],
+    (function* () {
+      let id = first.members
+      for (const { externalId, name, email, joinedAt } of town.memberRows()) {
+        yield [id++, externalId, name, email, joinedAt, joinedAt, joinedAt]
+      }
+    })(),
+  )
+  const { balances, changedAt } = playThrough(town)
+  await copy(
+    'accounts',
+    ['id', 'kind', 'member_id', 'balance', 'updated_at'],
+    (function* () {
+      let n = 0
+      for (const { joinedAt } of town.memberRows()) {
+        const at = changedAt[n] ? new Date(changedAt[n]!) : joinedAt
+        yield [first.accounts + n, 'member', first.members + n, balances[n]!, at]
+        n++
+      }
+    })(),
+  )
+}
+
+/** Accounts stand before their transfers, with the balance that these will leave. */
+function playThrough(town: Town): { balances: Int32Array; changedAt: Float64Array } {
+  const balances = new Int32Array(town.members)
+  const changedAt = new Float64Array(town.members)
+  for (const { debit, credit, debitAfter, creditAfter, at } of town.transferRows()) {
+    if (debit !== undefined) [balances[debit], changedAt[debit]] = [debitAfter!, at]
+    if (credit !== undefined) [balances[credit], changedAt[credit]] = [creditAfter!, at]
+  }
+  return { balances, changedAt }
+}
+
+async function insertCategories(tx: Transaction, communityId: number, names: string[]): Promise<void> {
+  await tx`
+    insert into categories (community_id, name)
+    select ${communityId}, name from unnest(${names}::text[]) with ordinality as i(name, n) order by n
+    on conflict (community_id, name) do nothing`
+}
+
+async function copyListings(copy: Copy, town: Town, first: FirstIds): Promise<void> {
+  await copy(
+    'listings',
+    [
+      'id',
+      'member_id',
+      'type',
+      'title',
+      'description',
+      'category',
+      'centihours',
+      'visible',
+      'created_at',
+      'updated_at',
+    ],
+    (function* () {
+      let id = first.listings
+      for (const { member, type, title, description, category, centihours, createdAt } of town.listingRows()) {
+        const owner = first.members + member
+        yield [id++, owner, type, title, description, category, centihours, true, createdAt, createdAt]
+      }
+    })(),
+  )
+}
+
+/** A credit or its reversal, with the id of its transfer. */
+type Booked = TownTransfer & { id: number }
+
+async function copyTransfers(
+  tx: Transaction,
+  copy: Copy,
+  town: Town,
+  first: FirstIds,
+  { community, partnerId, adminId }: Filling,
+): Promise<void> {
+  const [ids] = await tx<[{ account_id: number; client_id: number }]>`
+    select a.id as account_id, c.id as client_id
+    from accounts a join clients c on c.community_id = ${community.id} and c.partner_id = a.partner_id
+    where a.community_id = ${community.id} and a.partner_id = ${partnerId}
+    order by c.id limit 1`
+  const accountOf = (member: number | undefined) => (member === undefined ? ids.account_id : first.accounts + member)
+  // As few as the partner may credit in a year.
+  const byPartner: Booked[] = []
+  const notes: [id: number, note: string][] = []
+  await copy(
+    'transfers',
+    [
+      'id',
+      'kind',
+      'debit_account_id',
+      'credit_account_id',
+      'amount',
+      'debit_balance_after',
+      'credit_balance_after',
+      'reverses_id',
+      'listing_id',
+      'made_by_kind',
+      'made_by_id',
+      'occurred_on',
+      'created_at',
+    ],
+    (function* () {
+      let id = first.transfers
+      for (const transfer of town.transferRows()) {
+        const { kind, debit, credit, amount, debitAfter, creditAfter, listing, day, at, note } = transfer
+        if (kind !== 'exchange') byPartner.push({ ...transfer, id })
+        if (note && notes.length < NOTES_MAX) notes.push([id, note])
+        const made =
+          kind === 'exchange' ? [adminId === undefined ? 'system' : 'admin', adminId] : ['client', ids.client_id]
+        const reversesId = kind === 'reversal' ? id - 1 : null
+        const listingId = listing === undefined ? null : first.listings + listing
+        const accounts = [accountOf(debit), accountOf(credit)]
+        yield [
+          id,
+          kind,
+          ...accounts,
+          amount,
+          debitAfter,
+          creditAfter,
+          reversesId,
+          listingId,
+          ...made,
+          day,
+          new Date(at),
+        ]
+        id++
+      }
+    })(),
+  )
+  await copy('transfer_notes', ['transfer_id', 'note'], notes)
+  await copyCredits(copy, first, byPartner, { partnerId, clientId: ids.client_id })
+}
+
+async function copyCredits(
+  copy: Copy,
+  first: FirstIds,
+  byPartner: Booked[],
+  { partnerId, clientId }: { partnerId: number; clientId: number },
+): Promise<void> {
+  const credits = byPartner.filter(({ kind }) => kind === 'credit').map((credit, n) => ({ ...credit, n }))
+  await copy(
+    'credits',
+    ['partner_id', 'reference', 'id', 'client_id', 'transfer_id', 'member_id', 'amount', 'settled_on', 'created_at'],
+    credits.map(({ n, id, credit, amount, day, at }) => [
+      partnerId,
+      referenceOf(n, day),
+      first.credits + n,
+      clientId,
+      id,
+      first.members + credit!,
+      amount,
+      day,
+      new Date(at),
+    ]),
+  )
+  const byTransfer = new Map(credits.map((credit) => [credit.id, credit]))
+  await copy(
+    'credit_reversals',
+    ['partner_id', 'reversal_reference', 'credit_id', 'transfer_id', 'reason', 'created_at'],
+    byPartner
+      .filter(({ kind }) => kind === 'reversal')
+      .map(({ id, day, at }) => {
+        const { n } = byTransfer.get(id - 1)!
+        return [
+          partnerId,
+          `${referenceOf(n, day)}-R`,
+          first.credits + n,
+          id,
+          "Returned by the payer's bank",
+          new Date(at),
+        ]
+      }),
+  )
+}
+
+/** Like a bank's: SEPA-20240531-000017. */
+function referenceOf(n: number, day: string): string {
+  return `SEPA-${day.replaceAll('-', '')}-${`${n + 1}`.padStart(6, '0')}`
+}
+
+/** The hours that count against the partner's limit of each day. */
+async function sumUpDays(tx: Transaction, communityId: number): Promise<void> {
+  await tx`
+    insert into partner_days (community_id, partner_id, day, centihours)
+    select ${communityId}, c.partner_id, (c.created_at at time zone m.time_zone)::date, sum(c.amount)::int8
+    from credits c join communities m on m.id = ${communityId}
+    where c.community_id = ${communityId}
+    group by 2, 3`
+}
