@@ -1,0 +1,101 @@
+import { aborted, onAbort } from './abort.ts'
+import { ApiError, HourbankError, type ErrorKind } from './errors.ts'
+
+export const RETRIES_DEFAULT = 5
+export const RETRIES_MAX = 20
+export const TIMEOUT_MS_DEFAULT = 30_000
+export const TOTAL_TIMEOUT_MS_DEFAULT = 120_000
+/** Longer ones come close to overflowing the platform's timers, which then fire at once. */
+export const TIMEOUT_MS_MAX = 24 * 60 * 60 * 1000
+const BACKOFF_BASE_MS = 500
+const BACKOFF_MAX_MS = 30_000
+
+/** Something in between, or a service that is away for the moment: the same call may well succeed later. */
+const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
+const TRANSIENT_KINDS: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'timeout', 'invalid_response'])
+
+/** Injectable, so that tests need not wait. */
+export interface Clock {
+  now(): number
+  wait(ms: number, signal?: AbortSignal): Promise<void>
+  /** From 0 up to, not including, 1. */
+  random(): number
+}
+
+export interface Limits {
+  /** For each attempt. */
+  timeoutMs: number
+  /** For the whole call: token, attempts and the pauses between them. */
+  totalTimeoutMs: number
+  /** Attempts after the first. */
+  retries: number
+  signal: AbortSignal | undefined
+}
+
+/** It may well go better the next time. Whether it was carried out this time is not always known. */
+export function isTransient(error: unknown): boolean {
+  // A person switched it off; that does not change within seconds, and the caller should hear the reason at once.
+  if (error instanceof ApiError) return TRANSIENT_STATUSES.has(error.status) && error.code !== 'partner_api_disabled'
+  return error instanceof HourbankError && TRANSIENT_KINDS.has(error.kind)
+}
+
+/** `repeatable`: doing it twice is the same as doing it once. */
+export function isWorthRepeating(error: unknown, repeatable: boolean): boolean {
+  // Too many requests: refused before anything was done, so even what must not be done twice can be sent again.
+  return isTransient(error) && (repeatable || (error instanceof ApiError && error.status === 429))
+}
+
+/** Tries again while that is worth it, but never beyond the limits; then the last error is the answer. */
+export async function withRetries<T>(
+  { retries, totalTimeoutMs, signal }: Limits,
+  clock: Clock,
+  isWorthIt: (error: unknown) => boolean,
+  attempt: (leftMs: () => number, failures: number) => Promise<T>,
+): Promise<T> {
+  const deadline = clock.now() + totalTimeoutMs
+  const leftMs = () => deadline - clock.now()
+  for (let failures = 0; ; failures++) {
+    try {
+      return await attempt(leftMs, failures)
+    } catch (error) {
+      const pauseMs = pauseAfter(error, failures, clock.random())
+      // A pause that ends too late is not begun: the caller learns at once when to come back.
+      if (failures >= retries || !isWorthIt(error) || pauseMs >= leftMs()) throw error
+      await clock.wait(pauseMs, signal)
+      if (leftMs() <= 0) throw error
+    }
+  }
+}
+
+/** Exponential, with full jitter, so that many clients do not come back together; after what Retry-After asks for. */
+function pauseAfter(error: unknown, failures: number, random: number): number {
+  const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+  return askedMs + random * Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** failures)
+}
+
+/** Seconds, or a date (RFC 9110 10.2.3). The date is compared with the sender's own clock where it tells it. */
+export function readRetryAfter(value: string | null, date: string | null, nowMs: number): number | undefined {
+  const text = value?.trim()
+  if (!text) return undefined
+  if (/^\d+$/.test(text)) return Number(text)
+  // Date.parse reads much that is no HTTP date, even '-5'.
+  const at = /^[A-Z][a-z]+,? /.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at)) return undefined
+  const sentAt = date === null ? Number.NaN : Date.parse(date)
+  return Math.max(0, Math.ceil((at - (Number.isNaN(sentAt) ? nowMs : sentAt)) / 1000))
+}
+
+export function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) throw aborted(signal)
+    const timer = setTimeout(() => {
+      leave()
+      resolve()
+    }, ms)
+    const leave = onAbort(signal, () => {
+      clearTimeout(timer)
+      leave()
+      reject(aborted(signal))
+    })
+  })
+}

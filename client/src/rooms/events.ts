@@ -1,0 +1,17 @@
+import { listAt } from '../paging.ts'
+import type { Send } from '../transport.ts'
+import type { HourbankEvent } from '../types.ts'
+
+/** The events of the last 30 days as a feed, for whoever would rather ask than be called. Scope `webhooks.manage`. */
+export function eventsRoom(send: Send) {
+  const { list, pages, iterate } = listAt<HourbankEvent>(send, '/events')
+
+  return {
+    /** Reads one page of events, the oldest first. */
+    list,
+    /** Reads page after page, up to now. Keep `meta.next_cursor` of each page you are done with: go on from there. */
+    pages,
+    /** Reads event after event, up to now. */
+    iterate,
+  }
+}

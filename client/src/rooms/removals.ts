@@ -1,0 +1,20 @@
+import { collectChanges, listAt, type Changes } from '../paging.ts'
+import type { CallOptions, Send } from '../transport.ts'
+import type { Removal, RemovalsQuery } from '../types.ts'
+
+/** Members and listings that can no longer be seen. Scope `users.read` or `listings.read`, by type. */
+export function removalsRoom(send: Send) {
+  const { list, pages, iterate } = listAt<Removal, RemovalsQuery>(send, '/removals')
+
+  return {
+    /** Reads one page of removals. */
+    list,
+    /** Reads page after page. */
+    pages,
+    /** Reads removal after removal. */
+    iterate,
+    /** All removals since a time, and where the next round begins. */
+    changes: (since?: string, options?: CallOptions): Promise<Changes<Removal>> =>
+      collectChanges((from) => pages({ since: from }, options), since),
+  }
+}

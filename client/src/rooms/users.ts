@@ -1,0 +1,23 @@
+import { collectChanges, listAt, type Changes } from '../paging.ts'
+import { idText, sendForData, type CallOptions, type Send } from '../transport.ts'
+import type { Member, MembersQuery } from '../types.ts'
+
+/** Members. Scope `users.read`; `email` only with `users.pii`. */
+export function usersRoom(send: Send) {
+  const { list, pages, iterate } = listAt<Member, MembersQuery>(send, '/users')
+
+  return {
+    /** Reads one page of active members. */
+    list,
+    /** Reads page after page. */
+    pages,
+    /** Reads member after member. */
+    iterate,
+    /** All members that changed since a time, and where the next round begins. For very many, use `pages`. */
+    changes: (since?: string, options?: CallOptions): Promise<Changes<Member>> =>
+      collectChanges((updated_since) => pages({ updated_since }, options), since),
+    /** Fetches one member. */
+    get: async (id: number, options?: CallOptions): Promise<Member> =>
+      sendForData(send, { method: 'GET', path: `/users/${idText(id)}`, repeatable: true }, options),
+  }
+}

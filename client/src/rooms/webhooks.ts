@@ -1,0 +1,97 @@
+import { listAt } from '../paging.ts'
+import { idText, requireData, sendForData, type CallOptions, type Operation, type Send } from '../transport.ts'
+import type {
+  Delivery,
+  DeliveriesQuery,
+  EventTypeEntry,
+  NewSubscription,
+  Page,
+  ReplayRequest,
+  ReplayStarted,
+  Subscription,
+  SubscriptionChange,
+  SubscriptionMeta,
+  SubscriptionRequest,
+  TestSent,
+} from '../types.ts'
+
+const SUBSCRIPTIONS = '/webhooks/subscriptions'
+
+/** Subscriptions and their deliveries. Scope `webhooks.manage`. */
+export function webhooksRoom(send: Send) {
+  return {
+    /** Subscriptions: which events go where. */
+    subscriptions: subscriptionsRoom(send),
+    /** Sends one delivery again, from the start of the schedule. Not repeated when its answer is lost. */
+    redeliver: async (deliveryId: number, options?: CallOptions): Promise<Delivery> => {
+      const path = `/webhooks/deliveries/${idText(deliveryId)}/redeliver`
+      return sendForData(send, { method: 'POST', path, repeatable: false }, options)
+    },
+    /** The catalogue of events, with JSON Schemas and examples. */
+    eventTypes: (options?: CallOptions): Promise<EventTypeEntry[]> =>
+      sendForData(send, { method: 'GET', path: '/webhooks/event-types', repeatable: true }, options),
+  }
+}
+
+function subscriptionsRoom(send: Send) {
+  const { list, iterate } = listAt<Subscription>(send, SUBSCRIPTIONS)
+  const pathOf = (id: number) => `${SUBSCRIPTIONS}/${idText(id)}`
+  const deliveriesOf = (id: number) => listAt<Delivery, DeliveriesQuery>(send, `${pathOf(id)}/deliveries`)
+
+  async function sendForSubscription<T extends Subscription>(operation: Operation, options?: CallOptions) {
+    const body = await send(operation, options)
+    const meta = body.meta as SubscriptionMeta | undefined
+    const data = requireData<T>(body, `${operation.method} ${operation.path}`)
+    return { ...data, unknown_event_types: meta?.unknown_event_types ?? [] }
+  }
+
+  return {
+    /** Reads one page of your subscriptions. */
+    list,
+    /** Reads subscription after subscription. */
+    iterate,
+    /**
+     * Subscribes to events. The `secret` is shown only here. Not repeated when its answer is lost, since there would be
+     * two then: look for it with `list`, and delete it, before you try again.
+     */
+    create: (request: SubscriptionRequest, options?: CallOptions): Promise<NewSubscription & SubscriptionMeta> =>
+      sendForSubscription({ method: 'POST', path: SUBSCRIPTIONS, body: request, repeatable: false }, options),
+    /** Fetches one subscription. */
+    get: async (id: number, options?: CallOptions): Promise<Subscription> =>
+      sendForData(send, { method: 'GET', path: pathOf(id), repeatable: true }, options),
+    /** Changes, pauses or resumes a subscription. */
+    update: async (
+      id: number,
+      change: SubscriptionChange,
+      options?: CallOptions,
+    ): Promise<Subscription & SubscriptionMeta> =>
+      sendForSubscription({ method: 'PATCH', path: pathOf(id), body: change, repeatable: true }, options),
+    /** Deletes a subscription and its deliveries. */
+    delete: async (id: number, options?: CallOptions): Promise<void> => {
+      await send({ method: 'DELETE', path: pathOf(id), repeatable: true, endsInNotFound: true }, options)
+    },
+    /** Sends a `webhook.test` event to this subscription alone. Not repeated when its answer is lost. */
+    test: async (id: number, options?: CallOptions): Promise<TestSent> =>
+      sendForData(send, { method: 'POST', path: `${pathOf(id)}/test`, repeatable: false }, options),
+    /**
+     * Gives the subscription a new secret; the old one signs along for 24 hours. Not repeated when its answer is lost:
+     * call it again then, since nobody will see the secret that was made; but a second rotation ends the first secret.
+     */
+    rotateSecret: async (id: number, options?: CallOptions): Promise<NewSubscription> =>
+      sendForData(send, { method: 'POST', path: `${pathOf(id)}/rotate-secret`, repeatable: false }, options),
+    /** Delivers all events since a time again. Not repeated when its answer is lost. */
+    replay: async (id: number, request: ReplayRequest, options?: CallOptions): Promise<ReplayStarted> =>
+      sendForData(send, { method: 'POST', path: `${pathOf(id)}/replay`, body: request, repeatable: false }, options),
+    /** Reads one page of the deliveries, with every attempt. */
+    deliveries: async (id: number, query?: DeliveriesQuery, options?: CallOptions): Promise<Page<Delivery>> =>
+      deliveriesOf(id).list(query, options),
+    /** Reads delivery after delivery. */
+    iterateDeliveries: async function* (
+      id: number,
+      query?: DeliveriesQuery,
+      options?: CallOptions,
+    ): AsyncGenerator<Delivery, void, undefined> {
+      yield* deliveriesOf(id).iterate(query, options)
+    },
+  }
+}

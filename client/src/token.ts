@@ -1,0 +1,94 @@
+import { HourbankError } from './errors.ts'
+import type { TokenResponse } from './types.ts'
+
+/** How long before its end a token is replaced, while calls still use the old one. */
+const RENEW_AHEAD_MS = 120_000
+/** How long before its end a token is no longer used: a call that is under way must not outlive it. */
+const EXPIRY_MARGIN_MS = 10_000
+/** RFC 6749 A.12. Anything else could not stand in a header, and the platform's complaint would quote it. */
+const TOKEN_PATTERN = /^[\x21-\x7e]+$/
+
+export interface Tokens {
+  /** A token that is good to use; asks for a new one when needed, once, however many ask. */
+  current(): Promise<string>
+  /** The service no longer takes this one. */
+  forget(token: string): void
+  /** Hands out the token that is held, for revocation, and holds it no longer. */
+  giveUp(): Promise<string | undefined>
+  /** From now on there are no tokens. */
+  close(): void
+}
+
+/** `issueMsMax`: how long one issue can take; one that takes longer was lost, as runtimes that suspend do. */
+export function keepTokens(
+  issue: () => Promise<Record<string, unknown>>,
+  issueMsMax: number,
+  now: () => number,
+): Tokens {
+  let held: { token: string; freshUntil: number; usableUntil: number } | undefined
+  let renewal: { token: Promise<string>; startedAt: number } | undefined
+  let isClosed = false
+
+  function renew(): Promise<string> {
+    const startedAt = now()
+    if (renewal && startedAt - renewal.startedAt <= issueMsMax) return renewal.token
+    const begun = { token: ask(startedAt), startedAt }
+    renewal = begun
+    const end = () => {
+      if (renewal === begun) renewal = undefined
+    }
+    begun.token.then(end, end)
+    return begun.token
+  }
+
+  async function ask(askedAt: number): Promise<string> {
+    const { access_token: token, expires_in } = readTokenResponse(await issue())
+    // Counted from before the request. A token that lives shortly is still used for half its life.
+    const lifetimeMs = expires_in * 1000
+    held = {
+      token,
+      freshUntil: askedAt + lifetimeMs - Math.min(RENEW_AHEAD_MS, lifetimeMs / 2),
+      usableUntil: askedAt + lifetimeMs - Math.min(EXPIRY_MARGIN_MS, lifetimeMs / 2),
+    }
+    return token
+  }
+
+  return {
+    async current() {
+      if (isClosed) throw new HourbankError('closed', 'This client was closed.')
+      if (held && now() < held.freshUntil) return held.token
+      const renewed = renew()
+      if (!held || now() >= held.usableUntil) return renewed
+      // The token at hand will do, and whoever comes after its end will hear of a failure.
+      renewed.catch(() => undefined)
+      return held.token
+    },
+
+    forget(token) {
+      if (held?.token === token) held = undefined
+    },
+
+    async giveUp() {
+      await renewal?.token.catch(() => undefined)
+      const token = held?.token
+      held = undefined
+      return token
+    },
+
+    close() {
+      isClosed = true
+    },
+  }
+}
+
+function readTokenResponse(body: Record<string, unknown>): Pick<TokenResponse, 'access_token' | 'expires_in'> {
+  const { access_token, token_type, expires_in } = body
+  if (typeof access_token !== 'string' || !TOKEN_PATTERN.test(access_token)) throw notAToken('access_token')
+  if (typeof token_type !== 'string' || token_type.toLowerCase() !== 'bearer') throw notAToken('token_type')
+  if (typeof expires_in !== 'number' || !(expires_in > 0)) throw notAToken('expires_in')
+  return { access_token, expires_in }
+}
+
+function notAToken(field: keyof TokenResponse): HourbankError {
+  return new HourbankError('invalid_response', `POST /oauth/token: the answer has no usable ${field}`)
+}

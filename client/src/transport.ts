@@ -1,0 +1,188 @@
+import { ApiError, HourbankError } from './errors.ts'
+import { exchange, within, type Fetch, type Request } from './exchange.ts'
+import {
+  isTransient,
+  isWorthRepeating,
+  RETRIES_MAX,
+  TIMEOUT_MS_MAX,
+  withRetries,
+  type Clock,
+  type Limits,
+} from './retry.ts'
+import { keepTokens } from './token.ts'
+
+/** Every path of the partner API begins with this. */
+export const API_PREFIX = '/api/partner/v1'
+
+/** For one call; what is omitted is as the client was told. */
+export interface CallOptions {
+  /** Ends the call, also while it waits to try again. */
+  signal?: AbortSignal | undefined
+  /** For each attempt, the reading of its answer included. */
+  timeoutMs?: number | undefined
+  /** For the whole call: token, attempts and the pauses between them. */
+  totalTimeoutMs?: number | undefined
+  /** How often to try again; 0: never. */
+  retries?: number | undefined
+}
+
+export interface Operation {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  path: string
+  query?: Record<string, string | number | undefined>
+  body?: object
+  /** Doing it twice is the same as doing it once: it is sent again when its answer is lost. */
+  repeatable: boolean
+  /** Not found, after an answer was lost, means that it was carried out. */
+  endsInNotFound?: boolean
+}
+
+/** Sends an operation and gives back the body of its success. */
+export type Send = (operation: Operation, options?: CallOptions) => Promise<Record<string, unknown>>
+
+export interface Transport {
+  send: Send
+  revokeToken(options?: CallOptions): Promise<void>
+  /** From now on nothing is sent. */
+  close(): void
+}
+
+export interface TransportSettings {
+  baseUrl: string
+  clientId: string
+  clientSecret: string
+  scope: string | undefined
+  fetch: Fetch
+  clock: Clock
+  limits: Limits
+}
+
+export function createTransport(settings: TransportSettings): Transport {
+  const { clientId, clientSecret, scope, fetch, clock, limits: defaults } = settings
+  const base = settings.baseUrl + API_PREFIX
+  const issueMsMax = defaults.totalTimeoutMs + defaults.timeoutMs
+  const tokens = keepTokens(issueToken, issueMsMax, clock.now)
+
+  function issueToken() {
+    return sendCredentials('/oauth/token', { grant_type: 'client_credentials', ...(scope && { scope }) }, defaults)
+  }
+
+  /** Both OAuth endpoints can be asked twice without harm. */
+  function sendCredentials(path: string, parameters: Record<string, string>, limits: Limits) {
+    const request: Request = {
+      name: `POST ${path}`,
+      method: 'POST',
+      url: base + path,
+      headers: { accept: 'application/json', 'content-type': 'application/json' },
+      body: JSON.stringify({ client_id: clientId, client_secret: clientSecret, ...parameters }),
+      secrets: [clientSecret, ...(parameters.token === undefined ? [] : [parameters.token])],
+    }
+    return withRetries(limits, clock, isTransient, (leftMs) => sendOnce(request, limits, leftMs()))
+  }
+
+  function sendOnce(request: Request, { timeoutMs, signal }: Limits, leftMs: number) {
+    return exchange(fetch, request, Math.min(timeoutMs, leftMs), signal, clock.now)
+  }
+
+  const send: Send = async (operation, options) => {
+    const limits = readLimits(options, defaults)
+    const { method, path, repeatable, endsInNotFound = false } = operation
+    const name = `${method} ${path}`
+    const url = base + path + queryText(operation.query)
+    // Once, for all attempts: what the caller does to the object meanwhile must not make another credit of it.
+    const body = operation.body === undefined ? undefined : JSON.stringify(operation.body)
+    let hasToken = false
+    let isRenewed = false
+
+    async function sendWithToken(leftMs: () => number): Promise<Record<string, unknown>> {
+      hasToken = false
+      const token = await within(leftMs(), limits.signal, 'POST /oauth/token', () => tokens.current())
+      hasToken = true
+      const headers = {
+        accept: 'application/json',
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      }
+      const request: Request = { name, method, url, headers, body, secrets: [token, clientSecret] }
+      try {
+        return await sendOnce(request, limits, leftMs())
+      } catch (error) {
+        if (!isRefusal(error, 'invalid_token')) throw error
+        tokens.forget(token)
+        if (isRenewed) throw error
+        // Refused before anything was done, so even what must not be done twice can be sent again.
+        isRenewed = true
+        return sendWithToken(leftMs)
+      }
+    }
+
+    // A token that could not be had was tried for often enough, by one for all calls.
+    const isWorthIt = (error: unknown) => hasToken && isWorthRepeating(error, repeatable)
+    return withRetries(limits, clock, isWorthIt, async (leftMs, failures) => {
+      try {
+        return await sendWithToken(leftMs)
+      } catch (error) {
+        if (endsInNotFound && failures > 0 && error instanceof ApiError && error.status === 404) return {}
+        throw error
+      }
+    })
+  }
+
+  return {
+    send,
+    async revokeToken(options) {
+      const limits = readLimits(options, defaults)
+      const token = await within(limits.totalTimeoutMs, limits.signal, 'POST /oauth/revoke', () => tokens.giveUp())
+      if (token !== undefined) await sendCredentials('/oauth/revoke', { token }, limits)
+    },
+    close: () => tokens.close(),
+  }
+}
+
+/** The `data` of a success. */
+export async function sendForData<T extends object>(send: Send, operation: Operation, options?: CallOptions) {
+  const body = await send(operation, options)
+  return requireData<T>(body, `${operation.method} ${operation.path}`)
+}
+
+export function requireData<T extends object>({ data }: Record<string, unknown>, name: string): T {
+  if (typeof data !== 'object' || data === null) {
+    throw new HourbankError('invalid_response', `${name}: the answer has no data`)
+  }
+  return data as T
+}
+
+/** Ids stand in paths, where '..' or 'a/b' would lead somewhere else. */
+export function idText(id: number): string {
+  if (Number.isSafeInteger(id)) return `${id}`
+  throw new TypeError('An id is an integer.')
+}
+
+export function readLimits(options: CallOptions = {}, defaults: Limits): Limits {
+  const { timeoutMs, totalTimeoutMs, retries, signal } = options
+  return {
+    timeoutMs: timeoutMs === undefined ? defaults.timeoutMs : requireWithin('timeoutMs', timeoutMs, 1, TIMEOUT_MS_MAX),
+    totalTimeoutMs:
+      totalTimeoutMs === undefined
+        ? defaults.totalTimeoutMs
+        : requireWithin('totalTimeoutMs', totalTimeoutMs, 1, TIMEOUT_MS_MAX),
+    retries: retries === undefined ? defaults.retries : requireWithin('retries', retries, 0, RETRIES_MAX),
+    signal,
+  }
+}
+
+function requireWithin(name: string, value: number, min: number, max: number): number {
+  if (value >= min && value <= max) return value
+  throw new RangeError(`${name} must be between ${min} and ${max}.`)
+}
+
+function queryText(query: Operation['query'] = {}): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, `${value}`)
+  const text = `${parameters}`
+  return text && `?${text}`
+}
+
+function isRefusal(error: unknown, code: string): boolean {
+  return error instanceof ApiError && error.code === code
+}
