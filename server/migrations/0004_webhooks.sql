@@ -36,6 +36,8 @@ create table subscriptions (
   secret bytea not null,
   previous_secret bytea,
   previous_secret_until timestamptz,
+  -- When somebody last changed it, tested it or asked for something again: a breaker that is open gives way.
+  set_going_at timestamptz not null default now(),
   -- Since when nothing but failures came back.
   failing_since timestamptz,
   last_success_at timestamptz,
@@ -68,7 +70,9 @@ create table deliveries (
 );
 create index deliveries_due on deliveries (community_id, subscription_id, next_attempt_at, id) where status = 'pending';
 create index deliveries_held on deliveries (community_id, subscription_id) where status = 'held';
-create index deliveries_created on deliveries (created_at);
+create index deliveries_log on deliveries (community_id, subscription_id, id);
+-- For pruning, across communities.
+create index deliveries_age on deliveries (event_created_at);
 
 create table attempts (
   community_id int8 not null,

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { aggregateRoutes } from './aggregates/routes.ts'
+import { EVENT_TYPES } from './events/event-types.ts'
 import { eventRoutes } from './events/routes.ts'
 import { consoleRoutes } from './http/console.ts'
 import type { Deps } from './http/deps.ts'
@@ -12,6 +13,7 @@ import { shedLoad } from './http/load.ts'
 import { answerAnyMethod, answerOtherMethods } from './http/method-not-allowed.ts'
 import { describeApi } from './http/openapi.ts'
 import { parseQuery, refuseBadQuery } from './http/query.ts'
+import { referenceRoutes } from './http/reference.ts'
 import { answerInTime } from './http/time-limit.ts'
 import { answerUnframed, ignoreExpectations } from './http/unframed.ts'
 import { compileValidator } from './http/validation.ts'
@@ -64,12 +66,13 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   answerInTime(app, timeouts.handlerMs)
   answerAnyMethod(app)
   ignoreExpectations(app)
-  await describeApi(app, deps.config)
+  await describeApi(app, deps.config, EVENT_TYPES)
   healthRoutes(app, deps)
   if (deps.config.role === 'worker') return app
 
   await app.register(compress, { threshold: COMPRESS_BYTES_MIN, encodings: ['br', 'gzip', 'identity'] })
   await app.register(consoleRoutes)
+  await app.register(referenceRoutes)
   await app.register(async (api) => {
     framePartnerApi(api, deps)
     oauthMetadataRoute(api.withTypeProvider<TypeBoxTypeProvider>(), deps)

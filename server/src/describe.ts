@@ -22,7 +22,7 @@ export async function apiDescription(): Promise<object> {
     rateLimits: { spend: unused, refuseGuessing: unused, countFailure: unused },
     callLog: { add: unused, close: unused },
     metrics: createMetrics(),
-    box: { seal: unused, open: unused, isOutdated: unused },
+    box: { seal: unused, open: unused, isOutdated: unused, hasPrevious: false },
     wakeDeliveries: unused,
   })
   await app.ready()

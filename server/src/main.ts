@@ -4,11 +4,16 @@ import { backupCommands } from './commands/backup.ts'
 import { clientCommands } from './commands/client.ts'
 import { print, type Command } from './commands/command.ts'
 import { communityCommands } from './commands/community.ts'
+import { demoCommand } from './commands/demo.ts'
 import { explain } from './commands/explain.ts'
+import { exportCommands } from './commands/export.ts'
+import { importCommands } from './commands/import.ts'
+import { ledgerCommands } from './commands/ledger.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { openapiCommand } from './commands/openapi.ts'
 import { partnerCommands } from './commands/partner.ts'
 import { serveCommand } from './commands/serve.ts'
+import { webhookCommands } from './commands/webhooks.ts'
 import { readConfig } from './config.ts'
 
 const COMMANDS: Command[] = [
@@ -18,8 +23,13 @@ const COMMANDS: Command[] = [
   ...adminCommands,
   ...partnerCommands,
   ...clientCommands,
+  ...webhookCommands,
   ...backupCommands,
   openapiCommand,
+  demoCommand,
+  ...importCommands,
+  ...exportCommands,
+  ...ledgerCommands,
 ]
 
 const WRONG_USE = 2

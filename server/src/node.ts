@@ -7,6 +7,7 @@ import type { Config } from './config.ts'
 import { connect, type Sql } from './db/connect.ts'
 import { epochReader } from './db/epoch.ts'
 import { makePartitions } from './db/partitions.ts'
+import { startPruneJob } from './db/prune.ts'
 import { openAccess } from './http/access/access.ts'
 import { openCallLog } from './http/call-log.ts'
 import { openCounters } from './http/counters.ts'
@@ -83,19 +84,20 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   await tendPartitions()
   const partitionTimer = setInterval(tendPartitions, PARTITION_INTERVAL_MS)
   const closeJob = config.role === 'api' ? undefined : startCloseJob(databaseUrl, log)
+  const pruneJob = config.role === 'api' ? undefined : startPruneJob(databaseUrl, config.callLogDays, log)
 
   async function close(): Promise<void> {
     clearInterval(partitionTimer)
     // What was busy when the end began is idle once it has its answer, and would be kept open for more.
     const idleTimer = setInterval(closeIdle, IDLE_CHECK_INTERVAL_MS)
-    await within(SHUTDOWN_SECONDS, app.close())
+    // Side by side: both have the same ten seconds. What requests still write is delivered by others, or after the start.
+    await Promise.all([within(SHUTDOWN_SECONDS, app.close()), deliveries?.close()])
     clearInterval(idleTimer)
     app.server.closeAllConnections()
-    await deliveries?.close()
     await within(SHUTDOWN_SECONDS, callLog.close())
     await access.close()
     counters.close()
-    await Promise.all([sql.end({ timeout: 1 }), background.end({ timeout: 1 }), closeJob?.stop()])
+    await Promise.all([sql.end({ timeout: 1 }), background.end({ timeout: 1 }), closeJob?.stop(), pruneJob?.stop()])
   }
 
   try {

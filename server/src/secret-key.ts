@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
+import { Refusal } from './refusal.ts'
 
 const KEY_BYTES = 32
 
@@ -9,9 +10,31 @@ const KEY_BYTES = 32
 export async function loadSecretKey(config: Config): Promise<string> {
   if (config.secretKey !== undefined) return config.secretKey
   const file = join(config.dataDir, 'secret-key')
-  // 'wx': of two that start at once, one writes and both read.
-  await writeFile(file, randomBytes(KEY_BYTES).toString('hex'), { mode: 0o600, flag: 'wx' }).catch((error) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+  const key = (await readIfThere(file)) ?? (await makeKey(file))
+  // A file that was cut off would otherwise encrypt with next to nothing.
+  if (key.length < KEY_BYTES) throw new Refusal(`${file} holds no key. Bring it back from where you keep a copy of it.`)
+  return key
+}
+
+/** Of two that start at once, one makes it and both read it, whole: a link appears with all that it leads to. */
+async function makeKey(file: string): Promise<string> {
+  const draft = `${file}.${process.pid}`
+  await writeFile(draft, randomBytes(KEY_BYTES).toString('hex'), { mode: 0o600 })
+  try {
+    await link(draft, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await rm(draft)
+  }
   return (await readFile(file, 'utf8')).trim()
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
 }

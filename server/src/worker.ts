@@ -7,11 +7,13 @@ import type { WorkerOrder, WorkerReport } from './workers.ts'
 
 const report = (message: WorkerReport) => process.send!(message)
 const signalled = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
-const [order] = (await once(process, 'message')) as [WorkerOrder]
+const ordered = once(process, 'message') as Promise<[WorkerOrder]>
+report('ready')
+const [order] = await ordered
 
 try {
   const node = await startNode({ ...order, log: createLog(order.config.logLevel) })
-  report({ listening: true })
+  report('listening')
   await signalled
   await node.close()
 } catch (error) {

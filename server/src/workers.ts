@@ -15,8 +15,8 @@ export interface WorkerOrder {
   secretKey: string
 }
 
-/** What a worker answers. */
-export type WorkerReport = { listening: true } | { failed: { message: string; code: string | undefined } }
+/** What a worker says: that it waits for its order, then what became of it. */
+export type WorkerReport = 'ready' | 'listening' | { failed: { message: string; code: string | undefined } }
 
 /** Several processes on one port (WEB_CONCURRENCY); one that dies is replaced. */
 export async function startWorkers(options: WorkerOrder & { log: Logger }): Promise<ServingNode> {
@@ -33,14 +33,15 @@ export async function startWorkers(options: WorkerOrder & { log: Logger }): Prom
       workers.delete(worker)
       if (!closing) replace(code, signal)
     })
-    worker.send({ config, databaseUrl, secretKey } satisfies WorkerOrder)
-    const [report] = (await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => [])])) as [
-      WorkerReport?,
-    ]
-    if (report && 'listening' in report) return
-    throw Object.assign(new Error(report?.failed.message ?? 'a worker ended while starting'), {
-      code: report?.failed.code,
-    })
+    const ended = once(worker, 'exit').then(() => [])
+    const nextReport = async () => (await Promise.race([once(worker, 'message'), ended])) as [WorkerReport?]
+    // An order that arrives while the worker still loads would be lost.
+    const [ready] = await nextReport()
+    if (ready) worker.send({ config, databaseUrl, secretKey } satisfies WorkerOrder)
+    const [report] = await nextReport()
+    if (report === 'listening') return
+    const failed = typeof report === 'object' ? report.failed : undefined
+    throw Object.assign(new Error(failed?.message ?? 'a worker ended while starting'), { code: failed?.code })
   }
 
   function replace(code: number, signal: string): void {

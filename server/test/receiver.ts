@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest'
 
 export interface Received {
   id: string
+  path: string
   headers: IncomingHttpHeaders
   body: string
   json: any
@@ -27,10 +28,12 @@ export interface Receiver {
 
 export const RECEIVER_NAME = 'receiver.test'
 
+/** Made once: each takes openssl a good part of a second. */
+let shared: ReturnType<typeof makeCertificate> | undefined
+
 /** A real HTTPS receiver with a certificate of its own authority. */
-export async function startReceiver(): Promise<Receiver> {
-  const dir = mkdtempSync(join(tmpdir(), 'hourbank-receiver-'))
-  const { key, cert, caFile } = makeCertificate(dir)
+export async function startReceiver({ ofStranger = false } = {}): Promise<Receiver> {
+  const { key, cert, caFile } = ofStranger ? makeCertificate() : (shared ??= makeCertificate())
   const receiver: Receiver = {
     url: '',
     port: 0,
@@ -46,6 +49,7 @@ export async function startReceiver(): Promise<Receiver> {
       const body = Buffer.concat(chunks).toString()
       const received = {
         id: String(request.headers['webhook-id']),
+        path: request.url!,
         headers: request.headers,
         body,
         json: JSON.parse(body),
@@ -60,12 +64,13 @@ export async function startReceiver(): Promise<Receiver> {
   onTestFinished(async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
-    rmSync(dir, { recursive: true, force: true })
   })
   return receiver
 }
 
-function makeCertificate(dir: string) {
+function makeCertificate() {
+  const dir = mkdtempSync(join(tmpdir(), 'hourbank-receiver-'))
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
   const at = (name: string) => join(dir, name)
   const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']

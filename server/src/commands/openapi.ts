@@ -1,4 +1,3 @@
-import { apiDescription } from '../describe.ts'
 import { printJson, type Command } from './command.ts'
 
 export const openapiCommand: Command = {
@@ -6,5 +5,9 @@ export const openapiCommand: Command = {
   usage: '',
   summary: 'Print the description of the partner API (OpenAPI 3.1)',
   options: {},
-  run: async () => printJson(await apiDescription()),
+  async run() {
+    // Loaded only here: the web server takes half a second to load, and most commands do without.
+    const { apiDescription } = await import('../describe.ts')
+    printJson(await apiDescription())
+  },
 }

@@ -1,16 +1,14 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { makeDemo, type Demo } from '../communities/demo.ts'
 import type { Config } from '../config.ts'
-import { backup } from '../db/backup.ts'
 import { connect, type Sql } from '../db/connect.ts'
 import { openEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
-import { API_PREFIX } from '../http/frame.ts'
+import { makeDemo, type Demo } from '../demo/make-demo.ts'
 import { createLog } from '../log.ts'
 import { createSecretBox } from '../http/secret-box.ts'
-import { startNode, type NodeOptions, type ServingNode } from '../node.ts'
+import type { NodeOptions, ServingNode } from '../node.ts'
 import { Refusal } from '../refusal.ts'
 import { loadSecretKey } from '../secret-key.ts'
 import { checkSecretKey } from '../webhooks/check-secret-key.ts'
@@ -31,7 +29,7 @@ export const serveCommand: Command = {
       const secretKey = await loadSecretKey(config)
       const demo = await prepare(config, databaseUrl, secretKey, log)
       const node = await listen({ config, databaseUrl, secretKey, log })
-      print(...welcome(config, demo))
+      print(...(await welcome(config, demo)))
       log.info({ port: config.port, role: config.role }, 'serving')
       const signal = await stopped
       log.info({ signal }, 'stopping')
@@ -65,6 +63,7 @@ async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: L
   // A connection of its own: the migration's is inside its transaction.
   const sql: Sql = connect(databaseUrl, { connectionsMax: 1, name: 'backup' })
   try {
+    const { backup } = await import('../db/backup.ts')
     await backup(sql, file, () => {})
     log.info({ file }, 'backed up before migrating')
   } finally {
@@ -75,7 +74,10 @@ async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: L
 async function listen(options: NodeOptions): Promise<ServingNode> {
   const { config } = options
   try {
-    return await (config.webConcurrency > 1 ? startWorkers(options) : startNode(options))
+    if (config.webConcurrency > 1) return await startWorkers(options)
+    // Loaded only here: the web server takes half a second to load, and other commands do without.
+    const { startNode } = await import('../node.ts')
+    return await startNode(options)
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === 'EADDRINUSE') {
@@ -88,7 +90,8 @@ async function listen(options: NodeOptions): Promise<ServingNode> {
   }
 }
 
-function welcome(config: Config, demo: Demo | undefined): string[] {
+async function welcome(config: Config, demo: Demo | undefined): Promise<string[]> {
+  const { API_PREFIX } = await import('../http/frame.ts')
   const lines = [
     '',
     'Hourbank is running.',

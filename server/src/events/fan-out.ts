@@ -1,6 +1,8 @@
 import { transaction, type Sql } from '../db/connect.ts'
 
-const EVENTS_MAX = 500
+export const FAN_OUT_MAX = 500
+/** Another node at the same community is done within milliseconds; one that hangs must not hold up the others. */
+const LOCK_TIMEOUT = '2s'
 
 /**
  * Gives committed events their position and makes their deliveries, one node at a time per community. Returns how many.
@@ -8,16 +10,22 @@ const EVENTS_MAX = 500
  */
 export async function fanOut(sql: Sql, communityId: number, now: Date): Promise<number> {
   return transaction(sql, async (tx) => {
-    await tx`
-      insert into event_heads (community_id) values (${communityId}) on conflict (community_id) do nothing`
     // The lock comes before the statement that reads: its snapshot then sees what the former holder committed.
-    await tx`select from event_heads where community_id = ${communityId} for update`
+    await Promise.all([
+      tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`,
+      tx`insert into event_heads (community_id) values (${communityId}) on conflict (community_id) do nothing`,
+      tx`select from event_heads where community_id = ${communityId} for update`,
+    ])
+    // What an erasure is just blanking comes with the next round.
     const [row] = await tx<[{ count: number }]>`
       with ordered as materialized (
-        select e.id, e.created_at, e.type, e.subscription_id, h.position + row_number() over (order by e.id) as position
-        from events e join event_heads h on h.community_id = ${communityId}
-        where e.community_id = ${communityId} and e.position is null
-        order by e.id limit ${EVENTS_MAX}
+        select e.*, h.position + row_number() over (order by e.id) as position
+        from event_heads h, (
+          select id, created_at, type, subscription_id from events
+          where community_id = ${communityId} and position is null
+          order by id limit ${FAN_OUT_MAX} for no key update skip locked
+        ) e
+        where h.community_id = ${communityId}
       ), placed as (
         update events e set position = o.position from ordered o
         where e.community_id = ${communityId} and e.created_at = o.created_at and e.id = o.id
@@ -27,10 +35,11 @@ export async function fanOut(sql: Sql, communityId: number, now: Date): Promise<
       ), made as (
         insert into deliveries (community_id, subscription_id, event_id, event_created_at, next_attempt_at, created_at)
         select ${communityId}, s.id, o.id, o.created_at, ${now}, ${now}
-        from ordered o join subscriptions s on s.community_id = ${communityId} and s.status <> 'disabled'
+        from ordered o join subscriptions s on s.community_id = ${communityId}
           and case when o.subscription_id is not null then s.id = o.subscription_id
-            else exists (select from unnest(s.event_types) as t(pattern) where t.pattern = '*' or t.pattern = o.type
-              or (t.pattern like '%.*' and starts_with(o.type, left(t.pattern, -1)))) end
+            else s.status <> 'disabled' and exists (
+              select from unnest(s.event_types) as t(pattern) where t.pattern = '*' or t.pattern = o.type
+                or (t.pattern like '%.*' and starts_with(o.type, left(t.pattern, -1)))) end
         order by o.position, s.id
         on conflict (community_id, subscription_id, event_id) do nothing
       )

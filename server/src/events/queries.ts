@@ -1,5 +1,5 @@
 import type { Queries } from '../db/connect.ts'
-import type { StoredEvent } from './render.ts'
+import { FAREWELLS, type StoredEvent } from './render.ts'
 
 export interface FeedRow extends StoredEvent {
   position: number
@@ -12,13 +12,15 @@ export interface FeedRow extends StoredEvent {
 export async function listEvents(
   sql: Queries,
   communityId: number,
-  page: { afterPosition: number; limit: number; types: string[] },
+  page: { afterPosition: number; untilPosition: number; limit: number; types: string[]; partnerId: number },
 ): Promise<FeedRow[]> {
   return sql<FeedRow[]>`
-    select position, uuid, type, partner_id, member_id, data, created_at from events
-    where community_id = ${communityId} and position > ${page.afterPosition} and subscription_id is null
-      and type = any (${page.types}::text[])
-    order by position limit ${page.limit + 1}`
+    select e.position, e.uuid, e.type, e.partner_id, e.member_id, e.data, e.created_at, true as member_visible
+    from events e left join members m on m.community_id = ${communityId} and m.id = e.member_id
+    where e.community_id = ${communityId} and e.position > ${page.afterPosition} and e.position <= ${page.untilPosition}
+      and e.subscription_id is null and e.type = any (${page.types}::text[])
+      and (m.id is null or m.visible or e.partner_id = ${page.partnerId} or e.type = any (${[...FAREWELLS]}::text[]))
+    order by e.position limit ${page.limit + 1}`
 }
 
 export async function findHead(

@@ -16,7 +16,17 @@ const Event = Type.Object(
     timestamp: Type.String({ format: 'date-time' }),
     data: Type.Unknown(),
   },
-  { title: 'Event' },
+  {
+    title: 'Event',
+    examples: [
+      {
+        id: 'evt_0b0a2c7e-2c1f-4d53-9c0d-7f8f5a1e6b21',
+        type: 'wallet.credited',
+        timestamp: '2026-01-31T09:00:00Z',
+        data: EVENT_TYPES['wallet.credited'].example,
+      },
+    ],
+  },
 )
 
 /** The same events as by webhook, for whoever would rather ask. */
@@ -24,7 +34,7 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void
   const recordEmailRead = emailReadRecorder(sql)
 
   api.get('/events', {
-    config: { scope: 'webhooks.manage' },
+    config: { scope: 'webhooks.manage', errors: ['cursor_expired'] },
     schema: {
       operationId: 'listEvents',
       summary: 'Read events as a feed, in order',
@@ -36,14 +46,21 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void
     },
     handler: async (request, reply) => {
       const { caller } = request
-      const { communityId, scopes } = caller
+      const { communityId, partnerId, scopes } = caller
       const list = await readListRequest(sql, await epoch(), 'events', request.query)
-      // Before the events: what is positioned meanwhile is for the next page.
+      // Before the events, and their bound: what is positioned meanwhile is for the next page, and only for that.
       const head = await findHead(sql, communityId)
       const afterPosition = list.after?.id ?? head.pruned_position
-      if (afterPosition < head.pruned_position) throw new ApiError('cursor_expired')
-      const found = await listEvents(sql, communityId, { afterPosition, limit: list.limit, types: typesFor(scopes) })
-      const placeOf = ({ position }: { position: number }) => ({ id: position })
+      const found = await listEvents(sql, communityId, {
+        afterPosition,
+        untilPosition: head.position,
+        limit: list.limit,
+        types: typesFor(scopes),
+        partnerId,
+      })
+      // Once more, after them: they may have been pruned meanwhile.
+      const { pruned_position } = await findHead(sql, communityId)
+      if (list.after && afterPosition < pruned_position) throw new ApiError('cursor_expired')
       const rest = { id: Math.max(afterPosition, head.position) }
       const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl, rest)
       const data = rows.map((row) => ({
@@ -65,4 +82,8 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void
 
 function typesFor(scopes: readonly Scope[]): string[] {
   return Object.entries(EVENT_TYPES).flatMap(([type, { scope }]) => (scope && scopes.includes(scope) ? [type] : []))
+}
+
+function placeOf({ position }: { position: number }) {
+  return { id: position }
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
 /** Text on purpose: an id that is no integer is 404 like any other that does not exist, never 422. */
-export const IdParameter = Type.Object({ id: Type.String({ description: 'An integer' }) })
+export const IdParameter = Type.Object({ id: Type.String({ description: 'An integer', examples: ['42'] }) })
 
 /** Undefined for what cannot be an id: not an integer, outside int8, or above what JSON numbers hold exactly. */
 export function parseId(text: string): number | undefined {

@@ -30,17 +30,20 @@ export const UpdatedSince = Type.Optional(
   }),
 )
 
-export const PageMeta = Type.Object({
-  limit: Type.Integer(),
-  has_more: Type.Boolean(),
-  next_cursor: Type.Union([Type.String(), Type.Null()]),
-  synced_until: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'The updated_since (or since) of the next round; nothing that commits late is missed',
-    }),
-  ),
-})
+export const PageMeta = Type.Object(
+  {
+    limit: Type.Integer(),
+    has_more: Type.Boolean(),
+    next_cursor: Type.Union([Type.String(), Type.Null()]),
+    synced_until: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'The updated_since (or since) of the next round; nothing that commits late is missed',
+      }),
+    ),
+  },
+  { title: 'PageMeta', examples: [{ limit: LIMIT_DEFAULT, has_more: false, next_cursor: null }] },
+)
 
 /** The place of a row in its list: an id, or a time and an id. */
 export type Place = { id: number; at?: string }

@@ -14,6 +14,8 @@ export interface SecretBox {
   open(sealed: Buffer): string
   /** Whether only the previous key opens it, so that it should be sealed anew. */
   isOutdated(sealed: Buffer): boolean
+  /** Whether there is a previous key. */
+  readonly hasPrevious: boolean
 }
 
 export function createSecretBox(secretKey: string, previousSecretKey?: string): SecretBox {
@@ -33,6 +35,7 @@ export function createSecretBox(secretKey: string, previousSecretKey?: string): 
       return text
     },
     isOutdated: (sealed) => tryOpen(key, sealed) === undefined,
+    hasPrevious: previous !== undefined,
   }
 }
 

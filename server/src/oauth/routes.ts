@@ -25,11 +25,23 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
   api.setErrorHandler((error, request, reply) => sendError(inAscii(toApiError(error)), request, reply))
 
   api.post('/oauth/token', {
-    config: { public: true },
+    config: {
+      public: true,
+      errors: [
+        'unsupported_grant_type',
+        'invalid_scope',
+        'invalid_client',
+        'ip_not_allowed',
+        'rate_limited',
+        'partner_api_disabled',
+      ],
+    },
     attachValidation: true,
     schema: {
       operationId: 'issueToken',
       summary: 'Exchange client credentials for an access token',
+      description:
+        'The grant client_credentials of RFC 6749. Client id and secret go into the body, as JSON or as a form, or into HTTP Basic. Scopes that exist but that the client may not have are left out of the grant.',
       tags: ['OAuth'],
       consumes: CONSUMES,
       body: TokenRequest,
@@ -52,11 +64,13 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
   })
 
   api.post('/oauth/revoke', {
-    config: { public: true },
+    config: { public: true, errors: ['invalid_client', 'ip_not_allowed', 'rate_limited'] },
     attachValidation: true,
     schema: {
       operationId: 'revokeToken',
       summary: 'Revoke an access token (RFC 7009)',
+      description:
+        'With the client authentication of the token endpoint. A token that is unknown, expired or revoked already is no error.',
       tags: ['OAuth'],
       consumes: CONSUMES,
       body: RevokeRequest,
@@ -83,6 +97,7 @@ export function oauthMetadataRoute(app: PartnerApi, deps: Deps): void {
     schema: {
       operationId: 'getAuthorizationServerMetadata',
       summary: 'Authorization server metadata (RFC 8414)',
+      description: 'For OAuth libraries that find the endpoints by themselves.',
       tags: ['OAuth'],
       response: { 200: Metadata },
     },

@@ -15,7 +15,7 @@ const Removal = Type.Object(
     id: Type.Integer({ description: 'Of the member or listing' }),
     removed_at: Type.String({ format: 'date-time' }),
   },
-  { title: 'Removal' },
+  { title: 'Removal', examples: [{ type: 'user', id: 42, removed_at: '2026-02-28T17:30:00Z' }] },
 )
 
 export function removalRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
@@ -30,7 +30,7 @@ export function removalRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
       querystring: Type.Object({
         ...PageQuery,
         since: Type.Optional(Type.String({ format: 'date-time', description: 'The synced_until of your last round' })),
-        type: Type.Optional(Type.Enum(['user', 'listing'])),
+        type: Type.Optional(Type.Enum(['user', 'listing'], { description: 'Only members, or only listings' })),
       }),
       response: { 200: Type.Object({ data: Type.Array(Removal), meta: PageMeta }) },
     },

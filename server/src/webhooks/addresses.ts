@@ -1,5 +1,6 @@
 import { lookup as systemLookup, type LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
 import ipaddr from 'ipaddr.js'
 
 /** What an address must be refused for is decided on the address really used, at connect time. */
@@ -9,24 +10,20 @@ export class RefusedAddress extends Error {
 
 export type Resolve = (name: string) => Promise<LookupAddress[]>
 
-/** Addresses that hold another one inside: what counts is that one. 64:ff9b::/96 and 64:ff9b:1::/48 are NAT64. */
-const TRANSLATED = [ipaddr.parseCIDR('64:ff9b::/96'), ipaddr.parseCIDR('64:ff9b:1::/48')] as [ipaddr.IPv6, number][]
-/** 192.88.99.0/24 and friends are told by ipaddr.js; these are not. */
-const FORBIDDEN_IPV4 = [ipaddr.parseCIDR('192.0.0.0/24'), ipaddr.parseCIDR('198.18.0.0/15')] as [ipaddr.IPv4, number][]
+/** 2000::/3: all that is given out for the internet. */
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
+/** For documentation (RFC 9637); ipaddr.js knows the other ranges of IANA's special-purpose registries. */
+const DOCUMENTATION = ipaddr.parseCIDR('3fff::/20') as [ipaddr.IPv6, number]
 
-/** Only what the whole internet can reach. */
+/**
+ * Only what the whole internet can reach. Addresses that carry an IPv4 address inside (mapped, NAT64, 6to4, Teredo) are
+ * none of those, whatever they carry: where they lead is for a translator on the way to say.
+ */
 export function isPublicAddress(text: string): boolean {
-  const address = ipaddr.process(text.replace(/%.*$/, ''))
-  if (address instanceof ipaddr.IPv4) {
-    return address.range() === 'unicast' && !FORBIDDEN_IPV4.some((range) => address.match(range))
-  }
-  if (TRANSLATED.some((range) => address.match(range))) return false
-  return address.range() === 'unicast' && isGlobalUnicast(address)
-}
-
-/** 2000::/3: all that is given out; what carries an IPv4 address inside (6to4, Teredo) is not 'unicast' above. */
-function isGlobalUnicast(address: ipaddr.IPv6): boolean {
-  return (address.parts[0]! & 0xe000) === 0x2000
+  if (isIP(text) === 0) return false
+  const address = ipaddr.parse(text)
+  if (address.range() !== 'unicast') return false
+  return address instanceof ipaddr.IPv4 || (address.match(GLOBAL_UNICAST) && !address.match(DOCUMENTATION))
 }
 
 export const resolveBySystem: Resolve = (name) =>
@@ -39,19 +36,19 @@ export const resolveBySystem: Resolve = (name) =>
  * checked and another when used. One private address among several refuses them all.
  */
 export function guardedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction {
-  return (name, options, callback) => {
-    resolve(name).then(
-      (addresses) => {
-        const refused = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address))
-        if (refused) return callback(new RefusedAddress(`${name} leads to ${refused.address}`), [])
-        const [first] = addresses
-        if (!first) return callback(Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' }), [])
-        if (options.all) return callback(null, addresses)
-        return callback(null, first.address, first.family)
-      },
-      (error: NodeJS.ErrnoException) => callback(error, []),
-    )
-  }
+  const resolvePublic = callbackify(async (name: string) => {
+    const addresses = await resolve(name)
+    const refused = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address))
+    if (refused) throw new RefusedAddress(`${name} leads to ${refused.address}`)
+    if (addresses.length === 0) throw Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' })
+    return addresses
+  })
+  return (name, options, callback) =>
+    resolvePublic(name, (error, addresses) => {
+      if (error) return callback(error, [])
+      const [first] = addresses
+      return options.all ? callback(null, addresses) : callback(null, first!.address, first!.family)
+    })
 }
 
 /** A literal address never reaches the look-up. */

@@ -25,14 +25,15 @@ export function createBreaker(): Breaker {
       return nowMs >= state.openUntilMs && underWay === 0 ? Math.min(1, free) : 0
     },
     note(key, ok, nowMs) {
-      if (ok) {
-        states.delete(key)
-        return
-      }
+      const state = states.get(key)
+      states.delete(key)
+      if (ok) return
+      // What was under way when it opened says nothing new, and must not lengthen the pause.
+      const isOpen = state !== undefined && state.failures >= FAILURES_TO_OPEN && nowMs < state.openUntilMs
+      const failures = (state?.failures ?? 0) + (isOpen ? 0 : 1)
+      const pauseMs = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** Math.max(0, failures - FAILURES_TO_OPEN))
       if (states.size >= ENTRIES_MAX) states.delete(states.keys().next().value!)
-      const failures = (states.get(key)?.failures ?? 0) + 1
-      const pause = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** Math.max(0, failures - FAILURES_TO_OPEN))
-      states.set(key, { failures, openUntilMs: nowMs + pause })
+      states.set(key, isOpen ? state : { failures, openUntilMs: nowMs + pauseMs })
     },
   }
 }

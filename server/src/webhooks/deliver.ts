@@ -1,15 +1,23 @@
 import { insertEmailReads } from '../members/queries.ts'
 import type { Sql } from '../db/connect.ts'
-import { renderEvent } from '../events/render.ts'
-import { commonScopes, type Scope } from '../http/scopes.ts'
-import { disableSubscription, type ClaimedDelivery, type Completion } from './delivery-queries.ts'
+import { isConcealed, renderEvent } from '../events/render.ts'
+import { commonScopes } from '../http/scopes.ts'
+import type { SecretBox } from '../http/secret-box.ts'
+import {
+  disableSubscription,
+  holdDelivery,
+  type Access,
+  type ClaimedDelivery,
+  type Completion,
+  type LostDelivery,
+} from './delivery-queries.ts'
 import { scopesFor } from './event-types.ts'
 import { nextAttempt, readRetryAfter } from './schedule.ts'
-import type { SecretBox } from '../http/secret-box.ts'
-import type { Outcome, Sender } from './send.ts'
+import { SenderClosed, type Outcome, type Sender } from './send.ts'
 import { signedHeaders } from './sign.ts'
 
 const GONE = 410
+const CONCEALED = 'The member can no longer be seen by partners'
 
 export interface DeliverDeps {
   sql: Sql
@@ -19,65 +27,72 @@ export interface DeliverDeps {
   random: () => number
 }
 
-export interface Delivered {
-  completion: Completion
-  /** Undefined when nothing was sent. */
-  ok: boolean | undefined
-}
-
-/** Judges, renders, signs and sends one claimed delivery; says what became of it. */
-export async function deliver(deps: DeliverDeps, communityId: number, claimed: ClaimedDelivery): Promise<Delivered> {
-  const { id, claims } = claimed
-  const scopes = commonScopes(claimed.client_scopes, claimed.partner_scopes)
-  const heldReason = reasonToHold(claimed, scopes)
-  if (heldReason !== undefined) return { completion: { id, claims, status: 'held', heldReason }, ok: undefined }
-
-  const webhookId = `evt_${claimed.event_uuid}`
-  const data = renderEvent(claimed, { partnerId: claimed.partner_of_subscription, scopes })
-  if (data.email) await recordEmailSent(deps.sql, communityId, claimed, webhookId)
-  const body = JSON.stringify({ type: claimed.type, timestamp: claimed.event_created_at, data })
-  const secrets = [claimed.secret, claimed.previous_secret].flatMap((sealed) => (sealed ? [deps.box.open(sealed)] : []))
-  const headers = signedHeaders(webhookId, deps.clock(), body, secrets)
-  const outcome = await deps.sender.send(claimed.target_url, headers, body)
-  if (outcome.status === GONE) {
-    const reason = 'The receiver answered 410 Gone'
-    await disableSubscription(deps.sql, communityId, claimed.subscription_id, reason, deps.clock())
+/** Judges, renders, signs and sends one claimed delivery; says what became of it. Undefined: it is held back. */
+export async function deliver(
+  deps: DeliverDeps,
+  communityId: number,
+  claimed: ClaimedDelivery | LostDelivery,
+): Promise<Completion | undefined> {
+  const claim = { id: claimed.id, subscriptionId: claimed.subscription_id, claims: claimed.claims }
+  if (claimed.event_uuid === null) return { ...claim, status: 'failed' }
+  if (isConcealed(claimed, claimed.partner_of_subscription)) {
+    return { ...claim, status: 'held', heldReason: CONCEALED }
   }
-  return { completion: { id, claims, attempt: outcome, ...fate(deps, claimed, outcome) }, ok: outcome.ok }
+  // By the current state of client and partner, the moment it is sent.
+  const judge = (access: Access) => lackOfAccess(access, claimed)
+  if (judge(claimed) !== undefined) {
+    await holdDelivery(deps.sql, communityId, claimed, judge, deps.clock())
+    return undefined
+  }
+  const at = deps.clock()
+  try {
+    const outcome = await send(deps, communityId, claimed, at)
+    if (outcome.status === GONE) {
+      const reason = 'The receiver answered 410 Gone'
+      await disableSubscription(deps.sql, communityId, claimed.subscription_id, reason, deps.clock())
+    }
+    return { ...claim, attempt: { ...outcome, at }, ...fate(deps, claimed, outcome) }
+  } catch (error) {
+    if (!(error instanceof SenderClosed)) throw error
+    // For another node, at once.
+    return { ...claim, status: 'pending', nextAttemptAt: at }
+  }
 }
 
-/** Judged by the current state of client and partner, the moment it is sent. */
-function reasonToHold(claimed: ClaimedDelivery, scopes: readonly Scope[]): string | undefined {
-  if (claimed.partner_status !== 'active') return 'The partner is suspended'
-  if (claimed.client_status !== 'active') return 'The client that made the subscription is revoked'
-  const missing = scopesFor(claimed.type).filter((scope) => !scopes.includes(scope))
+function lackOfAccess(access: Access, { type }: ClaimedDelivery): string | undefined {
+  if (access.partner_status !== 'active') return 'The partner is suspended'
+  if (access.client_status !== 'active') return 'The client that made the subscription is revoked'
+  const scopes = commonScopes(access.client_scopes, access.partner_scopes)
+  const missing = scopesFor(type).filter((scope) => !scopes.includes(scope))
   return missing.length > 0 ? `The client lacks the scope ${missing.join(', ')}` : undefined
 }
 
+async function send(
+  { sql, box, sender }: DeliverDeps,
+  communityId: number,
+  claimed: ClaimedDelivery,
+  at: Date,
+): Promise<Outcome> {
+  const webhookId = `evt_${claimed.event_uuid}`
+  const scopes = commonScopes(claimed.client_scopes, claimed.partner_scopes)
+  const data = renderEvent(claimed, { partnerId: claimed.partner_of_subscription, scopes })
+  if (data.email) {
+    const { client_id: clientId, client_public_id: clientName, member_id: memberId } = claimed
+    await insertEmailReads(sql, communityId, [{ clientId, clientName, requestId: webhookId, memberIds: [memberId!] }])
+  }
+  const body = JSON.stringify({ type: claimed.type, timestamp: claimed.event_created_at, data })
+  const secrets = [claimed.secret, claimed.previous_secret].flatMap((sealed) => (sealed ? [box.open(sealed)] : []))
+  return sender.send(claimed.target_url, signedHeaders(webhookId, at, body, secrets), body)
+}
+
 function fate(
-  deps: DeliverDeps,
+  { clock, random }: DeliverDeps,
   claimed: ClaimedDelivery,
   outcome: Outcome,
 ): Pick<Completion, 'status' | 'nextAttemptAt'> {
   if (outcome.ok) return { status: 'delivered' }
-  const now = deps.clock()
+  const now = clock()
   const retryAfterMs = readRetryAfter(outcome.retryAfter, now)
-  const nextAttemptAt = nextAttempt(claimed.attempts + 1, now, retryAfterMs, deps.random())
+  const nextAttemptAt = nextAttempt(claimed.attempts + 1, now, retryAfterMs, random())
   return nextAttemptAt ? { status: 'pending', nextAttemptAt } : { status: 'failed' }
-}
-
-async function recordEmailSent(
-  sql: Sql,
-  communityId: number,
-  claimed: ClaimedDelivery,
-  webhookId: string,
-): Promise<void> {
-  await insertEmailReads(sql, communityId, [
-    {
-      clientId: claimed.client_id,
-      clientName: claimed.client_public_id,
-      requestId: webhookId,
-      memberIds: [claimed.member_id!],
-    },
-  ])
 }

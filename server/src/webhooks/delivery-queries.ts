@@ -1,8 +1,20 @@
-import type { Queries } from '../db/connect.ts'
+import type { Actor } from '../audit/record.ts'
+import { recordAudits } from '../audit/record-many.ts'
+import { transaction, type Queries, type Sql } from '../db/connect.ts'
 import type { StoredEvent } from '../events/render.ts'
 
+const WORKER: Actor = { kind: 'system', name: 'deliveries' }
+
+/** Whether whoever subscribed may have it, as far as client and partner go. */
+export interface Access {
+  partner_status: string
+  partner_scopes: string[]
+  client_status: string
+  client_scopes: string[]
+}
+
 /** A delivery that this worker holds until its lease ends, with all that is needed to judge, render and sign it. */
-export interface ClaimedDelivery extends StoredEvent {
+export interface ClaimedDelivery extends StoredEvent, Access {
   id: number
   subscription_id: number
   claims: number
@@ -14,12 +26,16 @@ export interface ClaimedDelivery extends StoredEvent {
   secret: Buffer
   previous_secret: Buffer | null
   partner_of_subscription: number
-  partner_status: string
-  partner_scopes: string[]
   client_id: number
   client_public_id: string
-  client_status: string
-  client_scopes: string[]
+}
+
+/** A claimed delivery whose event has been pruned: there is nothing left to send. */
+export interface LostDelivery {
+  id: number
+  subscription_id: number
+  claims: number
+  event_uuid: null
 }
 
 /**
@@ -32,34 +48,37 @@ export async function claimDeliveries(
   room: { subscriptionId: number; free: number }[],
   now: Date,
   leaseMs: number,
-): Promise<ClaimedDelivery[]> {
-  return sql<ClaimedDelivery[]>`
+): Promise<(ClaimedDelivery | LostDelivery)[]> {
+  return sql<(ClaimedDelivery | LostDelivery)[]>`
     with due as materialized (
       select d.id from unnest(${room.map((one) => one.subscriptionId)}::int8[], ${room.map((one) => one.free)}::int4[])
-        as s(id, free), lateral (
+        as r(id, free)
+      join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active', lateral (
         select id from deliveries
-        where community_id = ${communityId} and subscription_id = s.id and status = 'pending' and next_attempt_at <= ${now}
-        order by next_attempt_at, id limit s.free for update skip locked) d
+        where community_id = ${communityId} and subscription_id = r.id and status = 'pending' and next_attempt_at <= ${now}
+        order by next_attempt_at, id limit r.free for update skip locked) d
     ), claimed as (
       update deliveries set claims = claims + 1, next_attempt_at = ${new Date(now.getTime() + leaseMs)}
       where community_id = ${communityId} and id = any (array(select id from due))
       returning id, subscription_id, event_id, event_created_at, claims, attempts
     )
     select d.id, d.subscription_id, d.claims, d.attempts, e.uuid as event_uuid, e.type, e.partner_id, e.member_id, e.data,
-      e.created_at as event_created_at, s.target_url, s.secret,
+      e.created_at as event_created_at, coalesce(m.visible, true) as member_visible, s.target_url, s.secret,
       case when s.previous_secret_until > ${now} then s.previous_secret end as previous_secret,
       s.partner_id as partner_of_subscription, p.status as partner_status, p.scopes as partner_scopes,
       c.id as client_id, c.public_id as client_public_id, c.status as client_status, c.scopes as client_scopes
     from claimed d
-    join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
     join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
     join partners p on p.community_id = ${communityId} and p.id = s.partner_id
     join clients c on c.community_id = ${communityId} and c.id = s.client_id
+    left join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
+    left join members m on m.community_id = ${communityId} and m.id = e.member_id
     order by d.id`
 }
 
 export interface Completion {
   id: number
+  subscriptionId: number
   /** Only whoever still holds the last claim completes. */
   claims: number
   status: 'pending' | 'held' | 'delivered' | 'failed'
@@ -68,6 +87,8 @@ export interface Completion {
   /** Absent when nothing was sent. */
   attempt?:
     | {
+        at: Date
+        ok: boolean
         durationMs: number
         status: number | undefined
         errorKind: string | undefined
@@ -77,7 +98,7 @@ export interface Completion {
     | undefined
 }
 
-/** Delivery, attempt log and the subscription's health in one statement. */
+/** Deliveries and attempt log in one statement. Rows are locked in the order of their ids, as everywhere. */
 export async function completeDeliveries(
   sql: Queries,
   communityId: number,
@@ -85,39 +106,85 @@ export async function completeDeliveries(
   now: Date,
 ): Promise<void> {
   const column = <T>(pick: (completion: Completion) => T | undefined) => completions.map((one) => pick(one) ?? null)
-  const time = (date: Date | undefined) => date?.toISOString()
   await sql`
     with input as materialized (
       select * from unnest(${column((one) => one.id)}::int8[], ${column((one) => one.claims)}::int4[],
         ${column((one) => one.status)}::text[], ${column((one) => one.heldReason)}::text[],
-        ${column((one) => time(one.nextAttemptAt))}::timestamptz[], ${column((one) => `${one.attempt !== undefined}`)}::text[],
+        ${column((one) => one.nextAttemptAt?.toISOString())}::timestamptz[], ${column((one) => one.attempt?.at.toISOString())}::timestamptz[],
         ${column((one) => one.attempt?.durationMs)}::int4[], ${column((one) => one.attempt?.status)}::int4[],
         ${column((one) => one.attempt?.errorKind)}::text[], ${column((one) => one.attempt?.error)}::text[],
         ${column((one) => one.attempt?.response)}::text[]
-      ) as i(id, claims, status, held_reason, next_attempt_at, was_sent, duration_ms, http_status, error_kind, error, response)
+      ) as i(id, claims, status, held_reason, next_attempt_at, sent_at, duration_ms, http_status, error_kind, error, response)
+    ), locked as materialized (
+      select id from deliveries
+      where community_id = ${communityId} and id = any (${column((one) => one.id)}::int8[])
+      order by id for no key update
     ), completed as (
       update deliveries d set status = i.status, held_reason = i.held_reason,
         next_attempt_at = coalesce(i.next_attempt_at, d.next_attempt_at),
-        attempts = d.attempts + case when i.was_sent = 'true' then 1 else 0 end,
+        attempts = d.attempts + case when i.sent_at is null then 0 else 1 end,
         finished_at = case when i.status in ('delivered', 'failed') then ${now}::timestamptz end
-      from input i
+      from input i join locked l using (id)
       where d.community_id = ${communityId} and d.id = i.id and d.claims = i.claims and d.status = 'pending'
-      returning d.id, d.subscription_id, d.attempts, d.status
-    ), logged as (
-      insert into attempts (community_id, at, delivery_id, number, duration_ms, status, error_kind, error, response)
-      select ${communityId}, ${now}, c.id, c.attempts, i.duration_ms, i.http_status, i.error_kind, i.error, i.response
-      from completed c join input i using (id) where i.was_sent = 'true'
+      returning d.id, d.attempts
+    )
+    insert into attempts (community_id, at, delivery_id, number, duration_ms, status, error_kind, error, response)
+    select ${communityId}, i.sent_at, c.id, c.attempts, i.duration_ms, i.http_status, i.error_kind, i.error, i.response
+    from completed c join input i using (id) where i.sent_at is not null`
+}
+
+/**
+ * Since when nothing but failures came back. Apart from the completions, so that neither waits for the other's locks
+ * while somebody deletes the subscription with all its deliveries.
+ */
+export async function noteHealth(
+  sql: Queries,
+  communityId: number,
+  health: { subscriptionId: number; ok: boolean }[],
+  now: Date,
+): Promise<void> {
+  await sql`
+    with input as materialized (
+      select * from unnest(${health.map((one) => one.subscriptionId)}::int8[], ${health.map((one) => `${one.ok}`)}::text[])
+        as i(id, ok)
+    ), locked as materialized (
+      select id from subscriptions
+      where community_id = ${communityId} and id = any (${health.map((one) => one.subscriptionId)}::int8[])
+      order by id for no key update
     )
     update subscriptions s set
-      last_success_at = case when h.ok then ${now}::timestamptz else s.last_success_at end,
-      failing_since = case when h.ok then null else coalesce(s.failing_since, ${now}::timestamptz) end
-    from (
-      select c.subscription_id, bool_or(c.status = 'delivered') as ok from completed c join input i using (id)
-      where i.was_sent = 'true' group by 1
-    ) h
-    where s.community_id = ${communityId} and s.id = h.subscription_id
-      and (h.ok is distinct from (s.failing_since is null) or s.last_success_at is null
-        or h.ok and s.last_success_at < ${now}::timestamptz - interval '1 minute')`
+      last_success_at = case when i.ok = 'true' then ${now}::timestamptz else s.last_success_at end,
+      failing_since = case when i.ok = 'true' then null else coalesce(s.failing_since, ${now}::timestamptz) end
+    from input i join locked l using (id)
+    where s.community_id = ${communityId} and s.id = i.id
+      and case when i.ok = 'true'
+        then s.failing_since is not null or s.last_success_at is null
+          or s.last_success_at < ${now}::timestamptz - interval '1 minute'
+        else s.failing_since is null end`
+}
+
+/**
+ * Holds a delivery back for lack of access, judged once more under a lock that whoever changes the access waits for:
+ * else it could be given back, and what is held released, just before this one is held for good.
+ */
+export async function holdDelivery(
+  sql: Sql,
+  communityId: number,
+  { id, claims, partner_of_subscription: partnerId, client_id: clientId }: ClaimedDelivery,
+  judge: (access: Access) => string | undefined,
+  now: Date,
+): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const [access] = await tx<[Access]>`
+      select p.status as partner_status, p.scopes as partner_scopes, c.status as client_status, c.scopes as client_scopes
+      from partners p join clients c on c.community_id = ${communityId} and c.id = ${clientId}
+      where p.community_id = ${communityId} and p.id = ${partnerId} for share of p, c`
+    const reason = judge(access)
+    await tx`
+      update deliveries set status = ${reason === undefined ? 'pending' : 'held'}, held_reason = ${reason ?? null},
+        next_attempt_at = ${now}
+      where community_id = ${communityId} and id = ${id} and claims = ${claims} and status = 'pending'`
+  })
 }
 
 /** Nothing but failures for too long. Returns those that were disabled. */
@@ -128,13 +195,9 @@ export async function disableFailing(
   failingSince: Date,
   now: Date,
 ): Promise<number[]> {
-  const rows = await sql<{ id: number }[]>`
-    update subscriptions set status = 'disabled', status_reason = 'Nothing but failures for five days',
-      status_changed_at = ${now}, updated_at = ${now}
-    where community_id = ${communityId} and id = any (${subscriptionIds}::int8[]) and status = 'active'
-      and failing_since <= ${failingSince}
-    returning id`
-  return rows.map(({ id }) => id)
+  return disable(sql, communityId, 'Nothing but failures for five days', now, (tx) => {
+    return tx`id = any (${subscriptionIds}::int8[]) and status = 'active' and failing_since <= ${failingSince}`
+  })
 }
 
 export async function disableSubscription(
@@ -144,15 +207,40 @@ export async function disableSubscription(
   reason: string,
   now: Date,
 ): Promise<void> {
-  await sql`
-    update subscriptions set status = 'disabled', status_reason = ${reason}, status_changed_at = ${now}, updated_at = ${now}
-    where community_id = ${communityId} and id = ${id} and status <> 'disabled'`
+  await disable(sql, communityId, reason, now, (tx) => tx`id = ${id} and status <> 'disabled'`)
 }
 
-/** Access was given back: what was held goes on. */
+async function disable(
+  sql: Queries,
+  communityId: number,
+  reason: string,
+  now: Date,
+  which: (tx: Queries) => ReturnType<Queries>,
+): Promise<number[]> {
+  return transaction(sql, async (tx) => {
+    const rows = await tx<{ id: number }[]>`
+      update subscriptions set status = 'disabled', status_reason = ${reason}, status_changed_at = ${now}, updated_at = ${now}
+      where community_id = ${communityId} and ${which(tx)} returning id`
+    await recordAudits(
+      tx,
+      communityId,
+      WORKER,
+      rows.map(({ id }) => ({
+        action: 'subscription.disabled',
+        subject: { kind: 'subscription', id },
+        detail: { reason },
+      })),
+    )
+    return rows.map(({ id }) => id)
+  })
+}
+
+/** Access was given back: what was held for want of it is judged anew. Call it under the lock of the partner's row. */
 export async function releaseHeld(sql: Queries, communityId: number, partnerId: number): Promise<void> {
   await sql`
-    update deliveries d set status = 'pending', held_reason = null, next_attempt_at = now() from subscriptions s
-    where d.community_id = ${communityId} and d.status = 'held' and s.community_id = ${communityId}
-      and s.id = d.subscription_id and s.partner_id = ${partnerId}`
+    update deliveries d set status = 'pending', held_reason = null, next_attempt_at = now()
+    where d.community_id = ${communityId} and d.id = any (array(
+      select h.id from deliveries h join subscriptions s on s.community_id = ${communityId} and s.id = h.subscription_id
+      where h.community_id = ${communityId} and h.status = 'held' and s.partner_id = ${partnerId}
+      order by h.id for no key update of h))`
 }

@@ -1,4 +1,4 @@
-import type { Queries } from '../db/connect.ts'
+import { transaction, type Queries, type Sql } from '../db/connect.ts'
 import type { ListRequest } from '../http/paging.ts'
 import type { Delivery, Subscription } from './schema.ts'
 
@@ -57,7 +57,7 @@ export async function updateSubscription(
   { status, ...change }: { event_types?: string[]; target_url?: string; status?: 'active' | 'paused' },
 ): Promise<Subscription | undefined> {
   const [row] = await sql<Subscription[]>`
-    update subscriptions set ${sql({ ...change, updated_at: new Date() })}
+    update subscriptions set ${sql({ ...change, updated_at: new Date() })}, set_going_at = clock_timestamp()
       ${
         status === undefined
           ? sql``
@@ -91,7 +91,7 @@ export async function rotateSubscriptionSecret(
   overlapSeconds: number,
 ): Promise<Subscription | undefined> {
   const [row] = await sql<Subscription[]>`
-    update subscriptions set previous_secret = secret, secret = ${secret}, updated_at = now(),
+    update subscriptions set previous_secret = secret, secret = ${secret}, updated_at = now(), set_going_at = clock_timestamp(),
       previous_secret_until = now() + make_interval(secs => ${overlapSeconds})
     where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
     returning ${columns(sql)}`
@@ -99,12 +99,25 @@ export async function rotateSubscriptionSecret(
 }
 
 /** Only for this subscription. */
-export async function insertTestEvent(sql: Queries, communityId: number, subscriptionId: number): Promise<string> {
-  const [row] = await sql<[{ uuid: string }]>`
-    insert into events (community_id, type, subscription_id, data)
-    values (${communityId}, 'webhook.test', ${subscriptionId}, ${sql.json({ subscription_id: subscriptionId })})
-    returning uuid`
-  return row.uuid
+export async function insertTestEvent(sql: Sql, communityId: number, subscriptionId: number): Promise<string> {
+  return transaction(sql, async (tx) => {
+    await setGoing(tx, communityId, subscriptionId)
+    const [row] = await tx<[{ uuid: string }]>`
+      insert into events (community_id, type, subscription_id, data)
+      values (${communityId}, 'webhook.test', ${subscriptionId}, ${tx.json({ subscription_id: subscriptionId })})
+      returning uuid`
+    return row.uuid
+  })
+}
+
+/**
+ * Somebody waits for what is sent next: a breaker that is open gives way. Before any delivery is locked, since deleting
+ * a subscription locks it before its deliveries.
+ */
+async function setGoing(tx: Queries, communityId: number, subscriptionId: number): Promise<void> {
+  await tx`
+    update subscriptions set set_going_at = clock_timestamp()
+    where community_id = ${communityId} and id = ${subscriptionId}`
 }
 
 type DeliveryRow = Omit<Delivery, 'event_id'> & { event_uuid: string }
@@ -141,44 +154,80 @@ function selectDeliveries(sql: Queries, communityId: number) {
 }
 
 /** Sets a delivery of the partner going again, from the start of the schedule. */
-export async function redeliver(
-  sql: Queries,
-  communityId: number,
-  partnerId: number,
-  id: number,
-): Promise<{ id: number } | undefined> {
-  const [row] = await sql<{ id: number }[]>`
-    update deliveries d set status = 'pending', held_reason = null, attempts = 0, claims = claims + 1,
-      next_attempt_at = now(), finished_at = null
-    from subscriptions s
-    where d.community_id = ${communityId} and d.id = ${id} and s.community_id = ${communityId}
-      and s.id = d.subscription_id and s.partner_id = ${partnerId}
-    returning d.id`
-  return row
+export async function redeliver(sql: Sql, communityId: number, partnerId: number, id: number): Promise<boolean> {
+  return transaction(sql, async (tx) => {
+    const [owned] = await tx<{ subscription_id: number }[]>`
+      select d.subscription_id from deliveries d
+      join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
+      where d.community_id = ${communityId} and d.id = ${id} and s.partner_id = ${partnerId}`
+    if (!owned) return false
+    await setGoing(tx, communityId, owned.subscription_id)
+    await tx`
+      update deliveries set status = 'pending', held_reason = null, attempts = 0, claims = claims + 1,
+        next_attempt_at = now(), finished_at = null
+      where community_id = ${communityId} and id = ${id}`
+    return true
+  })
 }
 
-/** All events since then that the subscription asks for, in their order; those delivered before too. */
+/**
+ * All events since then that the subscription asks for, in their order; those delivered before too. Undefined: there
+ * are more than the limit, and nothing was done.
+ */
 export async function replaySince(
-  sql: Queries,
+  sql: Sql,
   communityId: number,
   subscriptionId: number,
   since: string,
-): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
-    with replayed as (
-      insert into deliveries (community_id, subscription_id, event_id, event_created_at)
-      select ${communityId}, s.id, e.id, e.created_at
+  limit: number,
+): Promise<number | undefined> {
+  return transaction(sql, async (tx) => {
+    await setGoing(tx, communityId, subscriptionId)
+    const wanted = tx`
       from subscriptions s join events e on e.community_id = ${communityId} and e.created_at >= ${since}::timestamptz
         and e.position is not null and e.subscription_id is null
         and exists (select from unnest(s.event_types) as t(pattern) where t.pattern = '*' or t.pattern = e.type
           or (t.pattern like '%.*' and starts_with(e.type, left(t.pattern, -1))))
-      where s.community_id = ${communityId} and s.id = ${subscriptionId}
+      where s.community_id = ${communityId} and s.id = ${subscriptionId}`
+    const [row] = await tx<[{ count: number }]>`select count(*) from (select ${wanted} limit ${limit + 1}) w`
+    if (row.count > limit) return undefined
+    // Rows are locked in the order of their ids, as everywhere; the insert meets them in another.
+    await tx`
+      select from deliveries
+      where community_id = ${communityId} and subscription_id = ${subscriptionId}
+        and event_created_at >= ${since}::timestamptz
+      order by id for no key update`
+    const replayed = await tx`
+      insert into deliveries (community_id, subscription_id, event_id, event_created_at)
+      select ${communityId}, s.id, e.id, e.created_at ${wanted}
       order by e.position
       on conflict (community_id, subscription_id, event_id) do update
         set status = 'pending', held_reason = null, attempts = 0, claims = deliveries.claims + 1, next_attempt_at = now(),
-          finished_at = null
-      returning 1
-    )
-    select count(*) from replayed`
-  return row.count
+          finished_at = null`
+    return replayed.count
+  })
+}
+
+export interface ResetSubscription {
+  community: string
+  partner: string
+  subscription_id: number
+  target_url: string
+}
+
+/** One that is disabled stays so. */
+export async function pauseForNewSecret(
+  sql: Queries,
+  communityId: number,
+  id: number,
+  reason: string,
+): Promise<ResetSubscription> {
+  const [row] = await sql<[ResetSubscription]>`
+    update subscriptions s set status = case when s.status = 'disabled' then 'disabled' else 'paused' end,
+      status_reason = ${reason}, status_changed_at = now(), updated_at = now()
+    from partners p, communities c
+    where s.community_id = ${communityId} and s.id = ${id} and p.community_id = ${communityId} and p.id = s.partner_id
+      and c.id = ${communityId}
+    returning c.slug as community, p.name as partner, s.id as subscription_id, s.target_url`
+  return row
 }

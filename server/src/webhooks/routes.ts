@@ -1,29 +1,26 @@
 import { Type } from 'typebox'
-import { transaction } from '../db/connect.ts'
-import { EVENT_TYPES } from '../events/event-types.ts'
+import { EVENT_TYPES, type EventType } from '../events/event-types.ts'
 import type { Deps } from '../http/deps.ts'
 import { ApiError } from '../http/errors.ts'
+import { API_PREFIX } from '../http/frame.ts'
 import { IdParameter, parseId } from '../http/ids.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../http/paging.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
 import { invalidField } from '../http/validation.ts'
+import { changeSubscription, requireFound, rotateWebhookSecret, subscribe, unsubscribe } from './change-subscription.ts'
 import { checkTarget } from './check-target.ts'
 import { isEventPattern, unknownPatterns } from './event-types.ts'
 import {
-  countSubscriptions,
-  deleteSubscription,
   findDelivery,
   findSubscription,
-  insertSubscription,
   insertTestEvent,
   listDeliveries,
   listSubscriptions,
   redeliver,
   replaySince,
-  rotateSubscriptionSecret,
-  updateSubscription,
 } from './queries.ts'
 import {
+  DELIVERY,
   Delivery,
   NewSubscription,
   Subscription,
@@ -31,12 +28,13 @@ import {
   SubscriptionMeta,
   SubscriptionRequest,
 } from './schema.ts'
-import { newWebhookSecret } from './sign.ts'
 
-const SUBSCRIPTIONS_MAX = 20
-const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
+/** Whoever missed more reads the feed, or begins later. */
+const REPLAY_MAX = 100_000
+const SUBSCRIPTIONS_PATH = `${API_PREFIX}/webhooks/subscriptions`
 
 const MANAGE = { scope: 'webhooks.manage' } as const
+const OWN = { ...MANAGE, errors: ['subscription_not_found'] } as const
 const TAGS = ['Webhooks']
 
 export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps): void {
@@ -53,6 +51,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     schema: {
       operationId: 'listSubscriptions',
       summary: "List the caller's webhook subscriptions",
+      description: 'Those of the partner, whichever of its clients made them. Secrets are not shown again.',
       tags: TAGS,
       querystring: Type.Object(PageQuery),
       response: { 200: Type.Object({ data: Type.Array(Subscription), meta: PageMeta }) },
@@ -67,7 +66,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
   })
 
   api.post('/webhooks/subscriptions', {
-    config: MANAGE,
+    config: { ...MANAGE, errors: ['subscription_limit_reached'] },
     schema: {
       operationId: 'createSubscription',
       summary: 'Subscribe to events',
@@ -77,27 +76,19 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 201: Type.Object({ data: NewSubscription, meta: SubscriptionMeta }) },
     },
     handler: async (request, reply) => {
-      const { communityId, partnerId, clientId } = request.caller
       check(request.body)
-      const { event_types, target_url } = request.body
-      const secret = newWebhookSecret()
-      const data = await transaction(sql, async (tx) => {
-        if ((await countSubscriptions(tx, communityId, partnerId)) >= SUBSCRIPTIONS_MAX) {
-          throw new ApiError('subscription_limit_reached')
-        }
-        const sealed = { partner_id: partnerId, client_id: clientId, event_types, target_url, secret: box.seal(secret) }
-        return insertSubscription(tx, communityId, sealed)
-      })
-      reply.code(201).header('location', `${request.url}/${data.id}`)
-      return { data: { ...data, secret }, meta: { unknown_event_types: unknownPatterns(event_types) } }
+      const data = await subscribe(sql, box, request.caller, request.body)
+      reply.code(201).header('location', `${SUBSCRIPTIONS_PATH}/${data.id}`)
+      return { data, meta: { unknown_event_types: unknownPatterns(data.event_types) } }
     },
   })
 
   api.get('/webhooks/subscriptions/:id', {
-    config: MANAGE,
+    config: OWN,
     schema: {
       operationId: 'getSubscription',
       summary: 'Fetch one subscription',
+      description: 'With its state: whether it is active, since when it fails, why it was disabled.',
       tags: TAGS,
       params: IdParameter,
       response: { 200: Type.Object({ data: Subscription }) },
@@ -106,54 +97,54 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
   })
 
   api.patch('/webhooks/subscriptions/:id', {
-    config: MANAGE,
+    config: OWN,
     schema: {
       operationId: 'updateSubscription',
       summary: 'Change, pause or resume a subscription',
+      description: 'What is omitted stays as it is. The status active also enables a subscription that was disabled.',
       tags: TAGS,
       params: IdParameter,
       body: SubscriptionChange,
       response: { 200: Type.Object({ data: Subscription, meta: SubscriptionMeta }) },
     },
     handler: async (request) => {
-      const { communityId, partnerId } = request.caller
       check(request.body)
-      const { event_types, target_url, status } = request.body
-      const change = {
-        ...(event_types && { event_types }),
-        ...(target_url && { target_url }),
-        ...(status && { status }),
-      }
       const { id } = await own(request.caller, request.params.id)
-      const data = found(await updateSubscription(sql, communityId, partnerId, id, change))
+      const data = await changeSubscription(sql, request.caller, id, request.body)
       return { data, meta: { unknown_event_types: unknownPatterns(data.event_types) } }
     },
   })
 
   api.delete('/webhooks/subscriptions/:id', {
-    config: MANAGE,
+    config: OWN,
     schema: {
       operationId: 'deleteSubscription',
       summary: 'Delete a subscription and its deliveries',
+      description: 'Answers with the subscription as it was. What was not delivered yet never will be.',
       tags: TAGS,
       params: IdParameter,
       response: { 200: Type.Object({ data: Subscription }) },
     },
     handler: async (request) => {
-      const { communityId, partnerId } = request.caller
       const { id } = await own(request.caller, request.params.id)
-      return { data: found(await deleteSubscription(sql, communityId, partnerId, id)) }
+      return { data: await unsubscribe(sql, request.caller, id) }
     },
   })
 
   api.post('/webhooks/subscriptions/:id/test', {
-    config: MANAGE,
+    config: OWN,
     schema: {
       operationId: 'testSubscription',
       summary: 'Send a test event to one subscription',
+      description:
+        'The event webhook.test, sent to this subscription alone; the list of its deliveries shows what became of it.',
       tags: TAGS,
       params: IdParameter,
-      response: { 202: Type.Object({ data: Type.Object({ event_id: Type.String() }) }) },
+      response: {
+        202: Type.Object({
+          data: Type.Object({ event_id: Type.String() }, { examples: [{ event_id: DELIVERY.event_id }] }),
+        }),
+      },
     },
     handler: async (request, reply) => {
       const { id } = await own(request.caller, request.params.id)
@@ -164,52 +155,65 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
   })
 
   api.post('/webhooks/subscriptions/:id/rotate-secret', {
-    config: MANAGE,
+    config: OWN,
     schema: {
       operationId: 'rotateSubscriptionSecret',
       summary: 'Get a new secret; the old one signs along for 24 hours',
+      description:
+        'The new secret is shown only in this answer. For 24 hours every delivery carries the signatures of both.',
       tags: TAGS,
       params: IdParameter,
       response: { 200: Type.Object({ data: NewSubscription }) },
     },
     handler: async (request) => {
-      const { communityId, partnerId } = request.caller
       const { id } = await own(request.caller, request.params.id)
-      const secret = newWebhookSecret()
-      const sealed = box.seal(secret)
-      const data = await rotateSubscriptionSecret(sql, communityId, partnerId, id, sealed, SECRET_OVERLAP_SECONDS)
-      return { data: { ...found(data), secret } }
+      return { data: await rotateWebhookSecret(sql, box, request.caller, id) }
     },
   })
 
   api.post('/webhooks/subscriptions/:id/replay', {
-    config: MANAGE,
+    config: OWN,
     schema: {
       operationId: 'replaySubscription',
       summary: 'Deliver all events since a time again',
+      description:
+        'For a receiver that was away: what was delivered before is delivered again, under the same webhook-id. Events are kept for 30 days.',
       tags: TAGS,
       params: IdParameter,
-      body: Type.Object({ since: Type.String({ format: 'date-time' }) }),
-      response: { 202: Type.Object({ data: Type.Object({ deliveries: Type.Integer() }) }) },
+      body: Type.Object(
+        { since: Type.String({ format: 'date-time' }) },
+        { examples: [{ since: '2026-01-31T00:00:00Z' }] },
+      ),
+      response: {
+        202: Type.Object({
+          data: Type.Object({ deliveries: Type.Integer() }, { examples: [{ deliveries: 12 }] }),
+        }),
+      },
     },
     handler: async (request, reply) => {
       const { id } = await own(request.caller, request.params.id)
-      const deliveries = await replaySince(sql, request.caller.communityId, id, request.body.since)
+      const deliveries = await replaySince(sql, request.caller.communityId, id, request.body.since, REPLAY_MAX)
+      if (deliveries === undefined) {
+        throw invalidField('since', 'out_of_range', `has more than ${REPLAY_MAX} events after it; see GET /events`)
+      }
       reply.code(202)
       return { data: { deliveries } }
     },
   })
 
   api.get('/webhooks/subscriptions/:id/deliveries', {
-    config: MANAGE,
+    config: OWN,
     schema: {
       operationId: 'listDeliveries',
       summary: 'List deliveries with every attempt',
+      description: 'What became of every event: each attempt with its answer, its duration and its error.',
       tags: TAGS,
       params: IdParameter,
       querystring: Type.Object({
         ...PageQuery,
-        status: Type.Optional(Type.Enum(['pending', 'held', 'delivered', 'failed'])),
+        status: Type.Optional(
+          Type.Enum(['pending', 'held', 'delivered', 'failed'], { description: 'Only in this state' }),
+        ),
       }),
       response: { 200: Type.Object({ data: Type.Array(Delivery), meta: PageMeta }) },
     },
@@ -223,10 +227,11 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
   })
 
   api.post('/webhooks/deliveries/:id/redeliver', {
-    config: MANAGE,
+    config: { ...MANAGE, errors: ['delivery_not_found'] },
     schema: {
       operationId: 'redeliver',
       summary: 'Send one delivery again, from the start of the schedule',
+      description: 'Whatever became of it before. The webhook-id stays the same.',
       tags: TAGS,
       params: IdParameter,
       response: { 202: Type.Object({ data: Delivery }) },
@@ -234,8 +239,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     handler: async (request, reply) => {
       const { communityId, partnerId } = request.caller
       const id = parseId(request.params.id)
-      const again = id === undefined ? undefined : await redeliver(sql, communityId, partnerId, id)
-      const row = again && (await findDelivery(sql, communityId, again.id))
+      const isAgain = id !== undefined && (await redeliver(sql, communityId, partnerId, id))
+      const row = isAgain ? await findDelivery(sql, communityId, id) : undefined
       if (!row) throw new ApiError('delivery_not_found')
       reply.code(202)
       return { data: presentDelivery(row) }
@@ -247,41 +252,39 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     schema: {
       operationId: 'listEventTypes',
       summary: 'The catalogue of events, with schemas and examples',
+      description: 'What is emitted, the scope that it takes to be told, and what it looks like.',
       tags: TAGS,
       response: {
         200: Type.Object({
           data: Type.Array(
-            Type.Object({
-              name: Type.String(),
-              description: Type.String(),
-              scope: Type.Union([Type.String(), Type.Null()], { description: 'Needed beside webhooks.manage' }),
-              schema: Type.Unknown(),
-              example: Type.Unknown(),
-            }),
+            Type.Object(
+              {
+                name: Type.String(),
+                description: Type.String(),
+                scope: Type.Union([Type.String(), Type.Null()], { description: 'Needed beside webhooks.manage' }),
+                schema: Type.Unknown({ description: 'JSON Schema of data' }),
+                example: Type.Unknown({ description: 'Of data' }),
+              },
+              { title: 'EventType', examples: [presentEventType('user.left')] },
+            ),
           ),
         }),
       },
     },
     handler: async () => ({
-      data: Object.entries(EVENT_TYPES).map(([name, { description, scope, data, example }]) => ({
-        name,
-        description,
-        scope: scope ?? null,
-        schema: data,
-        example,
-      })),
+      data: (Object.keys(EVENT_TYPES) as EventType[]).map(presentEventType),
     }),
   })
 
   async function own({ communityId, partnerId }: { communityId: number; partnerId: number }, text: string) {
     const id = parseId(text)
-    return found(id === undefined ? undefined : await findSubscription(sql, communityId, partnerId, id))
+    return requireFound(id === undefined ? undefined : await findSubscription(sql, communityId, partnerId, id))
   }
 }
 
-function found(subscription: Subscription | undefined): Subscription {
-  if (!subscription) throw new ApiError('subscription_not_found')
-  return subscription
+function presentEventType(name: EventType) {
+  const { description, scope, data, example } = EVENT_TYPES[name]
+  return { name, description, scope: scope ?? null, schema: data, example }
 }
 
 function presentDelivery({ event_uuid, ...rest }: Omit<Delivery, 'event_id'> & { event_uuid: string }): Delivery {

@@ -4,6 +4,42 @@ import { TARGET_LENGTH_MAX } from './check-target.ts'
 
 const EVENT_TYPES_MAX = 50
 
+/** The same subscription and the same delivery in all examples. */
+const WISH = { event_types: ['wallet.*', 'user.left'], target_url: 'https://bank.example.org/hourbank' }
+const SUBSCRIPTION = {
+  id: 3,
+  ...WISH,
+  status: 'active',
+  status_reason: null,
+  status_changed_at: '2026-01-31T09:00:00Z',
+  failing_since: null,
+  last_success_at: '2026-01-31T09:05:00Z',
+  created_at: '2026-01-31T09:00:00Z',
+  updated_at: '2026-01-31T09:00:00Z',
+} as const
+export const DELIVERY = {
+  id: 42,
+  subscription_id: 3,
+  event_id: 'evt_0b0a2c7e-2c1f-4d53-9c0d-7f8f5a1e6b21',
+  event_type: 'wallet.credited',
+  status: 'pending',
+  held_reason: null,
+  next_attempt_at: '2026-01-31T09:05:05Z',
+  created_at: '2026-01-31T09:05:00Z',
+  finished_at: null,
+  attempts: [
+    {
+      number: 1,
+      at: '2026-01-31T09:05:00Z',
+      duration_ms: 83,
+      status: 503,
+      error_kind: 'status',
+      error: 'answered 503',
+      response: 'try later',
+    },
+  ],
+} as const
+
 const EventPatterns = Type.Array(Type.String({ maxLength: PATTERN_LENGTH_MAX }), {
   minItems: 1,
   maxItems: EVENT_TYPES_MAX,
@@ -11,14 +47,20 @@ const EventPatterns = Type.Array(Type.String({ maxLength: PATTERN_LENGTH_MAX }),
 })
 const TargetUrl = Type.String({ maxLength: TARGET_LENGTH_MAX, format: 'text', description: 'An https:// address' })
 
-export const SubscriptionRequest = Type.Object({ event_types: EventPatterns, target_url: TargetUrl })
+export const SubscriptionRequest = Type.Object(
+  { event_types: EventPatterns, target_url: TargetUrl },
+  { examples: [WISH] },
+)
 export type SubscriptionRequest = Static<typeof SubscriptionRequest>
 
-export const SubscriptionChange = Type.Object({
-  event_types: Type.Optional(EventPatterns),
-  target_url: Type.Optional(TargetUrl),
-  status: Type.Optional(Type.Enum(['active', 'paused'], { description: 'active also enables what was disabled' })),
-})
+export const SubscriptionChange = Type.Object(
+  {
+    event_types: Type.Optional(EventPatterns),
+    target_url: Type.Optional(TargetUrl),
+    status: Type.Optional(Type.Enum(['active', 'paused'], { description: 'active also enables what was disabled' })),
+  },
+  { examples: [{ status: 'paused' }] },
+)
 export type SubscriptionChange = Static<typeof SubscriptionChange>
 
 export const Subscription = Type.Object(
@@ -34,17 +76,23 @@ export const Subscription = Type.Object(
     created_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
   },
-  { title: 'Subscription' },
+  { title: 'Subscription', examples: [SUBSCRIPTION] },
 )
 export type Subscription = Static<typeof Subscription>
 
-export const SubscriptionMeta = Type.Object({
-  unknown_event_types: Type.Array(Type.String(), { description: 'Accepted, but not emitted yet' }),
-})
+export const SubscriptionMeta = Type.Object(
+  {
+    unknown_event_types: Type.Array(Type.String(), { description: 'Accepted, but not emitted yet' }),
+  },
+  { examples: [{ unknown_event_types: [] }] },
+)
 
 export const NewSubscription = Type.Object(
   { ...Subscription.properties, secret: Type.String({ description: 'Shown only here' }) },
-  { title: 'NewSubscription' },
+  {
+    title: 'NewSubscription',
+    examples: [{ ...SUBSCRIPTION, last_success_at: null, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' }],
+  },
 )
 
 const Attempt = Type.Object(
@@ -73,6 +121,6 @@ export const Delivery = Type.Object(
     finished_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     attempts: Type.Array(Attempt),
   },
-  { title: 'Delivery' },
+  { title: 'Delivery', examples: [DELIVERY] },
 )
 export type Delivery = Static<typeof Delivery>

@@ -5,6 +5,7 @@ const ANSWER_BYTES_MAX = 16 * 1024
 export const TIMEOUT_MS = 15_000
 const CONNECTIONS_PER_HOST_MAX = 64
 const KEEP_ALIVE_MS = 10_000
+const ERROR_LENGTH_MAX = 500
 
 export type ErrorKind = 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address'
 
@@ -20,8 +21,13 @@ export interface Outcome {
   durationMs: number
 }
 
+/** Broken off by us, not by the receiver: no attempt to hold against it. */
+export class SenderClosed extends Error {}
+
 export interface Sender {
+  /** @throws SenderClosed when it was closed meanwhile. */
   send(target: string, headers: Record<string, string>, body: string): Promise<Outcome>
+  /** Breaks off what is on the wire. */
   close(): Promise<void>
 }
 
@@ -37,8 +43,11 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
   const agent = new Agent({
     connections: CONNECTIONS_PER_HOST_MAX,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // A receiver must not talk us into keeping a connection, and the address it was checked for, any longer.
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: { lookup: guardedLookup(resolve, allowPrivateTargets), timeout: timeoutMs, ...(ca && { ca }) },
   })
+  let isClosed = false
 
   async function send(target: string, headers: Record<string, string>, body: string): Promise<Outcome> {
     const startedAt = performance.now()
@@ -53,6 +62,7 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
     })
     try {
       requireReachable(new URL(target), allowPrivateTargets)
+      // Redirects are not followed: the receiver that was subscribed is the one that gets it.
       const answer = await request(target, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'user-agent': 'Hourbank-Webhooks/1', ...headers },
@@ -72,29 +82,48 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
         ...(!ok && { errorKind: 'status', error: `answered ${status}` }),
       })
     } catch (error) {
-      return done({ ok: false, errorKind: kindOf(error), error: explain(error) })
+      if (isClosed) throw new SenderClosed('closed while sending', { cause: error })
+      return done({ ok: false, errorKind: kindOf(error), error: storable(explain(error)).slice(0, ERROR_LENGTH_MAX) })
     }
   }
 
-  return { send, close: () => agent.destroy() }
+  return {
+    send,
+    async close() {
+      isClosed = true
+      await agent.destroy()
+    },
+  }
 }
 
-/** Endless answers are cut; the connection of a cut one is given up. */
-async function readBeginning(body: AsyncIterable<Buffer> & { destroy(): void }): Promise<string> {
+/**
+ * Endless answers are cut; the connection of a cut one is given up. The status was the answer: one that then stalls or
+ * breaks off is kept as far as it came.
+ */
+async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of body) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes >= ANSWER_BYTES_MAX) break
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= ANSWER_BYTES_MAX) break
+    }
+  } catch {
+    // As above.
   }
-  // A database refuses the zero character; half a character at the cut is replaced.
-  return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8').replaceAll('\0', '\ufffd')
+  // Half a character at the cut is replaced.
+  return storable(Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8'))
+}
+
+/** PostgreSQL refuses the zero character. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\ufffd')
 }
 
 const DNS_CODES = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED)/
 const TIMEOUT_CODES = /TIMEOUT|ETIMEDOUT/
-const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME)/
+const TLS_CODES = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_|INVALID_|PATH_LENGTH)/
 
 function kindOf(error: unknown): ErrorKind {
   const { code = '', name } = error as { code?: string; name?: string }
@@ -105,6 +134,8 @@ function kindOf(error: unknown): ErrorKind {
 }
 
 function explain(error: unknown): string {
+  // A name with several addresses fails once for each, and the whole has no message of its own.
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(explain).join('; ')
   const { code, message } = error as { code?: string; message: string }
   return code && !message.includes(code) ? `${code}: ${message}` : message
 }

@@ -1,0 +1,136 @@
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
+import type { Logger } from 'pino'
+import {
+  deleteOldAttempts,
+  deleteOldCalls,
+  deleteOldDeliveries,
+  deleteOldEvents,
+  deleteOldTokens,
+  hasUnorderedEvents,
+  raisePrunedPositions,
+  type DeleteOld,
+} from './across-communities.ts'
+import { connect, type Sql, type Transaction } from './connect.ts'
+import { dropPartition, partitionsBefore, type PartitionedTable } from './partitions.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const TOKEN_DAYS = 7
+export const EVENT_DAYS = 30
+
+const PRUNE_LOCK = 4_711_003
+const BATCH_MAX = 1000
+/** Of one kind in one run: a backlog of years is worked off over several runs, and a run has an end. */
+const BATCHES_MAX = 1000
+const PRUNE_INTERVAL_MS = 60 * 60 * 1000
+/** A start has better things to do. */
+const FIRST_RUN_MS = 60_000
+const STOP_SECONDS = 1
+
+export interface PruneOptions {
+  callLogDays: number
+  now: Date
+  /** Asked between batches. */
+  isStopped?: () => boolean
+}
+
+export interface Pruned {
+  partitions: string[]
+  rows: number
+}
+
+/**
+ * Forgets what is past its time: whole partitions where it can, small batches elsewhere, each a transaction of its own,
+ * so that nobody waits. One node at a time: whoever finds another at it leaves it to that one.
+ */
+export async function prune(sql: Sql, { callLogDays, now, isStopped = () => false }: PruneOptions): Promise<Pruned> {
+  const before = (days: number) => new Date(now.getTime() - days * DAY_MS)
+  const pruned: Pruned = { partitions: [], rows: 0 }
+
+  async function dropOld(table: PartitionedTable, days: number): Promise<void> {
+    for (const { name, until } of await partitionsBefore(sql, table, before(days))) {
+      if (isStopped()) return
+      const isDropped = await alone(sql, async (tx) => {
+        if (table === 'events' && !(await tellFeed(tx, sql, name, until))) return false
+        return dropPartition(tx, name)
+      })
+      if (isDropped) pruned.partitions.push(name)
+    }
+  }
+
+  async function deleteOld(deleteBatch: DeleteOld, days: number): Promise<void> {
+    for (let batch = 0; batch < BATCHES_MAX && !isStopped(); batch++) {
+      const rows = (await alone(sql, (tx) => deleteBatch(tx, before(days), BATCH_MAX))) ?? 0
+      pruned.rows += rows
+      if (rows < BATCH_MAX) return
+    }
+  }
+
+  await dropOld('call_log', callLogDays)
+  await deleteOld(deleteOldCalls, callLogDays)
+  await deleteOld(deleteOldTokens, TOKEN_DAYS)
+  // Deliveries first: one without its event would have nothing to send.
+  await deleteOld(deleteOldDeliveries, EVENT_DAYS)
+  await dropOld('attempts', EVENT_DAYS)
+  await deleteOld(deleteOldAttempts, EVENT_DAYS)
+  await dropOld('events', EVENT_DAYS)
+  await alone(sql, (tx) => raisePrunedPositions(tx, 'events_default', before(EVENT_DAYS)))
+  await deleteOld(deleteOldEvents, EVENT_DAYS)
+  return pruned
+}
+
+/**
+ * Before its events go, the feed must know; committed first, so that no reader takes a gap for the end. False: some have
+ * not even been put in order; they wait for the next run.
+ */
+async function tellFeed(tx: Transaction, sql: Sql, partition: string, until: Date): Promise<boolean> {
+  if (await hasUnorderedEvents(tx, partition)) return false
+  await raisePrunedPositions(sql, partition, until)
+  return true
+}
+
+/** Undefined: another node is at it. */
+async function alone<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T | undefined> {
+  return sql.begin(async (tx) => {
+    const [lock] = await tx<[{ got: boolean }]>`select pg_try_advisory_xact_lock(${PRUNE_LOCK}) as got`
+    return lock.got ? work(tx) : undefined
+  }) as Promise<T | undefined>
+}
+
+export interface PruneJob {
+  stop(): Promise<void>
+}
+
+/** Soon after the start, then every hour. */
+export function startPruneJob(databaseUrl: string, callLogDays: number, log: Logger): PruneJob {
+  let isStopped = false
+  let open: Sql | undefined
+  let running = Promise.resolve()
+
+  async function run(): Promise<void> {
+    // An hour was not enough: the run before goes on.
+    if (open) return
+    // Connections of its own, while it lasts: nothing waits behind a large batch.
+    const sql = (open = connect(databaseUrl, { connectionsMax: 2, name: 'pruning' }))
+    try {
+      const pruned = await prune(sql, { callLogDays, now: new Date(), isStopped: () => isStopped })
+      if (pruned.rows > 0 || pruned.partitions.length > 0) log.info(pruned, 'pruned')
+    } catch (error) {
+      if (!isStopped) log.warn({ err: error }, 'old rows could not be pruned; the next run tries again')
+    } finally {
+      open = undefined
+      await sql.end({ timeout: STOP_SECONDS })
+    }
+  }
+
+  const first = setTimeout(() => (running = run()), FIRST_RUN_MS)
+  const timer = setInterval(() => (running = run()), PRUNE_INTERVAL_MS)
+  return {
+    async stop() {
+      isStopped = true
+      clearTimeout(first)
+      clearInterval(timer)
+      await open?.end({ timeout: STOP_SECONDS })
+      await running
+    },
+  }
+}

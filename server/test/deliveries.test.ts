@@ -1,0 +1,568 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { changeMember, hideMember, returnMember, leave, addMember, showMember } from '../src/members/change-member.ts'
+import { eraseMember } from '../src/members/erase-member.ts'
+import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
+import { revokeClient } from '../src/partners/change-client.ts'
+import { changePartner } from '../src/partners/change-partner.ts'
+import { nextAttempt } from '../src/webhooks/schedule.ts'
+import { createSender } from '../src/webhooks/send.ts'
+import { eventually, TESTER } from './bank.ts'
+import { resolveToLoopback, startPostman, trustingSender } from './postman.ts'
+import { startReceiver } from './receiver.ts'
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const SCHEDULE_MS = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+]
+
+test('ten attempts by the schedule, then no more', async () => {
+  const post = await startPostman()
+  post.receiver.answer = (response) => response.writeHead(500).end('broken')
+  const { id } = await post.subscribe()
+  await post.credit()
+  await post.deliver()
+  expect(post.receiver.received).toHaveLength(1)
+  for (const [n, delay] of SCHEDULE_MS.entries()) {
+    await post.advance(delay - 50)
+    expect(post.receiver.received).toHaveLength(n + 1)
+    await post.advance(100)
+    expect(post.receiver.received).toHaveLength(n + 2)
+  }
+  await post.advance(30 * DAY_MS)
+  expect(post.receiver.received).toHaveLength(10)
+  expect(new Set(post.receiver.received.map((received) => received.id)).size).toBe(1)
+  const [delivery] = await post.deliveries(id)
+  expect(delivery).toMatchObject({ status: 'failed', next_attempt_at: null })
+  expect(delivery.attempts.map((attempt: { number: number }) => attempt.number)).toEqual([
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+  ])
+  expect(delivery.attempts[0]).toMatchObject({ status: 500, error_kind: 'status', response: 'broken' })
+})
+
+test('the schedule is spread by a fifth either way', () => {
+  const now = new Date()
+  const waits = (random: number) =>
+    SCHEDULE_MS.map((_, n) => nextAttempt(n + 1, now, undefined, random)!.getTime() - now.getTime())
+  expect(waits(0)).toEqual(SCHEDULE_MS.map((delay) => Math.round(delay * 0.8)))
+  expect(waits(1)).toEqual(SCHEDULE_MS.map((delay) => Math.round(delay * 1.2)))
+  expect(nextAttempt(10, now, 1000, 0.5)).toBeUndefined()
+})
+
+test('Retry-After is honoured in both forms, but never hastens and never silences', async () => {
+  const post = await startPostman()
+  const { id } = await post.subscribe()
+  let retryAfter = '600'
+  post.receiver.answer = (response) => response.writeHead(503, { 'retry-after': retryAfter }).end()
+  const waitMs = async () => Date.parse((await post.deliveries(id))[0].next_attempt_at) - post.now()
+  await post.credit()
+  await post.deliver()
+  expect(await waitMs()).toBe(600 * SECOND_MS)
+  // A date has whole seconds; the schedule's five minutes are shorter.
+  retryAfter = new Date(post.now() + 600 * SECOND_MS + HOUR_MS).toUTCString()
+  await post.advance(600 * SECOND_MS)
+  expect(await waitMs()).toBeGreaterThan(HOUR_MS - SECOND_MS)
+  expect(await waitMs()).toBeLessThanOrEqual(HOUR_MS)
+  retryAfter = '1'
+  await post.advance(HOUR_MS)
+  expect(await waitMs()).toBe(30 * MINUTE_MS)
+  retryAfter = '99999999'
+  await post.advance(30 * MINUTE_MS)
+  expect(await waitMs()).toBe(DAY_MS)
+  retryAfter = 'soon'
+  await post.advance(DAY_MS)
+  expect(await waitMs()).toBe(5 * HOUR_MS)
+})
+
+test('410 disables the subscription, says why, and its deliveries go on when it is enabled', async () => {
+  const post = await startPostman()
+  const { id } = await post.subscribe()
+  post.receiver.answer = (response) => response.writeHead(410).end()
+  await post.credit()
+  await post.deliver()
+  expect(await post.subscription(id)).toMatchObject({
+    status: 'disabled',
+    status_reason: 'The receiver answered 410 Gone',
+  })
+  await post.advance(HOUR_MS)
+  // What happens while it is disabled is not for it; a replay brings it.
+  await post.credit()
+  await post.advance(HOUR_MS)
+  expect(post.receiver.received).toHaveLength(1)
+  post.receiver.answer = (response) => response.writeHead(204).end()
+  await post.bank.call(`/webhooks/subscriptions/${id}`, {
+    method: 'PATCH',
+    token: post.token,
+    body: { status: 'active' },
+  })
+  await post.deliver()
+  expect(post.receiver.received).toHaveLength(2)
+  expect(await post.subscription(id)).toMatchObject({ status: 'active', status_reason: null })
+  const audits = await post.bank.sql`
+    select actor_kind, action, detail from audit_log where subject_kind = 'subscription' order by id`
+  expect(audits.map(({ actor_kind, action }) => [actor_kind, action])).toEqual([
+    ['client', 'subscription.created'],
+    ['system', 'subscription.disabled'],
+    ['client', 'subscription.changed'],
+  ])
+  expect(audits[1]!.detail).toEqual({ reason: 'The receiver answered 410 Gone' })
+})
+
+test('five days of nothing but failure disable; one success begins anew', async () => {
+  const post = await startPostman()
+  const { id } = await post.subscribe()
+  let ok = false
+  post.receiver.answer = (response) => response.writeHead(ok ? 204 : 500).end()
+  const hourly = async (hours: number) => {
+    for (let hour = 0; hour < hours; hour += 10) {
+      await post.credit()
+      await post.advance(10 * HOUR_MS)
+    }
+  }
+  await hourly(110)
+  expect(await post.subscription(id)).toMatchObject({ status: 'active', failing_since: expect.any(String) })
+  ok = true
+  await post.credit()
+  await post.advance(10 * HOUR_MS)
+  expect(await post.subscription(id)).toMatchObject({ status: 'active', failing_since: null })
+  ok = false
+  await hourly(110)
+  expect(await post.subscription(id)).toMatchObject({ status: 'active' })
+  await hourly(20)
+  expect(await post.subscription(id)).toMatchObject({
+    status: 'disabled',
+    status_reason: 'Nothing but failures for five days',
+  })
+  const audits = await post.bank.sql`select detail from audit_log where action = 'subscription.disabled'`
+  expect(audits).toHaveLength(1)
+})
+
+test('a dead endpoint with many deliveries waiting is probed, not hammered; a change or a test tries at once', async () => {
+  const post = await startPostman()
+  const { id } = await post.subscribe()
+  post.receiver.answer = (response) => response.writeHead(500).end()
+  for (let n = 0; n < 20; n++) await post.credit()
+  await post.deliver()
+  const first = post.receiver.received.length
+  // Five open the breaker; three more were under way.
+  expect(first).toBeLessThanOrEqual(8)
+  await post.advance(SECOND_MS)
+  expect(post.receiver.received).toHaveLength(first)
+  await post.advance(10 * SECOND_MS)
+  expect(post.receiver.received).toHaveLength(first + 1)
+  await post.advance(10 * SECOND_MS)
+  expect(post.receiver.received).toHaveLength(first + 1)
+  post.receiver.answer = (response) => response.writeHead(204).end()
+  const test = await post.bank.call(`/webhooks/subscriptions/${id}/test`, { token: post.token, method: 'POST' })
+  expect(test.status).toBe(202)
+  await post.deliver()
+  expect((await post.deliveries(id)).filter(({ status }: { status: string }) => status === 'delivered')).not.toEqual([])
+  expect(post.receiver.received.map((received) => received.id)).toContain(test.body.data.event_id)
+})
+
+test('errors are told apart', async () => {
+  const receiver = await startReceiver()
+  const stranger = await startReceiver({ ofStranger: true })
+  const closed = createServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  const { port: closedPort } = closed.address() as AddressInfo
+  await new Promise((resolve) => closed.close(resolve))
+  const silent = createServer(() => {})
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void silent.close())
+  const { port: silentPort } = silent.address() as AddressInfo
+  const sender = createSender({
+    resolve: async (name) => {
+      if (name === 'nowhere.test') throw Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' })
+      if (name === 'empty.test') return []
+      return resolveToLoopback(name)
+    },
+    allowPrivateTargets: true,
+    ca: receiver.ca,
+    timeoutMs: 700,
+  })
+  onTestFinished(() => sender.close())
+  const kind = async (target: string) => {
+    const { ok, errorKind, error } = await sender.send(target, {}, '{}')
+    expect({ target, ok, error }).toEqual({ target, ok: false, error: expect.stringMatching(/./) })
+    return errorKind
+  }
+  expect(await kind('https://nowhere.test/')).toBe('dns')
+  expect(await kind('https://empty.test/')).toBe('dns')
+  expect(await kind(`https://receiver.test:${closedPort}/`)).toBe('connect')
+  expect(await kind(stranger.url)).toBe('tls')
+  expect(await kind(receiver.url.replace('receiver.test', 'other.test'))).toBe('tls')
+  expect(await kind(`https://receiver.test:${silentPort}/`)).toBe('timeout')
+  receiver.answer = () => {}
+  expect(await kind(receiver.url)).toBe('timeout')
+  receiver.answer = (response) => response.destroy()
+  expect(await kind(receiver.url)).toBe('connect')
+  receiver.answer = (response) => response.writeHead(302, { location: 'https://elsewhere.test/' }).end()
+  expect(await kind(receiver.url)).toBe('status')
+  const strict = createSender({ resolve: resolveToLoopback, allowPrivateTargets: false, ca: receiver.ca })
+  onTestFinished(() => strict.close())
+  expect(await strict.send(receiver.url, {}, '{}')).toMatchObject({ ok: false, errorKind: 'refused_address' })
+})
+
+test('of long, endless, slow and broken answers the beginning is kept; the status was the answer', async () => {
+  const receiver = await startReceiver()
+  const sender = trustingSender(receiver, 500)
+  onTestFinished(() => sender.close())
+  receiver.answer = (response) => response.end('x'.repeat(100_000))
+  expect(await sender.send(receiver.url, {}, '{}')).toMatchObject({ ok: true, response: 'x'.repeat(16 * 1024) })
+  let written = 0
+  receiver.answer = (response) => {
+    response.writeHead(200)
+    const pour = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(4096, 'y'))) written += 4096
+    }
+    response.on('drain', pour)
+    pour()
+  }
+  expect(await sender.send(receiver.url, {}, '{}')).toMatchObject({ ok: true, response: 'y'.repeat(16 * 1024) })
+  expect(written).toBeLessThan(50_000_000)
+  receiver.answer = (response) => response.writeHead(200).write('and then ')
+  const slow = await sender.send(receiver.url, {}, '{}')
+  expect(slow).toMatchObject({ ok: true, response: 'and then ' })
+  expect(slow.durationMs).toBeGreaterThan(400)
+  receiver.answer = (response) => {
+    response.writeHead(500).write('half\0')
+    setImmediate(() => response.destroy())
+  }
+  const { status, response } = await sender.send(receiver.url, {}, '{}')
+  expect({ status, response: response!.slice(0, 5) }).toEqual({
+    status: 500,
+    response: expect.stringMatching(/^(half\ufffd)?$/),
+  })
+  // Half a character at the cut, and what is no text at all.
+  receiver.answer = (answer) => answer.end(Buffer.alloc(20_000, 0xff))
+  expect((await sender.send(receiver.url, {}, '{}')).response).toMatch(/^\ufffd+$/)
+})
+
+test('what one connection brought, the next delivery uses again', async () => {
+  const receiver = await startReceiver()
+  const sender = trustingSender(receiver)
+  onTestFinished(() => sender.close())
+  const sockets = new Set<unknown>()
+  receiver.answer = (response) => {
+    sockets.add(response.socket)
+    response.end('thanks')
+  }
+  for (let n = 0; n < 5; n++) await sender.send(receiver.url, {}, '{}')
+  // A connection is free again a tick after its answer.
+  expect(sockets.size).toBeLessThanOrEqual(2)
+})
+
+test('each recipient gets its own body; one that may not read the facts gets none, and the log says why', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const reader = await bank.addPartner({ scopes: ['webhooks.manage', 'wallet.read'] })
+  const outsider = await bank.addPartner({ scopes: ['webhooks.manage', 'users.read'] })
+  const readerToken = await bank.token(undefined, reader)
+  const outsiderToken = await bank.token(undefined, outsider)
+  const to = (who: string) => ({ target_url: `${post.receiver.url}/${who}`, event_types: ['wallet.*'] })
+  await post.subscribe(to('own'))
+  await post.subscribe(to('reader'), readerToken)
+  const outside = await post.subscribe(to('outsider'), outsiderToken)
+  await post.credit({ hours: 1.5, reference: 'secret-ref', note: 'secret note' })
+  await post.deliver()
+  const byPath = (who: string) => post.receiver.received.filter(({ path }) => path === `/hook/${who}`)
+  expect(byPath('own')[0]!.json.data).toMatchObject({ hours: 1.5, reference: 'secret-ref', note: 'secret note' })
+  expect(byPath('reader')).toHaveLength(1)
+  expect(byPath('reader')[0]!.json.data).toEqual({
+    user_id: post.member.id,
+    balance_hours: 1.5,
+    version: expect.any(Number),
+  })
+  expect(byPath('reader')[0]!.body).not.toContain('secret')
+  expect(byPath('outsider')).toEqual([])
+  expect(await post.deliveries(outside.id, outsiderToken)).toMatchObject([
+    { status: 'held', held_reason: 'The client lacks the scope wallet.read', attempts: [] },
+  ])
+  // Given the scope, it gets what was held.
+  await changePartner(bank.sql, TESTER, bank.communityId, outsider.partnerId, {
+    scopes: ['webhooks.manage', 'users.read', 'wallet.read'],
+  })
+  await post.deliver()
+  // The client's own scopes were fixed when it was made.
+  expect(byPath('outsider')).toEqual([])
+})
+
+test('a suspended partner gets nothing more from that moment; resuming it releases what was held', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const { id } = await post.subscribe()
+  await post.credit()
+  await post.deliver()
+  await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'suspended' })
+  const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Bo' })
+  await bank.sql`
+    insert into events (community_id, type, member_id, data)
+    values (${bank.communityId}, 'wallet.balance_changed', ${member.id}, ${bank.sql.json({ user_id: member.id, balance_centihours: 0, version: 1 })})`
+  await post.advance(HOUR_MS)
+  expect(post.receiver.received).toHaveLength(1)
+  const [held] =
+    await bank.sql`select status, held_reason from deliveries where subscription_id = ${id} order by id desc`
+  expect(held).toEqual({ status: 'held', held_reason: 'The partner is suspended' })
+  await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'active' })
+  await post.deliver()
+  expect(post.receiver.received).toHaveLength(2)
+})
+
+test('access that is given back while a delivery is being held does not leave it held', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const partner = [TESTER, bank.communityId, bank.partner.partnerId] as const
+  await post.subscribe()
+  for (let n = 0; n < 40; n++) await post.credit()
+  for (let round = 0; round < 10; round++) {
+    await changePartner(bank.sql, ...partner, { status: 'suspended' })
+    await bank.sql`update deliveries set status = 'pending', next_attempt_at = now() where status = 'delivered'`
+    const delivering = post.deliver()
+    await changePartner(bank.sql, ...partner, { status: 'active' })
+    await delivering
+    await post.deliver()
+    const held = await bank.sql`select from deliveries where status = 'held'`
+    expect(held).toHaveLength(0)
+  }
+})
+
+test('nothing more reaches a partner whose client was revoked a moment ago', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  await post.subscribe()
+  await post.credit()
+  await revokeClient(bank.sql, TESTER, bank.partner.clientId)
+  await post.advance(DAY_MS)
+  expect(post.receiver.received).toEqual([])
+  const [held] = await bank.sql`select status, held_reason from deliveries`
+  expect(held).toEqual({ status: 'held', held_reason: 'The client that made the subscription is revoked' })
+})
+
+test('while the administrator has the partner API switched off, deliveries wait', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  await post.subscribe()
+  await post.credit()
+  await switchPartnerApi(bank.sql, TESTER, bank.communityId, { enabled: false, reason: 'audit' })
+  await post.advance(DAY_MS)
+  expect(post.receiver.received).toEqual([])
+  await switchPartnerApi(bank.sql, TESTER, bank.communityId, { enabled: true })
+  await post.deliver()
+  expect(post.receiver.received).toHaveLength(1)
+})
+
+test('email goes only to whoever may read it, and is in the audit log before', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const plain = await bank.addPartner({ scopes: ['webhooks.manage', 'users.read'] })
+  await post.subscribe({ event_types: ['user.*'], target_url: `${post.receiver.url}/pii` })
+  await post.subscribe(
+    { event_types: ['user.*'], target_url: `${post.receiver.url}/plain` },
+    await bank.token(undefined, plain),
+  )
+  await changeMember(bank.sql, TESTER, bank.communityId, post.member.id, { name: 'Ada Lang' })
+  await post.deliver()
+  const [pii, other] = ['pii', 'plain'].map((who) =>
+    post.receiver.received.find(({ path }) => path === `/hook/${who}`)!,
+  )
+  expect(pii!.json).toMatchObject({
+    type: 'user.updated',
+    data: { name: 'Ada Lang', email: 'ada@example.org', version: 2 },
+  })
+  expect(other!.json.data).not.toHaveProperty('email')
+  const reads = await bank.sql`
+    select actor_kind, actor_name, member_ids, detail from audit_log where action = 'members.email_read'`
+  expect(reads).toMatchObject([
+    { actor_kind: 'client', actor_name: bank.partner.clientId, detail: { request_id: pii!.id } },
+  ])
+})
+
+test('of a member who has hidden since, a late event tells no more than could still be asked for', async () => {
+  const post = await startPostman()
+  const { bank, member } = post
+  const reader = await bank.addPartner({ scopes: ['webhooks.manage', 'wallet.read', 'users.read'] })
+  const readerToken = await bank.token(undefined, reader)
+  await post.subscribe({ event_types: ['*'], target_url: `${post.receiver.url}/own` })
+  const { id } = await post.subscribe({ event_types: ['*'], target_url: `${post.receiver.url}/reader` }, readerToken)
+  await post.credit()
+  await changeMember(bank.sql, TESTER, bank.communityId, member.id, { name: 'New Name' })
+  await hideMember(bank.sql, TESTER, bank.communityId, member.id)
+  await post.deliver()
+  const types = (who: string) =>
+    post.receiver.received.filter(({ path }) => path === `/hook/${who}`).map(({ json }) => json.type)
+  // Its own credit a partner may always read.
+  expect(types('own').toSorted()).toEqual(['user.left', 'wallet.credited'])
+  expect(types('reader')).toEqual(['user.left'])
+  expect(
+    (await post.deliveries(id, readerToken)).map(({ held_reason }: { held_reason: string }) => held_reason),
+  ).toEqual(['The member can no longer be seen by partners', 'The member can no longer be seen by partners', null])
+  const feed = await bank.call('/events', { token: readerToken })
+  expect(feed.body.data.map(({ type }: { type: string }) => type)).toEqual(['user.left'])
+  await showMember(bank.sql, TESTER, bank.communityId, member.id)
+  await post.deliver()
+  expect(types('reader')).toEqual(['user.left', 'user.joined'])
+})
+
+test('who leaves, returns and is erased: each is told, and what receivers answered about them is blanked', async () => {
+  const post = await startPostman()
+  const { bank, member } = post
+  post.receiver.answer = (response, { body }) => response.end(body)
+  await post.subscribe({ event_types: ['user.*'] })
+  await changeMember(bank.sql, TESTER, bank.communityId, member.id, { name: 'Ada Lang' })
+  await post.deliver()
+  await leave(bank.sql, TESTER, bank.communityId, member.id)
+  await post.deliver()
+  await returnMember(bank.sql, TESTER, bank.communityId, member.id)
+  await post.deliver()
+  const echoed = () => bank.sql`select from attempts where response like '%Ada Lang%'`
+  expect(await echoed()).toHaveLength(2)
+  await eraseMember(bank.sql, TESTER, bank.communityId, member.id)
+  await post.deliver()
+  expect(await echoed()).toHaveLength(0)
+  expect(post.receiver.received.map(({ json }) => json.type)).toEqual([
+    'user.updated',
+    'user.left',
+    'user.joined',
+    'user.left',
+    'user.erased',
+  ])
+})
+
+test('a delivery whose event is gone ends, and holds up no other', async () => {
+  const post = await startPostman()
+  const { id } = await post.subscribe()
+  const { bank } = post
+  await bank.sql`
+    insert into deliveries (community_id, subscription_id, event_id, event_created_at)
+    select ${bank.communityId}, ${id}, -n, now() from generate_series(1, 10) n`
+  await post.credit()
+  await post.deliver()
+  expect(post.receiver.received).toHaveLength(1)
+  const rows = await bank.sql`select status, count(*) from deliveries group by 1 order by 1`
+  expect(rows).toEqual([
+    { status: 'delivered', count: 1 },
+    { status: 'failed', count: 10 },
+  ])
+})
+
+test('who closes gives back what is still on the wire, uncounted; another sends it at once', async () => {
+  const post = await startPostman()
+  await post.subscribe()
+  await post.credit()
+  post.receiver.answer = () => {}
+  post.worker.wake()
+  await eventually(() => post.receiver.received.length === 1)
+  await post.worker.close()
+  const [row] = await post.bank.sql`select status, attempts, next_attempt_at <= now() as due from deliveries`
+  expect(row).toEqual({ status: 'pending', attempts: 0, due: true })
+  expect(await post.bank.sql`select from attempts`).toHaveLength(0)
+})
+
+test('what a dead worker held is taken over when its lease ends, within thirty seconds; its late word is ignored', async () => {
+  const post = await startPostman()
+  const { id } = await post.subscribe()
+  await post.credit()
+  const waiting: (() => void)[] = []
+  post.receiver.answer = (response) => void waiting.push(() => response.writeHead(500).end())
+  post.worker.wake()
+  await eventually(() => waiting.length === 1)
+  const startedAt = post.now()
+  // Another worker, whose clock is the test's: it takes nothing that is leased, and all that no longer is.
+  let nowMs = startedAt
+  const other = await post.startWorker(() => new Date(nowMs))
+  nowMs = startedAt + 20 * SECOND_MS
+  await other.deliver()
+  expect(post.receiver.received).toHaveLength(1)
+  post.receiver.answer = (response) => response.writeHead(204).end()
+  nowMs = startedAt + 29 * SECOND_MS
+  await other.deliver()
+  expect(post.receiver.received.map((received) => received.id)).toEqual(Array(2).fill(post.receiver.received[0]!.id))
+  waiting[0]!()
+  await post.worker.idle()
+  expect(await post.deliveries(id)).toMatchObject([{ status: 'delivered', attempts: [{ number: 1, status: 204 }] }])
+})
+
+test('several workers at once send each event once', async () => {
+  const post = await startPostman()
+  await post.subscribe()
+  await post.subscribe({ target_url: `${post.receiver.url}/second` })
+  const others = await Promise.all([1, 2, 3].map(() => post.startWorker(() => new Date())))
+  const writing = Promise.all(
+    Array.from({ length: 100 }, (_, n) => post.credit({ hours: 0.01, reference: `many-${n}` })),
+  )
+  const isDone = async () => {
+    await Promise.all([post, ...others].map((one) => one.deliver()))
+    return post.receiver.received.length >= 200
+  }
+  await eventually(isDone)
+  await writing
+  expect(post.receiver.received).toHaveLength(200)
+  expect(new Set(post.receiver.received.map(({ id, path }) => `${id} ${path}`)).size).toBe(200)
+  const positions = await post.bank.sql`select count(*), count(distinct position) as places, max(position) from events`
+  expect(positions[0]).toEqual({ count: 101, places: 101, max: 101 })
+})
+
+test('deleting, replaying and sending again while deliveries complete breaks nothing', async () => {
+  const post = await startPostman()
+  const { bank, token } = post
+  const others = await Promise.all([1, 2].map(() => post.startWorker(() => new Date())))
+  const since = new Date(Date.now() - HOUR_MS).toISOString()
+  for (let n = 0; n < 40; n++) await post.credit({ hours: 0.01 })
+  const kept = await post.subscribe()
+  const statuses: number[] = []
+  const call = async (path: string, method: string, body?: object) =>
+    void statuses.push((await bank.call(path, { token, method, body })).status)
+  for (let round = 0; round < 5; round++) {
+    const { id } = await post.subscribe({ target_url: `${post.receiver.url}/gone` })
+    await call(`/webhooks/subscriptions/${id}/replay`, 'POST', { since })
+    const delivering = Promise.all([post, ...others].map((one) => one.deliver()))
+    const [first] = await post.deliveries(kept.id)
+    await Promise.all([
+      call(`/webhooks/subscriptions/${kept.id}/replay`, 'POST', { since }),
+      call(`/webhooks/subscriptions/${id}`, 'DELETE'),
+      ...(first ? [call(`/webhooks/deliveries/${first.id}/redeliver`, 'POST')] : []),
+      call(`/webhooks/subscriptions/${kept.id}/replay`, 'POST', { since }),
+    ])
+    await delivering
+  }
+  await Promise.all([post, ...others].map((one) => one.deliver()))
+  await post.deliver()
+  expect(statuses.filter((status) => status !== 200 && status !== 202)).toEqual([])
+  expect(await bank.sql`select from deliveries where status <> 'delivered'`).toHaveLength(0)
+})
+
+test('slow receivers by the dozen hold up neither another community nor their own', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const elsewhere = await bank.addCommunity('elsewhere')
+  const stranger = await bank.token(undefined, await bank.addPartner({}, elsewhere))
+  post.receiver.answer = (response, { path }) => void (path.endsWith('/slow') || response.writeHead(204).end())
+  const { id } = await post.subscribe({ target_url: `${post.receiver.url}/slow` })
+  await bank.sql`
+    insert into subscriptions (community_id, partner_id, client_id, event_types, target_url, secret)
+    select community_id, partner_id, client_id, event_types, target_url, secret
+    from subscriptions, generate_series(1, 80) where id = ${id}`
+  for (let n = 0; n < 4; n++) await post.credit()
+  post.worker.wake()
+  // 64 by the community's share, then one for each that has none under way.
+  await eventually(() => post.receiver.received.length >= 64 + 65)
+  await post.subscribe({ target_url: `${post.receiver.url}/own` })
+  await post.subscribe({ target_url: `${post.receiver.url}/other`, event_types: ['user.*'] }, stranger)
+  await addMember(bank.sql, TESTER, elsewhere, { name: 'Zoe' })
+  await post.credit()
+  post.worker.wake()
+  const arrived = (who: string) => post.receiver.received.some(({ path }) => path === `/hook/${who}`)
+  await eventually(() => arrived('own') && arrived('other'))
+})

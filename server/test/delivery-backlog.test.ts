@@ -1,0 +1,79 @@
+import type { ServerResponse } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { addMember } from '../src/members/change-member.ts'
+import { eventually, startBank, TESTER } from './bank.ts'
+import { partnerActions, trustingSender } from './postman.ts'
+import { startReceiver } from './receiver.ts'
+
+const WAITING = 100_000
+const FRESH = 100
+const SLOW_MS = 14_000
+/** Of the issue: 95 of 100 are first attempted within a second. */
+const SHARE = 0.95
+const BAR_MS = 1000
+/** So that they are spread over some seconds, as fresh events are. */
+const BETWEEN_MS = 30
+
+test('beside 100,000 deliveries on a dead endpoint and a slow one, fresh events go out within a second', async () => {
+  const receiver = await startReceiver()
+  const arrivedMs = new Map<string, number>()
+  const slow = new Set<ServerResponse>()
+  const timers = new Set<NodeJS.Timeout>()
+  receiver.answer = (response, { path, json }) => {
+    if (path.endsWith('/dead')) return void response.destroy()
+    if (path.endsWith('/slow')) {
+      slow.add(response)
+      return void timers.add(setTimeout(() => response.writeHead(204).end(), SLOW_MS))
+    }
+    arrivedMs.set(json.data.reference, performance.now())
+    response.writeHead(204).end()
+  }
+  const bank = await startBank({ sender: trustingSender(receiver) })
+  // Else closing would wait for the slow ones.
+  onTestFinished(() => {
+    for (const timer of timers) clearTimeout(timer)
+    receiver.answer = (response) => response.writeHead(204).end()
+    for (const response of slow) response.destroy()
+  })
+  const token = await bank.token()
+  const { id: memberId } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  const { subscribe, credit } = partnerActions(bank, token, memberId, receiver)
+  await subscribe({ target_url: `${receiver.url}/slow` })
+  await subscribe({ target_url: `${receiver.url}/healthy` })
+  const dead = await subscribe({ target_url: `${receiver.url}/dead` })
+  await eventually(async () => (await bank.sql`select from events where position is null`).length === 0)
+  await fillBacklog(dead.id)
+
+  const committedMs: [string, number][] = []
+  for (let n = 0; n < FRESH; n++) {
+    const { reference } = await credit({ hours: 0.01 })
+    committedMs.push([reference, performance.now()])
+    await pause(BETWEEN_MS)
+  }
+  await eventually(() => arrivedMs.size === FRESH)
+  const latencies = committedMs
+    .map(([reference, at]) => Math.max(0, arrivedMs.get(reference)! - at))
+    .toSorted((one, other) => one - other)
+  const at = (share: number) => Math.round(latencies[Math.ceil(share * FRESH) - 1]!)
+  console.log(`first attempted after: median ${at(0.5)} ms, 95 % ${at(SHARE)} ms, the last ${at(1)} ms`)
+  expect(at(SHARE)).toBeLessThan(BAR_MS)
+  const [waiting] = await bank.sql<[{ count: number }]>`
+    select count(*) from deliveries where subscription_id = ${dead.id} and status = 'pending'`
+  expect(waiting.count).toBeGreaterThanOrEqual(WAITING)
+
+  /** Events that have their place already, with a delivery each. */
+  async function fillBacklog(subscriptionId: number): Promise<void> {
+    await bank.sql`
+      with made as (
+        insert into events (community_id, type, member_id, data, position)
+        select ${bank.communityId}, 'wallet.balance_changed', ${memberId},
+          jsonb_build_object('user_id', ${memberId}::int8, 'balance_centihours', 0, 'version', n), n
+        from generate_series(1, ${WAITING}) n
+        returning id, created_at
+      )
+      insert into deliveries (community_id, subscription_id, event_id, event_created_at)
+      select ${bank.communityId}, ${subscriptionId}, id, created_at from made`
+    await bank.sql`update event_heads set position = ${WAITING} where community_id = ${bank.communityId}`
+  }
+})

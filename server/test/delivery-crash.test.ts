@@ -1,0 +1,150 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { createCommunity } from '../src/communities/create-community.ts'
+import { connect } from '../src/db/connect.ts'
+import { recordEvents } from '../src/events/record.ts'
+import { SCOPE_NAMES } from '../src/http/scopes.ts'
+import { addMember } from '../src/members/change-member.ts'
+import { createPartner } from '../src/partners/create-partner.ts'
+import { callNode, eventually, fetchToken, freePort, SECRET_KEY, TESTER } from './bank.ts'
+import { newDatabase } from './database.ts'
+import { startReceiver } from './receiver.ts'
+
+/** What is built is run: `npm test` builds before it tests. */
+const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
+const CREDITS = 2000
+const WRITERS = 8
+/** One of the two processes, chosen at random, is killed whenever so many more credits have been made. */
+const CREDITS_PER_KILL = 400
+const TAKEOVER_MS = 30_000
+const RETRY_MS = 50
+
+test(
+  'killed at random, server and worker deliver every committed credit and no other',
+  { timeout: 120_000 },
+  async () => {
+    const receiver = await startReceiver()
+    const databaseUrl = await newDatabase()
+    const sql = connect(databaseUrl, { connectionsMax: 4, name: 'test' })
+    onTestFinished(() => sql.end())
+    const { id: communityId } = await createCommunity(sql, TESTER, { slug: 'town', name: 'Town' })
+    const partner = await createPartner(sql, TESTER, communityId, {
+      name: 'Bank',
+      scopes: SCOPE_NAMES,
+      rateLimitPerMinute: 1_000_000,
+    })
+    const { id: memberId } = await addMember(sql, TESTER, communityId, { name: 'Ada' })
+
+    const settings = {
+      DATABASE_URL: databaseUrl,
+      SECRET_KEY,
+      NODE_EXTRA_CA_CERTS: receiver.caFile,
+      WEBHOOK_ALLOW_PRIVATE_TARGETS: 'on',
+      LOG_LEVEL: 'error',
+    }
+    const server = await startProcess({ ...settings, ROLE: 'all' })
+    const worker = await startProcess({ ...settings, ROLE: 'worker' })
+    const base = server.url
+    const token = await fetchToken(base, partner)
+    const subscribed = await callNode(base, '/webhooks/subscriptions', {
+      token,
+      body: { event_types: ['wallet.*'], target_url: `https://localhost:${receiver.port}/hook` },
+    })
+    expect(subscribed.status).toBe(201)
+
+    let begun = 0
+    let made = 0
+    let kills = 0
+    async function write(): Promise<void> {
+      while (begun < CREDITS) {
+        const body = { user_id: memberId, hours: 0.01, reference: `tx-${(begun += 1)}` }
+        // A lost answer is asked for again; the reference makes it one credit.
+        while (!(await attempt(() => callNode(base, '/wallet/credit', { token, body })))) await pause(RETRY_MS)
+        made += 1
+      }
+    }
+    async function rollBack(): Promise<void> {
+      while (made < CREDITS) {
+        await expect(
+          sql.begin(async (tx) => {
+            const data = { user_id: memberId, balance_centihours: 0, version: 1 }
+            await recordEvents(tx, communityId, [{ type: 'wallet.balance_changed', memberId, data }])
+            throw new Error('rolled back')
+          }),
+        ).rejects.toThrow('rolled back')
+        await pause(RETRY_MS)
+      }
+    }
+    async function kill(): Promise<void> {
+      for (let next = CREDITS_PER_KILL; next < CREDITS; next += CREDITS_PER_KILL) {
+        while (made < next) await pause(1)
+        await pause(Math.random() * RETRY_MS)
+        kills += 1
+        await (Math.random() < 0.5 ? server : worker).killAndRestart()
+      }
+    }
+    await Promise.all([kill(), rollBack(), ...Array.from({ length: WRITERS }, write)])
+    const lastKillAt = Date.now()
+
+    const committed = (await sql`select uuid from events where type = 'wallet.credited'`).map(
+      ({ uuid }) => `evt_${uuid}`,
+    )
+    const deadline = lastKillAt + TAKEOVER_MS
+    const arrived = () => new Set(receiver.received.map(({ id }) => id))
+    while (arrived().size < committed.length && Date.now() < deadline) await pause(RETRY_MS)
+    const transfers = await sql`select from transfers`
+    expect(transfers).toHaveLength(CREDITS)
+    expect([...arrived()].toSorted()).toEqual(committed.toSorted())
+    const left = await sql`select from deliveries where status <> 'delivered'`
+    console.log(
+      `${kills} kills, ${committed.length} events, ${receiver.received.length - committed.length} arrived twice, ` +
+        `${left.length} not yet noted, all there ${Date.now() - lastKillAt} ms after the last restart`,
+    )
+  },
+)
+
+async function attempt(call: () => Promise<{ status: number }>): Promise<boolean> {
+  try {
+    const { status } = await call()
+    return status === 200 || status === 201
+  } catch {
+    return false
+  }
+}
+
+/** `hourbank serve`, on the same port after each restart. */
+async function startProcess(settings: Record<string, string>) {
+  const port = await freePort()
+  const { PATH, HOME } = process.env
+  const env = { PATH, HOME, PORT: `${port}`, ...settings }
+  let child: ChildProcess
+
+  async function start(): Promise<void> {
+    child = spawn(process.execPath, [COMMAND, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    child.stderr!.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    await eventually(() => {
+      if (child.exitCode !== null) throw new Error(`hourbank serve ended: ${output}`)
+      return output.includes('Hourbank is running.')
+    })
+  }
+  async function end(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exited
+  }
+  onTestFinished(end)
+  await start()
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async killAndRestart() {
+      await end()
+      await start()
+    },
+  }
+}

@@ -1,0 +1,155 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { connect } from '../src/db/connect.ts'
+import { recordEvents } from '../src/events/record.ts'
+import { publishListing } from '../src/listings/change-listing.ts'
+import { addMember } from '../src/members/change-member.ts'
+import { callNode, eventually, startBank, startTestNode, TESTER, type Bank } from './bank.ts'
+
+const WRITERS = 50
+const EVENTS_PER_WRITER = 10
+const DELAY_MAX_MS = 150
+
+interface FeedEvent {
+  id: string
+  type: string
+  data: Record<string, unknown>
+}
+
+async function readFeed(bank: Bank, token: string, cursor?: string, limit = 100) {
+  const query = new URLSearchParams({ limit: `${limit}`, ...(cursor && { cursor }) })
+  return bank.call(`/events?${query}`, { token })
+}
+
+/** From the cursor to the end there is now. */
+async function readAll(bank: Bank, token: string, cursor?: string): Promise<{ events: FeedEvent[]; cursor: string }> {
+  const events: FeedEvent[] = []
+  for (;;) {
+    const { status, body } = await readFeed(bank, token, cursor)
+    if (status !== 200) throw new Error(JSON.stringify(body))
+    events.push(...body.data)
+    cursor = body.meta.next_cursor as string
+    if (!body.meta.has_more) return { events, cursor }
+  }
+}
+
+const allPlaced = (bank: Bank) =>
+  eventually(async () => (await bank.sql`select from events where position is null`).length === 0)
+
+test('beside fifty writers that commit late, a reader misses nothing and sees nothing twice', async () => {
+  const bank = await startBank()
+  await bank.sql`update partners set rate_limit_per_minute = 1000000`
+  const token = await bank.token()
+  const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  const writing = connect(bank.databaseUrl, { connectionsMax: WRITERS, name: 'test writers' })
+  let written = 0
+
+  async function write(writer: number): Promise<void> {
+    for (let n = 0; n < EVENTS_PER_WRITER; n++) {
+      await writing.begin(async (tx) => {
+        const data = { user_id: member.id, balance_centihours: 0, version: writer * EVENTS_PER_WRITER + n }
+        await recordEvents(tx, bank.communityId, [{ type: 'wallet.balance_changed', memberId: member.id, data }])
+        await pause(Math.random() * DELAY_MAX_MS)
+      })
+      written += 1
+    }
+  }
+  const writers = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)))
+  const seen: string[] = []
+  let cursor: string | undefined
+  let rounds = 0
+  const total = WRITERS * EVENTS_PER_WRITER
+  await eventually(async () => {
+    const { status, body } = await readFeed(bank, token, cursor, 7)
+    expect(status).toBe(200)
+    for (const event of body.data as FeedEvent[]) if (event.type === 'wallet.balance_changed') seen.push(event.id)
+    cursor = body.meta.next_cursor
+    rounds += 1
+    return written === total && !body.meta.has_more && seen.length >= total
+  })
+  await writers
+  await writing.end()
+  const stored = await bank.sql`select uuid from events where type = 'wallet.balance_changed'`
+  expect(seen).toHaveLength(total)
+  expect(seen.toSorted()).toEqual(stored.map(({ uuid }) => `evt_${uuid}`).toSorted())
+  expect(rounds).toBeGreaterThan(total / 7)
+})
+
+test('the feed holds what the scopes of the token allow, and goes on from its cursor', async () => {
+  const bank = await startBank()
+  const all = await bank.token()
+  const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada', email: 'ada@example.org' })
+  await publishListing(bank.sql, TESTER, bank.communityId, {
+    member_id: member.id,
+    type: 'service',
+    title: 'Bread',
+    description: '',
+    category: 'Kitchen',
+    centihours: 100,
+    external_id: null,
+  })
+  await bank.call('/wallet/credit', { token: all, body: { user_id: member.id, hours: 1, reference: 'a', note: 'n' } })
+  await allPlaced(bank)
+  const types = async (scope: string) => {
+    const { body } = await readFeed(bank, await bank.token(scope))
+    return (body.data as FeedEvent[]).map(({ type }) => type)
+  }
+  expect(await types('webhooks.manage')).toEqual([])
+  expect(await types('webhooks.manage users.read')).toEqual(['user.joined'])
+  expect(await types('webhooks.manage listings.read')).toEqual(['listing.published'])
+  expect(await types('webhooks.manage wallet.read')).toEqual(['wallet.credited'])
+  const { events, cursor } = await readAll(bank, all)
+  expect(events.map(({ type }) => type)).toEqual(['user.joined', 'listing.published', 'wallet.credited'])
+  expect(events[0]!.data).toMatchObject({ email: 'ada@example.org', version: 1 })
+  expect(events[2]!.data).toMatchObject({ reference: 'a', note: 'n', hours: 1 })
+  expect((await bank.sql`select from audit_log where action = 'members.email_read'`).length).toBe(1)
+  const plain = await readAll(bank, await bank.token('webhooks.manage users.read'))
+  expect(plain.events[0]!.data).not.toHaveProperty('email')
+  const stranger = await bank.addPartner()
+  const others = await readAll(bank, await bank.token(undefined, stranger))
+  expect(others.events[2]!.data).toEqual({ user_id: member.id, balance_hours: 1, version: expect.any(Number) })
+
+  expect((await readAll(bank, all, cursor)).events).toEqual([])
+  await addMember(bank.sql, TESTER, bank.communityId, { name: 'Bo' })
+  await allPlaced(bank)
+  expect((await readAll(bank, all, cursor)).events.map(({ data }) => data.name)).toEqual(['Bo'])
+})
+
+test('another community sees none of it', async () => {
+  const bank = await startBank()
+  const elsewhere = await bank.addCommunity('elsewhere')
+  const stranger = await bank.addPartner({}, elsewhere)
+  await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  await allPlaced(bank)
+  const { body } = await readFeed(bank, await bank.token(undefined, stranger))
+  expect(body.data).toEqual([])
+})
+
+test('a cursor older than what is kept is 410 cursor_expired, one from before a restore 410 resync_required', async () => {
+  const bank = await startBank()
+  const token = await bank.token()
+  const { body } = await readFeed(bank, token)
+  await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  await allPlaced(bank)
+  const later = await readFeed(bank, token)
+  await bank.sql`update event_heads set pruned_position = position`
+  const expired = await readFeed(bank, token, body.meta.next_cursor)
+  expect({ status: expired.status, error: expired.body.error }).toEqual({ status: 410, error: 'cursor_expired' })
+  // Whoever had read all of it goes on, and whoever begins anew begins with what there is.
+  expect(await readFeed(bank, token, later.body.meta.next_cursor)).toMatchObject({ status: 200, body: { data: [] } })
+  expect(await readFeed(bank, token)).toMatchObject({ status: 200, body: { data: [] } })
+
+  await bank.sql`update installation set epoch = gen_random_uuid()`
+  const { url } = await startTestNode(bank.databaseUrl)
+  const restored = await callNode(url, `/events?cursor=${later.body.meta.next_cursor}`, { token })
+  expect({ status: restored.status, error: restored.body.error }).toEqual({ status: 410, error: 'resync_required' })
+})
+
+test('the feed asks for a token and webhooks.manage; a cursor that is none is 422', async () => {
+  const bank = await startBank()
+  expect((await bank.call('/events')).status).toBe(401)
+  expect((await readFeed(bank, await bank.token('users.read'))).status).toBe(403)
+  const token = await bank.token()
+  expect((await bank.call('/events?cursor=nonsense', { token })).status).toBe(422)
+  expect((await bank.call('/events?limit=101', { token })).status).toBe(422)
+})

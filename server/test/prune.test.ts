@@ -1,0 +1,164 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { connect, type Sql } from '../src/db/connect.ts'
+import { makePartitions } from '../src/db/partitions.ts'
+import { prune } from '../src/db/prune.ts'
+import { addMember } from '../src/members/change-member.ts'
+import { eventually, startBank, TESTER } from './bank.ts'
+import { startPostman } from './postman.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const CALL_LOG_DAYS = 90
+
+const inDays = (days: number) => new Date(Date.now() + days * DAY_MS)
+const pruneAt = (sql: Sql, now: Date) => prune(sql, { callLogDays: CALL_LOG_DAYS, now })
+
+async function count(sql: Sql, table: string): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`select count(*) from ${sql(table)}`
+  return row.count
+}
+
+test('events go after thirty days with their deliveries and attempts; an old feed cursor is told so', async () => {
+  const post = await startPostman()
+  const { bank, token } = post
+  const { sql } = bank
+  const start = await bank.call('/events', { token })
+  const { id } = await post.subscribe()
+  await post.credit()
+  await post.deliver()
+  expect(await count(sql, 'attempts')).toBe(1)
+  await pruneAt(sql, inDays(29))
+  expect([await count(sql, 'events'), await count(sql, 'deliveries'), await count(sql, 'attempts')]).toEqual([2, 1, 1])
+  const head = await bank.call('/events', { token })
+  // A week's partition goes as a whole, once its last day is old enough.
+  const { partitions } = await pruneAt(sql, inDays(30 + 7 + 1))
+  expect(new Set(partitions.map((name) => name.replace(/_\d+$/, '')))).toEqual(new Set(['attempts', 'events']))
+  expect([await count(sql, 'events'), await count(sql, 'deliveries'), await count(sql, 'attempts')]).toEqual([0, 0, 0])
+  expect(await post.deliveries(id)).toEqual([])
+  const expired = await bank.call(`/events?cursor=${start.body.meta.next_cursor}`, { token })
+  expect({ status: expired.status, error: expired.body.error }).toEqual({ status: 410, error: 'cursor_expired' })
+  expect((await bank.call(`/events?cursor=${head.body.meta.next_cursor}`, { token })).status).toBe(200)
+  // What comes afterwards goes on behind.
+  await post.credit()
+  await post.deliver()
+  const next = await bank.call(`/events?cursor=${head.body.meta.next_cursor}`, { token })
+  expect(next.body.data).toHaveLength(1)
+  expect(post.receiver.received).toHaveLength(2)
+})
+
+test('the call log goes after CALL_LOG_DAYS, tokens seven days after they expired', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const { sql } = bank
+  const token = await bank.token()
+  await bank.call('/webhooks/event-types', { token })
+  await eventually(async () => (await count(sql, 'call_log')) >= 2)
+  await pruneAt(sql, inDays(6.9))
+  expect(await count(sql, 'tokens')).toBe(1)
+  await pruneAt(sql, inDays(7.1))
+  expect(await count(sql, 'tokens')).toBe(0)
+  expect(await count(sql, 'call_log')).toBe(2)
+  await prune(sql, { callLogDays: CALL_LOG_DAYS, now: inDays(CALL_LOG_DAYS - 1) })
+  expect(await count(sql, 'call_log')).toBe(2)
+  await prune(sql, { callLogDays: CALL_LOG_DAYS, now: inDays(CALL_LOG_DAYS + 8) })
+  expect(await count(sql, 'call_log')).toBe(0)
+})
+
+test('what stands in default partitions goes too, in batches', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const { sql, communityId } = bank
+  await sql`
+    insert into call_log (community_id, at, request_id, method, path, status, duration_ms)
+    select ${communityId}, '2020-01-01'::timestamptz + n * interval '1 second', gen_random_uuid(), 'GET', '/', 200, 1
+    from generate_series(1, 2500) n`
+  await sql`
+    insert into events (community_id, created_at, type, data, position)
+    select ${communityId}, '2020-01-01', 'wallet.balance_changed', '{}', n from generate_series(1, 1500) n`
+  await sql`
+    insert into attempts (community_id, at, delivery_id, number, duration_ms)
+    select ${communityId}, '2020-01-01'::timestamptz, n, 1, 1 from generate_series(1, 1200) n`
+  await sql`insert into event_heads (community_id, position) values (${communityId}, 1500)
+    on conflict (community_id) do update set position = 1500`
+  const { rows } = await pruneAt(sql, new Date())
+  expect(rows).toBe(2500 + 1500 + 1200)
+  const [head] = await sql`select pruned_position from event_heads where community_id = ${communityId}`
+  expect(head!.pruned_position).toBe(1500)
+  for (const table of ['call_log_default', 'events_default', 'attempts_default'])
+    expect(await count(sql, table)).toBe(0)
+})
+
+test('events that nobody has been told of yet are kept', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  await pruneAt(bank.sql, inDays(60))
+  expect(await count(bank.sql, 'events')).toBe(1)
+})
+
+test('one node at a time: whoever finds another at it leaves it alone', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  await bank.token()
+  const other = await bank.sql.reserve()
+  await other`begin`
+  await other`select pg_advisory_xact_lock(4711003)`
+  expect(await pruneAt(bank.sql, inDays(365))).toEqual({ partitions: [], rows: 0 })
+  await other`rollback`
+  other.release()
+  expect((await pruneAt(bank.sql, inDays(365))).rows).toBe(1)
+})
+
+test('a table that somebody reads for long is not waited for, neither to drop a partition nor to make one', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const { sql } = bank
+  const reader = connect(bank.databaseUrl, { connectionsMax: 1, name: 'test reader' })
+  onTestFinished(() => reader.end())
+  const reading = await reader.reserve()
+  await reading`begin`
+  await reading`select count(*) from call_log`
+  const before = await partitionNames(sql)
+  const writing = Promise.all([pruneAt(sql, inDays(365)), makePartitions(sql, inDays(700))])
+  // Meanwhile calls are logged: nobody stands behind the wait for longer than its limit.
+  const startedAt = performance.now()
+  await sql`
+    insert into call_log (community_id, at, request_id, method, path, status, duration_ms)
+    values (${bank.communityId}, now(), gen_random_uuid(), 'GET', '/', 200, 1)`
+  expect(performance.now() - startedAt).toBeLessThan(5000)
+  await writing
+  const still = await partitionNames(sql)
+  expect(still.filter((name) => name.startsWith('call_log'))).toEqual(
+    before.filter((name) => name.startsWith('call_log')),
+  )
+  await reading`commit`
+  reading.release()
+  const { partitions } = await pruneAt(sql, inDays(365))
+  expect(partitions.filter((name) => name.startsWith('call_log')).length).toBeGreaterThan(0)
+})
+
+test('under load: credits and deliveries go on while weeks of events are dropped', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const { sql, communityId } = bank
+  for (let week = 6; week < 12; week++) await makePartitions(sql, inDays(-7 * week))
+  await sql`
+    insert into events (community_id, created_at, type, data, position)
+    select ${communityId}, now() - interval '80 days' + n * interval '12 minutes', 'wallet.balance_changed', '{}', n
+    from generate_series(1, 4000) n`
+  await sql`update event_heads set position = 4000 where community_id = ${communityId}`
+  const { id } = await post.subscribe()
+  await sql`
+    insert into deliveries (community_id, subscription_id, event_id, event_created_at)
+    select ${communityId}, ${id}, id, created_at from events where position <= 4000`
+  await sql`update subscriptions set status = 'paused'`
+  const pruning = pruneAt(sql, new Date())
+  for (let n = 0; n < 30; n++) await post.credit()
+  const { partitions } = await pruning
+  expect(partitions.filter((name) => name.startsWith('events_')).length).toBeGreaterThan(3)
+  await sql`update subscriptions set status = 'active'`
+  await sql`delete from deliveries where event_id in (select id from events where position <= 4000 and position > 0)`
+  await post.deliver()
+  expect(post.receiver.received).toHaveLength(30)
+})
+
+async function partitionNames(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select inhrelid::regclass::text as name from pg_inherits i join pg_class c on c.oid = i.inhparent and c.relkind = 'p'
+    order by 1`
+  return rows.map(({ name }) => name)
+}

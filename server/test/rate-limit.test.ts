@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
+import { newToken } from '../src/http/secrets.ts'
+import { changePartner } from '../src/partners/change-partner.ts'
+import { createClient } from '../src/partners/create-client.ts'
+import { eventually, startBank, TESTER, type Answer } from './bank.ts'
+
+/** The two headers, read as a partner's client would read them. */
+function limitOf({ headers }: Answer) {
+  const policy = /^"default";q=(\d+);w=(\d+)$/.exec(headers.get('ratelimit-policy') ?? '')
+  const state = /^"default";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '')
+  return (
+    policy &&
+    state && {
+      quota: Number(policy[1]),
+      windowSeconds: Number(policy[2]),
+      remaining: Number(state[1]),
+      resetSeconds: Number(state[2]),
+    }
+  )
+}
+
+test('a partner may call as often as its limit says; then it is told when to come back', async () => {
+  const bank = await startBank()
+  const partner = await bank.addPartner({ rateLimitPerMinute: 4 })
+  const token = await bank.token(undefined, partner)
+  // The call for the token was the first of the four.
+  for (const remaining of [2, 1, 0]) {
+    const answer = await bank.call('/users', { token })
+    expect(answer.status).toBe(200)
+    expect(limitOf(answer)).toMatchObject({ quota: 4, windowSeconds: 60, remaining })
+  }
+  for (let n = 0; n < 3; n++) {
+    const refused = await bank.call('/users', { token })
+    expect({ status: refused.status, error: refused.body.error }).toEqual({ status: 429, error: 'rate_limited' })
+    const { remaining, resetSeconds } = limitOf(refused)!
+    expect(remaining).toBe(0)
+    expect(resetSeconds).toBeGreaterThanOrEqual(1)
+    expect(resetSeconds).toBeLessThanOrEqual(60)
+    expect(refused.headers.get('retry-after')).toBe(`${resetSeconds}`)
+  }
+  const credentials = { client_id: partner.clientId, client_secret: partner.clientSecret }
+  const noToken = await bank.call('/oauth/token', { body: { grant_type: 'client_credentials', ...credentials } })
+  expect(noToken.status).toBe(429)
+})
+
+test('every authenticated answer tells the state of the limit, and every refused call counts', async () => {
+  const bank = await startBank()
+  const { sql, communityId, partner } = bank
+  const token = await bank.token('users.read')
+  const narrow = await bank.token('listings.read')
+  const credentials = { client_id: partner.clientId, client_secret: partner.clientSecret }
+  const calls: [status: number, call: () => Promise<Answer>][] = [
+    [200, () => bank.call('/users', { token })],
+    [403, () => bank.call('/users', { token: narrow })],
+    [404, () => bank.call('/nope', { token })],
+    [405, () => bank.call('/users', { token, method: 'DELETE' })],
+    [422, () => bank.call('/users?limit=0', { token })],
+    [400, () => bank.call('/users?limit=1&limit=2', { token })],
+    [304, () => bank.call('/users', { token, headers: { 'if-none-match': '*' } })],
+    [200, () => bank.call('/oauth/token', { body: { grant_type: 'client_credentials', ...credentials } })],
+    [400, () => bank.call('/oauth/token', { body: { grant_type: 'password', ...credentials } })],
+    [200, () => bank.call('/oauth/revoke', { body: { token: 'unknown', ...credentials } })],
+  ]
+  let before = limitOf(await bank.call('/users', { token }))!.remaining
+  for (const [status, call] of calls) {
+    const answer = await call()
+    expect({ status: answer.status, ...limitOf(answer) }).toMatchObject({ status, quota: 600, remaining: before - 1 })
+    before -= 1
+  }
+
+  await switchPartnerApi(sql, TESTER, communityId, { enabled: false, reason: 'test' })
+  const off = await eventually(async () => {
+    const answer = await bank.call('/users', { token })
+    return answer.status === 503 && answer
+  })
+  expect(limitOf(off)!.remaining).toBeLessThan(before)
+  await switchPartnerApi(sql, TESTER, communityId, { enabled: true })
+  await changePartner(sql, TESTER, communityId, partner.partnerId, { allowed_networks: ['192.0.2.1'] })
+  const elsewhere = await eventually(async () => {
+    const answer = await bank.call('/users', { token })
+    return answer.status === 403 && answer
+  })
+  expect(limitOf(elsewhere)!.remaining).toBeLessThan(limitOf(off)!.remaining)
+})
+
+test('whoever is not authenticated learns nothing of a limit, and uses nobody up', async () => {
+  const bank = await startBank()
+  const token = await bank.token()
+  const before = limitOf(await bank.call('/users', { token }))!.remaining
+  const wrong = { grant_type: 'client_credentials', client_id: bank.partner.clientId, client_secret: 'wrong' }
+  for (const answer of [
+    await bank.call('/users'),
+    await bank.call('/users', { token: newToken(bank.communityId) }),
+    await bank.call('/nope', { token: newToken(bank.communityId) }),
+    await bank.call('/oauth/token', { body: wrong }),
+  ]) {
+    expect(answer.headers.get('ratelimit')).toBeNull()
+    expect(answer.headers.get('ratelimit-policy')).toBeNull()
+  }
+  expect(limitOf(await bank.call('/users', { token }))!.remaining).toBe(before - 1)
+})
+
+test('partners are counted apart, the clients of one partner together', async () => {
+  const bank = await startBank()
+  const [one, other] = [
+    await bank.addPartner({ rateLimitPerMinute: 3 }),
+    await bank.addPartner({ rateLimitPerMinute: 3 }),
+  ]
+  const second = await createClient(bank.sql, TESTER, bank.communityId, one.partnerId, { name: 'second' })
+  const [oneToken, secondToken] = [await bank.token(undefined, one), await bank.token(undefined, { ...one, ...second })]
+  expect((await bank.call('/users', { token: oneToken })).status).toBe(200)
+  expect((await bank.call('/users', { token: secondToken })).status).toBe(429)
+  expect((await bank.call('/users', { token: oneToken })).status).toBe(429)
+
+  const otherToken = await bank.token(undefined, other)
+  expect((await bank.call('/users', { token: otherToken })).status).toBe(200)
+})
+
+test('two hundred calls at once lose no count', async () => {
+  const bank = await startBank()
+  const token = await bank.token(undefined, await bank.addPartner({ rateLimitPerMinute: 101 }))
+  const answers = await Promise.all(Array.from({ length: 200 }, () => bank.call('/users', { token })))
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(100)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(100)
+  const remaining = answers.filter(({ status }) => status === 200).map((answer) => limitOf(answer)!.remaining)
+  expect(new Set(remaining).size).toBe(100)
+})
+
+test('a new limit holds for live tokens', async () => {
+  const bank = await startBank()
+  const token = await bank.token()
+  expect(limitOf(await bank.call('/users', { token }))!.quota).toBe(600)
+  await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { rate_limit_per_minute: 2 })
+  await eventually(async () => limitOf(await bank.call('/users', { token }))!.quota === 2)
+  expect((await bank.call('/users', { token })).status).toBe(429)
+})
+
+test('one of several processes grants its share, and names the whole', async () => {
+  const bank = await startBank({ config: { webConcurrency: 4 } })
+  const token = await bank.token(undefined, await bank.addPartner({ rateLimitPerMinute: 8 }))
+  const answer = await bank.call('/users', { token })
+  expect(limitOf(answer)).toMatchObject({ quota: 8, remaining: 0 })
+  expect((await bank.call('/users', { token })).status).toBe(429)
+})
