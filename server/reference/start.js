@@ -13,6 +13,8 @@ try {
     hideClientButton: true,
     proxyUrl: '',
     persistAuth: false,
+    // Neither the console's cookie goes along, nor does a browser answer our challenge (401, Basic) with a prompt.
+    customFetch: (input, init) => fetch(input, { ...init, credentials: 'omit' }),
     orderSchemaPropertiesBy: 'preserve',
     authentication: { preferredSecurityScheme: 'clientCredentials' },
   })

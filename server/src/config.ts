@@ -191,7 +191,8 @@ function trustProxy(text: string): string[] {
   try {
     for (const range of ranges) parseNetwork(range)
   } catch (error) {
-    throw new Error(`the addresses of the proxies in front, like 10.0.0.0/8, 192.0.2.7 (${(error as Error).message})`)
+    const { message } = error as Error
+    throw new Error(`the addresses of the proxies in front, like 10.0.0.0/8, 192.0.2.7 (${message})`, { cause: error })
   }
   return ranges
 }

@@ -1,21 +1,22 @@
 import { inspect } from 'node:util'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ApiError, Hourbank, HourbankError, verifyWebhook, type HourbankOptions } from '../../client/src/index.ts'
 import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
 import { closeListing, publishListing } from '../src/listings/change-listing.ts'
 import { addMember, changeMember, leave } from '../src/members/change-member.ts'
 import { API_PREFIX } from '../src/http/frame.ts'
 import { createSender } from '../src/webhooks/send.ts'
-import { eventually, startBank, TESTER, type Bank, type TestPartner } from './bank.ts'
+import { eventually, startBank, TESTER, type Bank, type BankOptions, type TestPartner } from './bank.ts'
 import { credentials } from './oauth.ts'
 import { startReceiver } from './receiver.ts'
 
 let bank: Bank
 let hourbank: Hourbank
-beforeEach(async () => {
-  bank = await startBank()
+
+async function start(options?: BankOptions): Promise<void> {
+  bank = await startBank(options)
   hourbank = clientOf(bank)
-})
+}
 
 function clientOf(
   { url }: { url: string },
@@ -66,6 +67,7 @@ async function refusalOf(call: Promise<unknown>): Promise<ApiError> {
 
 describe('members', () => {
   test('are read one by one, by page, and all in a row', async () => {
+    await start()
     const [ada, bo, cy] = await join('Ada', 'Bo', 'Cy')
     await changeMember(bank.sql, TESTER, bank.communityId, ada!.id, { email: 'ada@example.org' })
     expect(await hourbank.users.get(ada!.id)).toMatchObject({ name: 'Ada', email: 'ada@example.org', status: 'active' })
@@ -81,9 +83,15 @@ describe('members', () => {
     expect(pages.map(({ data }) => data.length)).toEqual([2, 1])
     const { data } = await hourbank.users.list({ payment_reference: bo!.payment_reference })
     expect(data.map(({ name }) => name)).toEqual(['Bo'])
+
+    expect(await refusalOf(hourbank.users.get(999))).toMatchObject({ status: 404, code: 'user_not_found' })
+    // What is no id must not lead somewhere else.
+    await expect(hourbank.users.get('..' as never)).rejects.toBeInstanceOf(TypeError)
+    await expect(hourbank.users.get(1.5)).rejects.toBeInstanceOf(TypeError)
   })
 
   test('are kept as a copy by rounds of changes and removals', async () => {
+    await start()
     const [ada, bo] = await join('Ada', 'Bo')
     const first = await hourbank.users.changes()
     expect(first.items.map(({ name }) => name)).toEqual(['Ada', 'Bo'])
@@ -99,15 +107,10 @@ describe('members', () => {
     expect((await hourbank.users.changes(second.syncedUntil)).items).toEqual([])
     expect((await hourbank.removals.changes(gone.syncedUntil)).items).toEqual([])
   })
-
-  test('who is unknown is told so, and an id that is none leads nowhere else', async () => {
-    expect(await refusalOf(hourbank.users.get(999))).toMatchObject({ status: 404, code: 'user_not_found' })
-    await expect(hourbank.users.get('..' as never)).rejects.toBeInstanceOf(TypeError)
-    await expect(hourbank.users.get(1.5)).rejects.toBeInstanceOf(TypeError)
-  })
 })
 
 test('listings are read one by one, filtered, all in a row, and by changes and removals', async () => {
+  await start()
   const [ada] = await join('Ada')
   const bread = await publish(ada!.id, 'Bread')
   await publish(ada!.id, 'Lift', 'request')
@@ -131,6 +134,7 @@ test('listings are read one by one, filtered, all in a row, and by changes and r
 
 describe('hours', () => {
   test('are credited once per reference, and a repetition is told what happened', async () => {
+    await start()
     const [ada] = await join('Ada')
     const request = { user_id: ada!.id, hours: 1.5, reference: 'a/b?c=ä&🥖', note: 'Hi', settled_on: '2026-01-30' }
     const credit = await hourbank.wallet.credit(request)
@@ -145,6 +149,7 @@ describe('hours', () => {
   })
 
   test('two hundred identical credits at once make one transfer', async () => {
+    await start()
     const [ada] = await join('Ada')
     const credit = { user_id: ada!.id, hours: 1, reference: 'tx-1' }
     const answers = await Promise.all(Array.from({ length: 200 }, () => hourbank.wallet.credit(credit)))
@@ -154,6 +159,7 @@ describe('hours', () => {
   })
 
   test('are listed with the sum of the whole selection, and taken back once', async () => {
+    await start()
     const [ada] = await join('Ada')
     for (const hours of [1, 2, 3]) {
       await hourbank.wallet.credit({ user_id: ada!.id, hours, reference: `tx-${hours}` })
@@ -179,6 +185,7 @@ describe('hours', () => {
 })
 
 test('community totals are read as they are', async () => {
+  await start()
   const aggregates = await hourbank.aggregates.community()
   const { body } = await bank.call('/aggregates/community', { token: await bank.token() })
   expect(aggregates).toEqual(body.data)
@@ -192,9 +199,8 @@ async function startWithReceiver() {
     allowPrivateTargets: true,
     ca: receiver.ca,
   })
-  bank = await startBank({ sender })
+  await start({ sender })
   await bank.sql`update partners set rate_limit_per_minute = 100000`
-  hourbank = clientOf(bank)
   const { subscriptions } = hourbank.webhooks
   const arrived = (type: string, count = 1) =>
     eventually(() => {
@@ -205,7 +211,8 @@ async function startWithReceiver() {
 }
 
 describe('webhooks', () => {
-  test('are subscribed to, changed, paused, listed and deleted', async () => {
+  test('are chosen from a catalogue, subscribed to, changed, paused, listed and deleted', async () => {
+    await start()
     const { subscriptions } = hourbank.webhooks
     const made = await subscriptions.create({
       event_types: ['wallet.*', 'future.thing'],
@@ -225,6 +232,9 @@ describe('webhooks', () => {
     expect(await subscriptions.delete(made.id)).toBeUndefined()
     expect((await subscriptions.list()).data).toEqual([])
     expect(await refusalOf(subscriptions.delete(made.id))).toMatchObject({ code: 'subscription_not_found' })
+
+    const types = await hourbank.webhooks.eventTypes()
+    expect(types.find(({ name }) => name === 'user.joined')).toMatchObject({ scope: 'users.read' })
   })
 
   test('arrive, are verified, and are sent again on request', async () => {
@@ -269,14 +279,10 @@ describe('webhooks', () => {
       expect(await verifyWebhook(body, headers, secrets)).toMatchObject({ type: 'webhook.test' })
     }
   })
-
-  test('have a catalogue', async () => {
-    const types = await hourbank.webhooks.eventTypes()
-    expect(types.find(({ name }) => name === 'user.joined')).toMatchObject({ scope: 'users.read' })
-  })
 })
 
 test('events are followed as a feed, from where the last reading ended', async () => {
+  await start()
   await bank.sql`update partners set rate_limit_per_minute = 100000`
   const [ada] = await join('Ada')
   const first = await eventually(async () => {
@@ -301,16 +307,15 @@ test('events are followed as a feed, from where the last reading ended', async (
 })
 
 describe('a refusal', () => {
-  test('names every field, and the request as the service knows it', async () => {
+  test('names every field, the scope that is needed, the request as the service knows it, and no credentials', async () => {
+    await start()
     const error = await refusalOf(hourbank.wallet.credit({ user_id: 1, hours: -1, reference: '' }))
     expect(error).toMatchObject({ name: 'ApiError', kind: 'api', status: 422, code: 'validation_failed' })
     expect(error.errors.map(({ field }) => field).toSorted()).toEqual(['hours', 'reference'])
     expect(error.requestId).toMatch(/^[0-9a-f-]{36}$/)
     expect(error.message).toContain('POST /wallet/credit: 422 validation_failed')
     expect(error).toBeInstanceOf(HourbankError)
-  })
 
-  test('names the scope that is needed', async () => {
     const reader = clientOf(bank, { scope: ['users.read', 'listings.read'] })
     expect(await refusalOf(reader.wallet.credits())).toMatchObject({
       code: 'insufficient_scope',
@@ -318,16 +323,15 @@ describe('a refusal', () => {
       message: expect.stringContaining('Needs the scope wallet.read or wallet.write.'),
     })
     expect((await reader.users.list()).data).toEqual([])
-  })
 
-  test('of the credentials is told once, without them', async () => {
     const wrong = clientOf(bank, { retries: 5 }, { ...bank.partner, clientSecret: 'not-the-right-secret' })
-    const error = await refusalOf(wrong.users.list())
-    expect(error).toMatchObject({ status: 401, code: 'invalid_client' })
-    expect(inspect([error, wrong], { depth: 10, showHidden: true })).not.toContain('not-the-right-secret')
+    const refusal = await refusalOf(wrong.users.list())
+    expect(refusal).toMatchObject({ status: 401, code: 'invalid_client' })
+    expect(inspect([refusal, wrong], { depth: 10, showHidden: true })).not.toContain('not-the-right-secret')
   })
 
   test('by an administrator who switched the API off is told at once, with the reason', async () => {
+    await start()
     await switchPartnerApi(bank.sql, TESTER, bank.communityId, { enabled: false, reason: 'Closed over Easter' })
     const waits: number[] = []
     const patient = clientOf(bank, { retries: 5, wait: async (ms) => void waits.push(ms) })
@@ -338,6 +342,7 @@ describe('a refusal', () => {
   })
 
   test('for too many requests is told with the time to wait when that is longer than the call may take', async () => {
+    await start()
     await bank.sql`update partners set rate_limit_per_minute = 2`
     const waits: number[] = []
     const hasty = clientOf(bank, { retries: 5, totalTimeoutMs: 1_000, wait: async (ms) => void waits.push(ms) })
@@ -364,42 +369,37 @@ function counting() {
   return { client, paths, tokens, held: () => authorization.replace('Bearer ', '') }
 }
 
-describe('the token', () => {
-  test('is asked for once by a hundred calls at once, and kept', async () => {
-    const { client, tokens } = counting()
-    await Promise.all(Array.from({ length: 100 }, () => client.users.list()))
-    expect(tokens()).toBe(1)
-  })
+async function liveTokens(): Promise<number> {
+  const [row] = await bank.sql`select count(*)::int4 as live from tokens where revoked_at is null`
+  return row!.live
+}
 
-  test('that was revoked elsewhere is replaced in the middle of a call', async () => {
+describe('the token', () => {
+  test('is asked for once by a hundred calls at once, kept, and replaced in the middle when it was revoked', async () => {
+    await start()
     const { client, tokens, held } = counting()
     const [ada] = await join('Ada')
-    await client.users.list()
+    await Promise.all(Array.from({ length: 100 }, () => client.users.list()))
+    expect(tokens()).toBe(1)
     await bank.call('/oauth/revoke', { body: { ...credentials(bank.partner), token: held() } })
     await client.wallet.credit({ user_id: ada!.id, hours: 1, reference: 'tx-1' })
     expect(tokens()).toBe(2)
     expect(await client.wallet.balance(ada!.id)).toMatchObject({ balance_hours: 1 })
   })
 
-  test('is given back on request, and the next call gets another', async () => {
+  test('is given back on request, after which there is another, and at the end, after which there is none', async () => {
+    await start()
     const { client, tokens, paths } = counting()
     await client.revokeToken()
     expect(paths).toEqual([])
     await client.users.list()
     await client.revokeToken()
-    expect(paths.at(-1)).toBe('/oauth/revoke')
-    const [row] = await bank.sql`select count(*)::int4 as live from tokens where revoked_at is null`
-    expect(row!.live).toBe(0)
+    expect(await liveTokens()).toBe(0)
     await client.users.list()
-    expect(tokens()).toBe(2)
-  })
+    expect({ live: await liveTokens(), tokens: tokens() }).toEqual({ live: 1, tokens: 2 })
 
-  test('is given back at the end, after which nothing is sent', async () => {
-    const { client, paths } = counting()
-    await client.users.list()
     await client.close()
-    const [row] = await bank.sql`select count(*)::int4 as live from tokens where revoked_at is null`
-    expect(row!.live).toBe(0)
+    expect(await liveTokens()).toBe(0)
     const sent = paths.length
     await expect(client.users.list()).rejects.toMatchObject({ name: 'HourbankError', kind: 'closed' })
     await client.close()
@@ -408,6 +408,7 @@ describe('the token', () => {
 })
 
 test('an address is taken with or without the prefix and a slash; what is none, and limits that are none, are refused', async () => {
+  await start()
   for (const baseUrl of [bank.url, `${bank.url}/`, `${bank.url}/api/partner/v1`, `${bank.url}/api/partner/v1/`]) {
     expect((await clientOf({ url: baseUrl }).users.list()).data).toEqual([])
   }
@@ -420,10 +421,7 @@ test('an address is taken with or without the prefix and a slash; what is none, 
     expect(() => clientOf(bank, wrong)).toThrow(RangeError)
     await expect(hourbank.users.list({}, wrong)).rejects.toBeInstanceOf(RangeError)
   }
-})
-
-test('a client that is printed shows nothing that is secret', async () => {
-  await hourbank.users.list()
+  // Nor does a client that is printed tell what it was given.
   const printed = inspect(hourbank, { depth: 10, showHidden: true }) + JSON.stringify(hourbank)
   expect(printed).not.toContain(bank.partner.clientSecret)
   expect(printed).not.toContain(bank.partner.clientId)

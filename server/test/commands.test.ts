@@ -355,9 +355,9 @@ async function inTurns<T>(items: T[], work: (item: T) => Promise<void>): Promise
 async function serve(settings: Settings) {
   const port = await freePort()
   const child = start(['serve'], { PORT: `${port}`, ...settings })
-  await eventually(() => {
-    if (child.exitCode !== null) throw new Error(`serve ended: ${child.printed().stderr}`)
-    return child.printed().stdout.includes('Hourbank is running.')
+  await new Promise<void>((resolve, reject) => {
+    child.stdout!.on('data', () => child.printed().stdout.includes('Hourbank is running.') && resolve())
+    child.once('close', () => reject(new Error(`serve ended: ${child.printed().stderr}`)))
   })
   return { child, url: `http://127.0.0.1:${port}` }
 }

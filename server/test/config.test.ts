@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -184,8 +184,9 @@ test('a database of one’s own needs a key of one’s own', () => {
   ])
 })
 
+const demo = (env: Record<string, string>) => readConfig(env).demo
+
 test('the demo is made only where nobody else can see it, unless it is asked for', () => {
-  const demo = (env: Record<string, string>) => readConfig(env).demo
   for (const host of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) expect(demo({ HOST: host }), host).toBe(true)
   for (const host of ['0.0.0.0', '::', '192.0.2.1', '127.example.org', 'example.org']) {
     expect(demo({ HOST: host }), host).toBe(false)
@@ -196,8 +197,9 @@ test('the demo is made only where nobody else can see it, unless it is asked for
   expect(demo({ ...DATABASE, HOST: '0.0.0.0', PUBLIC_URL: 'https://hours.example.org', DEMO: 'on' })).toBe(true)
 })
 
+const told = (env: Record<string, string>) => readConfig(env).publicUrl
+
 test('the address people are told is one they can type', () => {
-  const told = (env: Record<string, string>) => readConfig(env).publicUrl
   expect(told({ HOST: '0.0.0.0', PORT: '80' })).toBe('http://localhost:80')
   expect(told({ HOST: '::', PORT: '8080' })).toBe('http://localhost:8080')
   expect(told({ HOST: '::1' })).toBe('http://[::1]:3000')

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { restoreText } from '../src/csv/formulas.ts'
 import { BrokenCsv, readCsv, type CsvRecord } from '../src/csv/read-csv.ts'

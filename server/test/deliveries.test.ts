@@ -152,7 +152,7 @@ test('a dead endpoint with many deliveries waiting is probed, not hammered; a ch
   const post = await startPostman()
   const { id } = await post.subscribe()
   post.receiver.answer = (response) => response.writeHead(500).end()
-  for (let n = 0; n < 20; n++) await post.credit()
+  await Promise.all(Array.from({ length: 20 }, () => post.credit()))
   await post.deliver()
   const first = post.receiver.received.length
   // Five open the breaker; three more were under way.
@@ -164,11 +164,11 @@ test('a dead endpoint with many deliveries waiting is probed, not hammered; a ch
   await post.advance(10 * SECOND_MS)
   expect(post.receiver.received).toHaveLength(first + 1)
   post.receiver.answer = (response) => response.writeHead(204).end()
-  const test = await post.bank.call(`/webhooks/subscriptions/${id}/test`, { token: post.token, method: 'POST' })
-  expect(test.status).toBe(202)
+  const tested = await post.bank.call(`/webhooks/subscriptions/${id}/test`, { token: post.token, method: 'POST' })
+  expect(tested.status).toBe(202)
   await post.deliver()
   expect((await post.deliveries(id)).filter(({ status }: { status: string }) => status === 'delivered')).not.toEqual([])
-  expect(post.receiver.received.map((received) => received.id)).toContain(test.body.data.event_id)
+  expect(post.receiver.received.map((received) => received.id)).toContain(tested.body.data.event_id)
 })
 
 test('errors are told apart', async () => {
@@ -325,8 +325,8 @@ test('access that is given back while a delivery is being held does not leave it
   const { bank } = post
   const partner = [TESTER, bank.communityId, bank.partner.partnerId] as const
   await post.subscribe()
-  for (let n = 0; n < 40; n++) await post.credit()
-  for (let round = 0; round < 10; round++) {
+  await Promise.all(Array.from({ length: 40 }, () => post.credit()))
+  for (let round = 0; round < 6; round++) {
     await changePartner(bank.sql, ...partner, { status: 'suspended' })
     await bank.sql`update deliveries set status = 'pending', next_attempt_at = now() where status = 'delivered'`
     const delivering = post.deliver()
@@ -519,7 +519,7 @@ test('deleting, replaying and sending again while deliveries complete breaks not
   const { bank, token } = post
   const others = await Promise.all([1, 2].map(() => post.startWorker(() => new Date())))
   const since = new Date(Date.now() - HOUR_MS).toISOString()
-  for (let n = 0; n < 40; n++) await post.credit({ hours: 0.01 })
+  await Promise.all(Array.from({ length: 40 }, () => post.credit({ hours: 0.01 })))
   const kept = await post.subscribe()
   const statuses: number[] = []
   const call = async (path: string, method: string, body?: object) =>
@@ -558,7 +558,8 @@ test('slow receivers by the dozen hold up neither another community nor their ow
   post.worker.wake()
   // 64 by the community's share, then one for each that has none under way.
   await eventually(() => post.receiver.received.length >= 64 + 65)
-  await post.subscribe({ target_url: `${post.receiver.url}/own` })
+  const neighbour = await bank.token(undefined, await bank.addPartner())
+  await post.subscribe({ target_url: `${post.receiver.url}/own` }, neighbour)
   await post.subscribe({ target_url: `${post.receiver.url}/other`, event_types: ['user.*'] }, stranger)
   await addMember(bank.sql, TESTER, elsewhere, { name: 'Zoe' })
   await post.credit()

@@ -9,7 +9,7 @@ import { recordEvents } from '../src/events/record.ts'
 import { SCOPE_NAMES } from '../src/http/scopes.ts'
 import { addMember } from '../src/members/change-member.ts'
 import { createPartner } from '../src/partners/create-partner.ts'
-import { callNode, eventually, fetchToken, freePort, SECRET_KEY, TESTER } from './bank.ts'
+import { callNode, fetchToken, freePort, SECRET_KEY, TESTER } from './bank.ts'
 import { newDatabase } from './database.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -17,14 +17,18 @@ import { startReceiver } from './receiver.ts'
 const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
 const CREDITS = 2000
 const WRITERS = 8
+const ROLLED_BACK = 100
 /** One of the two processes, chosen at random, is killed whenever so many more credits have been made. */
 const CREDITS_PER_KILL = 400
 const TAKEOVER_MS = 30_000
+/** Generous: other tests run beside this one. */
+const START_MS = 45_000
 const RETRY_MS = 50
+const POLL_MS = 20
 
 test(
   'killed at random, server and worker deliver every committed credit and no other',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const receiver = await startReceiver()
     const databaseUrl = await newDatabase()
@@ -67,7 +71,7 @@ test(
       }
     }
     async function rollBack(): Promise<void> {
-      while (made < CREDITS) {
+      for (let n = 0; n < ROLLED_BACK; n++) {
         await expect(
           sql.begin(async (tx) => {
             const data = { user_id: memberId, balance_centihours: 0, version: 1 }
@@ -80,7 +84,7 @@ test(
     }
     async function kill(): Promise<void> {
       for (let next = CREDITS_PER_KILL; next < CREDITS; next += CREDITS_PER_KILL) {
-        while (made < next) await pause(1)
+        await until(() => made >= next)
         await pause(Math.random() * RETRY_MS)
         kills += 1
         await (Math.random() < 0.5 ? server : worker).killAndRestart()
@@ -94,7 +98,7 @@ test(
     )
     const deadline = lastKillAt + TAKEOVER_MS
     const arrived = () => new Set(receiver.received.map(({ id }) => id))
-    while (arrived().size < committed.length && Date.now() < deadline) await pause(RETRY_MS)
+    await until(() => arrived().size >= committed.length || Date.now() > deadline)
     const transfers = await sql`select from transfers`
     expect(transfers).toHaveLength(CREDITS)
     expect([...arrived()].toSorted()).toEqual(committed.toSorted())
@@ -105,6 +109,10 @@ test(
     )
   },
 )
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await pause(POLL_MS)
+}
 
 async function attempt(call: () => Promise<{ status: number }>): Promise<boolean> {
   try {
@@ -127,10 +135,9 @@ async function startProcess(settings: Record<string, string>) {
     let output = ''
     child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()))
     child.stderr!.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    await eventually(() => {
-      if (child.exitCode !== null) throw new Error(`hourbank serve ended: ${output}`)
-      return output.includes('Hourbank is running.')
-    })
+    const deadline = Date.now() + START_MS
+    await until(() => output.includes('Hourbank is running.') || child.exitCode !== null || Date.now() > deadline)
+    if (!output.includes('Hourbank is running.')) throw new Error(`hourbank serve does not run: ${output}`)
   }
   async function end(): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return

@@ -1,8 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { demoCommand } from '../src/commands/demo.ts'
 import { readConfig } from '../src/config.ts'
 import { connect, type Sql } from '../src/db/connect.ts'
-import { makeAnotherDemo, makeDemo, makeTestCommunity } from '../src/demo/make-demo.ts'
+import { makeAnotherDemo, makeDemo, makeTestCommunity, type Demo } from '../src/demo/make-demo.ts'
 import { planTown } from '../src/demo/town.ts'
 import { verifyLedger } from '../src/wallet/verify-ledger.ts'
 import { TESTER } from './bank.ts'
@@ -35,84 +35,106 @@ async function townOf(sql: Sql, communityId: number) {
   }
 }
 
-test('the town has the size that the documentation promises, and reads like one', async () => {
-  const sql = await open()
-  const demo = await makeDemo(sql, { now: NOW })
-  expect(demo).toMatchObject({ email: 'admin@demo.example', password: expect.any(String) })
+describe('the demo of the first start', () => {
+  let sql: Sql
+  let demo: Demo | undefined
 
-  const [counts] = await sql`
-    select (select count(*) from members) as members, (select count(*) from members where visible) as visible_members,
-      (select count(*) from listings where type = 'service' and visible) as services,
-      (select count(*) from listings where type = 'request' and visible) as requests,
-      (select count(*) from categories) as categories,
-      (select count(distinct category) from listings) as used_categories,
-      (select count(*) from transfers where kind = 'exchange') as exchanges,
-      (select count(distinct name) from members) as names,
-      (select count(distinct email) from members) as emails, (select count(email) from members) as with_email,
-      (select count(*) from listings where centihours <= 0 or length(description) < 20) as odd_listings`
-  expect(counts).toMatchObject({
-    members: 250,
-    visible_members: 250,
-    services: 163,
-    requests: 137,
-    categories: 10,
-    used_categories: 10,
-    exchanges: 2000,
-    names: 250,
-    odd_listings: 0,
+  beforeAll(async () => {
+    sql = connect(await newDatabase(), { connectionsMax: 2, name: 'demo test' })
+    demo = await makeDemo(sql, { now: NOW })
   })
-  expect(counts!.emails).toBe(counts!.with_email)
 
-  const [exchanges] = await sql`
-    select min(amount) as least, max(amount) as most, count(*) filter (where amount % 25 > 0) as uneven,
-      min(created_at) >= ${NOW.toISOString()}::timestamptz - interval '366 days' as within_a_year,
-      max(created_at) < ${NOW.toISOString()}::timestamptz as past,
-      count(distinct date_trunc('month', created_at)) as months
-    from transfers where kind = 'exchange'`
-  expect(exchanges).toMatchObject({ least: 25, uneven: 0, within_a_year: true, past: true })
-  expect(exchanges!.most).toBeLessThanOrEqual(800)
-  expect(exchanges!.months).toBeGreaterThanOrEqual(12)
+  afterAll(() => sql.end())
 
-  const [early] = await sql`
-    select count(*) from transfers t join accounts a on a.id in (t.debit_account_id, t.credit_account_id)
-    join members m on m.id = a.member_id where t.created_at < m.joined_at`
-  expect(early!.count).toBe(0)
-  const [credits] = await sql`select count(*), count(distinct member_id) as members from credits`
-  expect(credits!.count).toBeGreaterThan(50)
-})
+  test('the town has the size that the documentation promises, and reads like one', async () => {
+    expect(demo).toMatchObject({ email: 'admin@demo.example', password: expect.any(String) })
 
-test('a quarter of the members never trade, all others do', async () => {
-  const sql = await open()
-  await makeDemo(sql)
-  const [row] = await sql`
-    select count(*) from accounts a where kind = 'member'
-      and not exists (select from transfers t where a.id in (t.debit_account_id, t.credit_account_id))`
-  expect(row!.count).toBe(62)
-})
+    const [counts] = await sql`
+      select (select count(*) from members) as members, (select count(*) from members where visible) as visible_members,
+        (select count(*) from listings where type = 'service' and visible) as services,
+        (select count(*) from listings where type = 'request' and visible) as requests,
+        (select count(*) from categories) as categories,
+        (select count(distinct category) from listings) as used_categories,
+        (select count(*) from transfers where kind = 'exchange') as exchanges,
+        (select count(distinct name) from members) as names,
+        (select count(distinct email) from members) as emails, (select count(email) from members) as with_email,
+        (select count(*) from listings where centihours <= 0 or length(description) < 20) as odd_listings`
+    expect(counts).toMatchObject({
+      members: 250,
+      visible_members: 250,
+      services: 163,
+      requests: 137,
+      categories: 10,
+      used_categories: 10,
+      exchanges: 2000,
+      names: 250,
+      odd_listings: 0,
+    })
+    expect(counts!.emails).toBe(counts!.with_email)
 
-test('the books verify, and nobody was below the limit at any moment', async () => {
-  const sql = await open()
-  await makeDemo(sql)
-  const [community] = await sql`select id from communities`
-  const report = await verifyLedger(sql, community!.id)
-  expect(report).toMatchObject({ accounts: 252, differences: [] })
-  const [lowest] = await sql`
-    select min(least(debit_balance_after, credit_balance_after)) as centihours from transfers`
-  expect(lowest!.centihours).toBeGreaterThanOrEqual(LOWER_LIMIT)
-})
+    const [exchanges] = await sql`
+      select min(amount) as least, max(amount) as most, count(*) filter (where amount % 25 > 0) as uneven,
+        min(created_at) >= ${NOW.toISOString()}::timestamptz - interval '366 days' as within_a_year,
+        max(created_at) < ${NOW.toISOString()}::timestamptz as past,
+        count(distinct date_trunc('month', created_at)) as months
+      from transfers where kind = 'exchange'`
+    expect(exchanges).toMatchObject({ least: 25, uneven: 0, within_a_year: true, past: true })
+    expect(exchanges!.most).toBeLessThanOrEqual(800)
+    expect(exchanges!.months).toBeGreaterThanOrEqual(12)
 
-test('the check digits of all payment references are right', async () => {
-  const sql = await open()
-  await makeDemo(sql)
-  const rows = await sql<{ payment_reference: string }[]>`select payment_reference from members`
-  expect(new Set(rows.map((row) => row.payment_reference)).size).toBe(250)
-  for (const { payment_reference } of rows) {
-    expect(payment_reference).toMatch(/^RF\d{2}\d{3,}$/)
-    // ISO 7064: the first four characters to the end, letters as numbers from 10 on, and the rest by 97 is 1.
-    const moved = payment_reference.slice(4) + payment_reference.slice(0, 4)
-    const digits = moved.replaceAll(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55))
-    expect(BigInt(digits) % 97n).toBe(1n)
-  }
+    const [early] = await sql`
+      select count(*) from transfers t join accounts a on a.id in (t.debit_account_id, t.credit_account_id)
+      join members m on m.id = a.member_id where t.created_at < m.joined_at`
+    expect(early!.count).toBe(0)
+    const [credits] = await sql`select count(*), count(distinct member_id) as members from credits`
+    expect(credits!.count).toBeGreaterThan(50)
+  })
+
+  test('a quarter of the members never trade, all others do', async () => {
+    const [row] = await sql`
+      select count(*) from accounts a where kind = 'member'
+        and not exists (select from transfers t where a.id in (t.debit_account_id, t.credit_account_id))`
+    expect(row!.count).toBe(62)
+  })
+
+  test('the books verify, and nobody was below the limit at any moment', async () => {
+    const [community] = await sql`select id from communities`
+    const report = await verifyLedger(sql, community!.id)
+    expect(report).toMatchObject({ accounts: 252, differences: [] })
+    const [lowest] = await sql`
+      select min(least(debit_balance_after, credit_balance_after)) as centihours from transfers`
+    expect(lowest!.centihours).toBeGreaterThanOrEqual(LOWER_LIMIT)
+  })
+
+  test('the check digits of all payment references are right', async () => {
+    const rows = await sql<{ payment_reference: string }[]>`select payment_reference from members`
+    expect(new Set(rows.map((row) => row.payment_reference)).size).toBe(250)
+    for (const { payment_reference } of rows) {
+      expect(payment_reference).toMatch(/^RF\d{2}\d{3,}$/)
+      // ISO 7064: the first four characters to the end, letters as numbers from 10 on, and the rest by 97 is 1.
+      const moved = payment_reference.slice(4) + payment_reference.slice(0, 4)
+      const digits = moved.replaceAll(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55))
+      expect(BigInt(digits) % 97n).toBe(1n)
+    }
+  })
+
+  test('past months are closed, so that there is something to read', async () => {
+    const [row] = await sql`select body, closed_at from aggregate_documents`
+    const [last] = await sql`select max(month) as month from aggregate_periods`
+    expect(last!.month).toBe('2025-02-01')
+    expect(row!.body).toContain('"min"')
+  })
+
+  test('further members and transfers get ids of their own', async () => {
+    const [{ community_id: id }] = await sql<
+      [{ community_id: number }]
+    >`select max(community_id) as community_id from members`
+    for (const table of ['members', 'accounts', 'listings', 'transfers', 'credits']) {
+      const [row] = await sql`
+        select nextval(${`${table}_id_seq`}::regclass) > max(id) as above from ${sql(table)} where community_id = ${id}`
+      expect(row!.above).toBe(true)
+    }
+  })
 })
 
 test('the same seed and day give the same town, another seed another', async () => {
@@ -127,15 +149,6 @@ test('the same seed and day give the same town, another seed another', async () 
   expect(towns[2]!.transfers).not.toEqual(towns[0]!.transfers)
 })
 
-test('past months are closed, so that there is something to read', async () => {
-  const sql = await open()
-  await makeDemo(sql, { now: NOW })
-  const [row] = await sql`select body, closed_at from aggregate_documents`
-  const [last] = await sql`select max(month) as month from aggregate_periods`
-  expect(last!.month).toBe('2025-02-01')
-  expect(row!.body).toContain('"min"')
-})
-
 test('there is one first demo, however many nodes start at once; afterwards there is none', async () => {
   const sql = await open()
   const made = await Promise.all([makeDemo(sql), makeDemo(sql)])
@@ -148,19 +161,6 @@ test('it does not hold up the first start', async () => {
   const started = performance.now()
   await makeDemo(sql)
   expect(performance.now() - started).toBeLessThan(3000)
-})
-
-test('further members and transfers get ids of their own', async () => {
-  const sql = await open()
-  await makeDemo(sql)
-  const [{ community_id: id }] = await sql<
-    [{ community_id: number }]
-  >`select max(community_id) as community_id from members`
-  for (const table of ['members', 'accounts', 'listings', 'transfers', 'credits']) {
-    const [row] = await sql`
-      select nextval(${`${table}_id_seq`}::regclass) > max(id) as above from ${sql(table)} where community_id = ${id}`
-    expect(row!.above).toBe(true)
-  }
 })
 
 test.each([10, 11, 23, 999, 1000])('a town of %i members', async (members) => {
@@ -195,7 +195,12 @@ test('hourbank demo makes one more, of the size asked for', async () => {
   onTestFinished(() => sql.end())
   const config = { ...readConfig({}), databaseUrl }
   await makeDemo(sql)
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   await demoCommand.run({ config, values: { members: '2000', json: true }, positionals: [] })
+  const printed = JSON.parse(written.mock.calls.map(([text]) => String(text)).join(''))
+  written.mockRestore()
+  expect(printed).toMatchObject({ slug: 'demo-2', members: 2000, listings: 2400, transfers: 10_000 })
+  expect(printed).toMatchObject({ email: 'admin@demo-2.example', client_id: expect.stringContaining('hbc_') })
   const [row] = await sql<[{ id: number; members: number; listings: number; transfers: number }]>`
     select id, (select count(*) from members where community_id = c.id) as members,
       (select count(*) from listings where community_id = c.id) as listings,

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import fastify from 'fastify'
 import { METHODS } from 'node:http'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
@@ -313,7 +313,7 @@ test('a body may have 64 KiB and not a byte more, however it is sent', async () 
     'chunked',
   )
 
-  const bomb = gzipSync(bodyOf(50_000_000))
+  const bomb = gzipSync(bodyOf(5_000_000))
   expect(bomb.length).toBeLessThan(65_536)
   const inflated = await fetch(url, {
     method: 'POST',
@@ -381,16 +381,17 @@ test('a token without the scope is told which one is needed', async () => {
   )
 })
 
+async function startWithRoute(config: object): Promise<void> {
+  const app = fastify()
+  framePartnerApi(app, {} as Deps)
+  app.get('/secrets', { config }, async () => ({}))
+  await app.ready()
+}
+
 test('a route that declares no scope fails at start', async () => {
-  const build = (config: object) => {
-    const app = fastify()
-    framePartnerApi(app, {} as Deps)
-    app.get('/secrets', { config }, async () => ({}))
-    return app.ready()
-  }
-  await expect((async () => build({}))()).rejects.toThrow('GET /secrets declares no scope')
-  await expect(build({ scope: 'users.read' })).resolves.toBeDefined()
-  await expect(build({ public: true })).resolves.toBeDefined()
+  await expect(startWithRoute({})).rejects.toThrow('GET /secrets declares no scope')
+  await expect(startWithRoute({ scope: 'users.read' })).resolves.toBeUndefined()
+  await expect(startWithRoute({ public: true })).resolves.toBeUndefined()
 })
 
 test('checks come in this order: token, rate limit, switch, address, scope, content', async () => {
@@ -420,6 +421,8 @@ test('checks come in this order: token, rate limit, switch, address, scope, cont
   expect(await refusal(tokens.wide)).toBe('validation_failed')
 })
 
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
 test('every invalid parameter is named, all at once; unknown ones do not matter', async () => {
   const bank = await startBank()
   const token = await bank.token()
@@ -435,7 +438,6 @@ test('every invalid parameter is named, all at once; unknown ones do not matter'
     ])
     expect(error_description).toBe(`limit ${errors[0].message}`)
   }
-  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   for (const cursor of [
     'x',
     encode([-1]),
@@ -480,7 +482,7 @@ test('while the database is away every call is told 503 at once, and all is well
 
 test('a database that keeps silent is 503 within the limit too, whatever the method', async () => {
   const proxy = await startFlakyProxy(await newDatabase())
-  const bank = await startBank({ databaseUrl: proxy.url, timeouts: { handlerMs: 300, requestMs: 30_000 } })
+  const bank = await startBank({ databaseUrl: proxy.url, timeouts: { handlerMs: 1000, requestMs: 30_000 } })
   const token = await bank.token()
   const { clientId, clientSecret } = bank.partner
   const credentials = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
@@ -495,7 +497,8 @@ test('a database that keeps silent is 503 within the limit too, whatever the met
     bank.call('/oauth/token', { body: credentials }),
     bank.call('/oauth/revoke', { body: { ...credentials, token } }),
   ])
-  expect(performance.now() - startedAtMs).toBeLessThan(3000)
+  // Well before the driver gives a new connection up.
+  expect(performance.now() - startedAtMs).toBeLessThan(4000)
   answers.forEach((answer, n) => expectError(answer, 'unavailable', `call ${n}`))
 
   proxy.mend()

@@ -99,7 +99,14 @@ describe('members import', () => {
       from members m join accounts a on a.community_id = ${community.id} and a.member_id = m.id
       where m.community_id = ${community.id} order by m.id`
     expect(rows.map((row) => ({ ...row }))).toMatchObject([
-      { external_id: 'L-1', joined_at: '2020-02-29T12:00:00Z', status: 'active', left: false, active: true, balance: 0 },
+      {
+        external_id: 'L-1',
+        joined_at: '2020-02-29T12:00:00Z',
+        status: 'active',
+        left: false,
+        active: true,
+        balance: 0,
+      },
       { external_id: 'L-2', email: null, joined_at: '2021-05-31T10:00:00.123456Z', left: true, active: false },
       { external_id: 'L-3', name: 'Krenn, Doris', hidden: true, active: true, wallet_hidden: true },
     ])
@@ -110,7 +117,7 @@ describe('members import', () => {
       ['user.joined', 'Anna Auer'],
       ['user.joined', 'Emre'],
     ])
-    expect(Object.keys(events[0]!.data).sort()).toEqual(Object.keys(events[1]!.data).sort())
+    expect(new Set(Object.keys(events[0]!.data))).toEqual(new Set(Object.keys(events[1]!.data)))
     const audit = await sql`select action from audit_log where community_id = ${community.id} order by id`
     expect(audit.map(({ action }) => action)).toEqual([
       'community.created',
@@ -290,13 +297,13 @@ const LISTINGS = lines(
   'D,L-3,service,Piano,,Music,1.5,,',
 )
 
-describe('listings import', () => {
-  async function withMembers() {
-    const community = await newCommunity()
-    await load(importMembers, community, MEMBERS)
-    return community
-  }
+async function withMembers() {
+  const community = await newCommunity()
+  await load(importMembers, community, MEMBERS)
+  return community
+}
 
+describe('listings import', () => {
   test('adds listings, with the categories they name', async () => {
     const community = await withMembers()
     expect((await load(importListings, community, LISTINGS)).summary).toMatchObject({ added: 4, written: true })
@@ -371,23 +378,23 @@ describe('listings import', () => {
   })
 })
 
-describe('the round trip', () => {
-  async function expectRoundTrip(community: CommunityRow): Promise<void> {
-    const [members, listings] = [await save(membersExport(community)), await save(listingsExport(community))]
-    const empty = await newCommunity()
-    expect((await load(importMembers, empty, members)).fates).toEqual([])
-    expect((await load(importListings, empty, listings)).fates).toEqual([])
-    expect(await save(membersExport(empty))).toBe(members)
-    expect(await save(listingsExport(empty))).toBe(listings)
-    // And where it comes from, it changes nothing.
-    const before = await everythingOf(community)
-    for (const [importFile, text] of [[importMembers, members] as const, [importListings, listings] as const]) {
-      const { summary } = await load(importFile, community, text)
-      expect(summary).toMatchObject({ added: 0, changed: 0, refused: 0 })
-    }
-    expect({ ...(await everythingOf(community)), audit_log: [] }).toEqual({ ...before, audit_log: [] })
+async function expectRoundTrip(community: CommunityRow): Promise<void> {
+  const [members, listings] = [await save(membersExport(community)), await save(listingsExport(community))]
+  const empty = await newCommunity()
+  expect((await load(importMembers, empty, members)).fates).toEqual([])
+  expect((await load(importListings, empty, listings)).fates).toEqual([])
+  expect(await save(membersExport(empty))).toBe(members)
+  expect(await save(listingsExport(empty))).toBe(listings)
+  // And where it comes from, it changes nothing.
+  const before = await everythingOf(community)
+  for (const [importFile, text] of [[importMembers, members] as const, [importListings, listings] as const]) {
+    const { summary } = await load(importFile, community, text)
+    expect(summary).toMatchObject({ added: 0, changed: 0, refused: 0 })
   }
+  expect({ ...(await everythingOf(community)), audit_log: [] }).toEqual({ ...before, audit_log: [] })
+}
 
+describe('the round trip', () => {
   test('export, import into an empty community, export: equal to the byte', async () => {
     const { community } = await makeTestCommunity(sql, TESTER, { slug: 'round-trip', name: 'Round trip' })
     await expectRoundTrip(community)
@@ -395,7 +402,18 @@ describe('the round trip', () => {
 
   test('whatever the texts, and whoever is hidden, has left or has no external id', async () => {
     const community = await newCommunity()
-    const names = ['=1+1', "'=1+1", "''@x", '-5', '"quoted", with comma', 'emoji 👩‍👩‍👧‍👦 ‮', ' spaces ', "O'Hara", '＝1', 'hb-00000000-1']
+    const names = [
+      '=1+1',
+      "'=1+1",
+      "''@x",
+      '-5',
+      '"quoted", with comma',
+      'emoji 👩‍👩‍👧‍👦 ‮',
+      ' spaces ',
+      "O'Hara",
+      '＝1',
+      'hb-00000000-1',
+    ]
     for (const [n, name] of names.entries()) {
       const wish = { name, email: n % 2 ? `m${n}@example.org` : null, external_id: n % 3 ? `+${n}` : null }
       const { id } = await addMember(sql, TESTER, community.id, wish)
@@ -415,7 +433,12 @@ describe('the round trip', () => {
     const community = await newCommunity()
     const evil = '=HYPERLINK("http://evil.example";"click")'
     const { id } = await addMember(sql, TESTER, community.id, { name: evil, external_id: '@x' })
-    await publishListing(sql, TESTER, community.id, { ...listingOf(id), title: evil, description: '\t=1', category: '-1' })
+    await publishListing(sql, TESTER, community.id, {
+      ...listingOf(id),
+      title: evil,
+      description: '\t=1',
+      category: '-1',
+    })
     await adjustBalance(sql, TESTER, community.id, { memberId: id, centihours: -250, reason: '+1' })
     const quoted = `"'${evil.replaceAll('"', '""')}"`
     expect(await save(membersExport(community))).toContain(`'@x,${quoted},`)
@@ -434,7 +457,10 @@ describe('large files', () => {
   async function* manyMembers(): AsyncGenerator<Buffer> {
     yield Buffer.from('external_id,name,email\n')
     for (let n = 0; n < ROWS; n += 1000) {
-      const rows = Array.from({ length: 1000 }, (_, k) => `M-${n + k},"Member\n${'x'.repeat(60)} ${n + k}",m${n + k}@example.org`)
+      const rows = Array.from(
+        { length: 1000 },
+        (_, k) => `M-${n + k},"Member\n${'x'.repeat(60)} ${n + k}",m${n + k}@example.org`,
+      )
       yield Buffer.from(`${rows.join('\n').replaceAll('Member\n', 'Member ')}\n`)
     }
   }
@@ -457,31 +483,39 @@ describe('large files', () => {
     })
     expect(length).toBeGreaterThan(ROWS * 100)
     expect(most - before).toBeLessThan(GROWTH_BYTES_MAX)
+    // Whoever stops reading in the middle leaves everything in order.
+    const stopped = exportRows(sql, membersExport(community), async (chunks) => {
+      for await (const _chunk of chunks) throw new Error('the disk is full')
+    })
+    await expect(stopped).rejects.toThrow('the disk is full')
     const [wallets] = await sql`select count(*) from accounts where community_id = ${community.id} and kind = 'member'`
     expect(wallets!.count).toBe(ROWS + 3)
-  }, 60_000)
+  }, 180_000)
 })
 
-describe('the commands', () => {
-  async function run(command: Command, file: string, values: Record<string, string | boolean>) {
-    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-    try {
-      const config = { ...readConfig({}), databaseUrl }
-      const failed = await command.run({ config, values, positionals: [file] }).catch((error: Error) => error)
-      return { failed, printed: written.mock.calls.map(([text]) => String(text)).join('') }
-    } finally {
-      written.mockRestore()
-    }
+async function run(command: Command, file: string, values: Record<string, string | boolean>) {
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  try {
+    const config = { ...readConfig({}), databaseUrl }
+    const failed = await command.run({ config, values, positionals: [file] }).catch((error: Error) => error)
+    return { failed, printed: written.mock.calls.map(([text]) => String(text)).join('') }
+  } finally {
+    written.mockRestore()
   }
-  const command = (name: string) => [...importCommands, ...exportCommands].find((one) => one.name === name)!
+}
 
+const command = (name: string) => [...importCommands, ...exportCommands].find((one) => one.name === name)!
+
+describe('the commands', () => {
   test('import and export a file, for people and for scripts', async () => {
     const community = await newCommunity()
     const values = { community: community.slug }
     const file = join(folder, 'members.csv')
     await writeFile(file, `${MEMBERS}L-4,,,,,\r\n`)
     const dry = await run(command('members import'), file, { ...values, 'dry-run': true })
-    expect(dry.failed).toMatchObject({ message: expect.stringContaining('1 of 4 rows is refused: nothing would be written') })
+    expect(dry.failed).toMatchObject({
+      message: expect.stringContaining('1 of 4 rows is refused: nothing would be written'),
+    })
     expect(dry.printed).toBe(
       'line 2: added\nline 3: added\nline 4: added\nline 5: refused: The name must have 1 to 200 characters.\n' +
         '3 would be added, 0 would be changed, 0 unchanged, 1 refused.\n',
@@ -501,9 +535,9 @@ describe('the commands', () => {
     })
     const skipped = await run(command('members import'), file, { ...values, 'skip-bad': true })
     expect(skipped).toMatchObject({ failed: undefined, printed: expect.stringContaining('3 added, 0 changed') })
-    expect(JSON.parse((await run(command('members import'), file, { ...values, 'skip-bad': true, json: true })).printed)).toMatchObject(
-      { unchanged: 3, refused: 1, written: true },
-    )
+    expect(
+      JSON.parse((await run(command('members import'), file, { ...values, 'skip-bad': true, json: true })).printed),
+    ).toMatchObject({ unchanged: 3, refused: 1, written: true })
 
     const target = join(folder, 'export.csv')
     const exported = await run(command('members export'), target, { ...values, json: true })

@@ -122,7 +122,11 @@ test('an empty community has right books', async () => {
 
 describe('each kind of tampering is named', () => {
   type Expected = [check: string, message: RegExp]
-  const cases: [name: string, change: (tx: Sql, books: Books) => Promise<unknown>, expected: (b: Books) => Expected[]][] = [
+  const cases: [
+    name: string,
+    change: (tx: Sql, books: Books) => Promise<unknown>,
+    expected: (b: Books) => Expected[],
+  ][] = [
     [
       'a balance',
       (tx, { id, members }) => tx`
@@ -193,7 +197,10 @@ describe('each kind of tampering is named', () => {
       'the amount of a credit',
       (tx, { id }) => tx`update credits set amount = 600 where community_id = ${id} and reference = 'first'`,
       ({ credits, partnerId }) => [
-        ['credits', new RegExp(`The credit first of partner ${partnerId} is of another amount than its transfer ${credits[0]}`)],
+        [
+          'credits',
+          new RegExp(`The credit first of partner ${partnerId} is of another amount than its transfer ${credits[0]}`),
+        ],
         ['days', /credited 26 h/],
       ],
     ],
@@ -270,7 +277,8 @@ describe('each kind of tampering is named', () => {
     ],
     [
       'a reversal of nothing',
-      (tx, { id, reversal }) => tx`update transfers set reverses_id = 987654321 where community_id = ${id} and id = ${reversal}`,
+      (tx, { id, reversal }) =>
+        tx`update transfers set reverses_id = 987654321 where community_id = ${id} and id = ${reversal}`,
       () => [['reversals', /which is not there/]],
     ],
     [
@@ -307,21 +315,21 @@ test('where there are very many differences, the first are named and the rest is
   expect(differences.at(-1)).toEqual({ check: 'accounts', message: 'There are 500 more differences of this kind.' })
 })
 
-describe('hourbank ledger verify', () => {
-  async function ownDatabase(): Promise<{ url: string; own: Sql }> {
-    const url = await newDatabase()
-    const own = connect(url, { connectionsMax: 1, name: 'ledger test' })
-    onTestFinished(() => own.end())
-    for (const slug of ['one', 'two']) {
-      const { id } = await createCommunity(own, TESTER, { slug, name: slug })
-      await addMember(own, TESTER, id, { name: 'Anna' })
-    }
-    return { url, own }
+async function ownDatabase(): Promise<{ url: string; own: Sql }> {
+  const url = await newDatabase()
+  const own = connect(url, { connectionsMax: 1, name: 'ledger test' })
+  onTestFinished(() => own.end())
+  for (const slug of ['one', 'two']) {
+    const { id } = await createCommunity(own, TESTER, { slug, name: slug })
+    await addMember(own, TESTER, id, { name: 'Anna' })
   }
+  return { url, own }
+}
 
-  const hurt = (own: Sql) => own`
-    update accounts set balance = 5 where kind = 'member' and community_id = (select id from communities where slug = 'two')`
+const hurt = (own: Sql) => own`
+  update accounts set balance = 5 where kind = 'member' and community_id = (select id from communities where slug = 'two')`
 
+describe('hourbank ledger verify', () => {
   test('prints what scripts read, of all communities or of one', async () => {
     const { url, own } = await ownDatabase()
     const run = async (values: Record<string, string | boolean>) => {
@@ -352,7 +360,9 @@ describe('hourbank ledger verify', () => {
     await hurt(own)
     await expect(hourbank(url, 'ledger', 'verify')).rejects.toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/two: 2 accounts, 0 transfers, 2 differences\.\n {2}Member \d+ has a balance of 0.05 h/),
+      stdout: expect.stringMatching(
+        /two: 2 accounts, 0 transfers, 2 differences\.\n {2}Member \d+ has a balance of 0.05 h/,
+      ),
     })
   })
 })

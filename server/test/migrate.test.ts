@@ -38,7 +38,10 @@ test('ten nodes that start at once on an empty database migrate it once', async 
   const applied = await Promise.all(nodes.map((sql) => migrate(sql)))
   const names = await migrationNames()
   expect(names.length).toBeGreaterThan(0)
-  expect(applied.toSorted((one, other) => other.length - one.length)).toEqual([names, ...Array(9).fill([])])
+  expect(applied.toSorted((one, other) => other.length - one.length)).toEqual([
+    names,
+    ...Array.from({ length: 9 }, () => []),
+  ])
   expect(await appliedMigrations(nodes[0]!)).toEqual(names)
   expect(await isMigrated(nodes[0]!)).toBe(true)
   expect(await migrate(nodes[0]!)).toEqual([])

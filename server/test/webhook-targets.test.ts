@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { isPublicAddress } from '../src/webhooks/addresses.ts'
 import { checkTarget } from '../src/webhooks/check-target.ts'
@@ -176,6 +176,7 @@ const SPECIAL_V4: [string, number][] = [
   ['240.0.0.0', 4],
 ]
 const toNumber = (text: string) => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+const spell = (parts: number[]) => parts.map((part) => part.toString(16)).join(':')
 const toText = (value: number) => [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
 
 test('no IPv4 address of a special range passes, however it is drawn', () => {
@@ -187,7 +188,6 @@ test('no IPv4 address of a special range passes, however it is drawn', () => {
 
 test('no IPv6 address outside global unicast passes, nor one with an IPv4 address inside', () => {
   const groups = fc.array(fc.nat({ max: 0xffff }), { minLength: 8, maxLength: 8 })
-  const spell = (parts: number[]) => parts.map((part) => part.toString(16)).join(':')
   fc.assert(
     fc.property(groups, (parts) => {
       const [first, second] = parts as [number, number]

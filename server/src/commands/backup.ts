@@ -1,4 +1,4 @@
-import { backup } from '../db/backup.ts'
+import { backup, type Progress } from '../db/backup.ts'
 import { restore } from '../db/restore.ts'
 import { Refusal } from '../refusal.ts'
 import { print, withDatabase, withTables, type Command } from './command.ts'
@@ -13,10 +13,10 @@ export const backupCommands: Command[] = [
     run: ({ config, positionals: [file] }) =>
       withTables(config, async (sql) => {
         if (!file) throw new Refusal('Say which file to write.')
-        const progress = showProgress('Backing up')
-        await backup(sql, file, progress)
-        progress.done()
-        print(`Backed up to ${file}.`)
+        const { rows } = await withProgress('Backing up', (onProgress, signal) =>
+          backup(sql, file, onProgress, { signal }),
+        )
+        print(`Backed up ${rows} rows to ${file}.`)
       }),
   },
   {
@@ -27,10 +27,26 @@ export const backupCommands: Command[] = [
     run: ({ config, positionals: [file] }) =>
       withDatabase(config, async (sql) => {
         if (!file) throw new Refusal('Say which file to read.')
-        const progress = showProgress('Restoring')
-        await restore(sql, file, progress)
-        progress.done()
-        print(`Restored from ${file}. Start the service with: npm start`)
+        const { rows, migrated } = await withProgress('Restoring', (onProgress) => restore(sql, file, onProgress))
+        if (migrated.length > 0) print(`Brought up to date: ${migrated.join(', ')}.`)
+        print(`Restored ${rows} rows from ${file}. Start the service with: npm start`)
       }),
   },
 ]
+
+/** Ctrl-C ends the work in order, so that no half-written file stays behind. */
+async function withProgress<T>(
+  title: string,
+  work: (onProgress: (progress: Progress) => void, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const progress = showProgress(title)
+  const stop = new AbortController()
+  const onSignal = () => stop.abort(new Refusal('Stopped.'))
+  process.once('SIGINT', onSignal)
+  try {
+    return await work(progress, stop.signal)
+  } finally {
+    process.off('SIGINT', onSignal)
+    progress.done()
+  }
+}

@@ -9,6 +9,8 @@ import { standInIds, type StandInIds } from './stand-in-ids.ts'
 
 const BATCH_ROWS = 1_000
 const EXTERNAL_ID = 'external_id'
+/** So many new rows of one community change what the planner should know; autovacuum comes in its own time. */
+const ANALYZE_FROM_ROWS = 1_000
 const UNIQUE_VIOLATION = '23505'
 
 export type Outcome = 'added' | 'changed' | 'unchanged' | 'refused'
@@ -28,6 +30,8 @@ export interface ImportKind {
   /** One of them, in words. */
   noun: 'member' | 'listing'
   table: 'members' | 'listings'
+  /** All that grow with it. */
+  tables: readonly string[]
   columns: readonly string[]
   requiredColumns: readonly string[]
   /** What the fields of a row say, and all that is wrong with them. */
@@ -83,19 +87,18 @@ export async function importRows(
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
   try {
-    return await transaction(sql, async (tx) => {
+    const summary = await transaction(sql, async (tx) => {
       await makeStage(tx)
       await stage(tx, kind, standInIds(community), file, options)
-      await refuseRepeated(tx)
-      await match(tx, community.id, kind)
-      await kind.judge(tx, community.id)
-      await settleUnmatched(tx, kind)
+      await judge(tx, community.id, kind)
       await tellFates(tx, options)
       const counts = await countOutcomes(tx)
       const isWritten = !options.dryRun && (options.skipBad || counts.refused === 0)
       if (isWritten) await write(tx, actor, community.id, kind, counts, options)
       return { ...counts, written: isWritten }
     })
+    if (summary.written && summary.added >= ANALYZE_FROM_ROWS) await analyze(sql, kind)
+    return summary
   } catch (error) {
     if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error
     throw new Refusal(`Someone else added one of these ${kind.table} just now. Nothing was written; import again.`, {
@@ -104,12 +107,14 @@ export async function importRows(
   }
 }
 
+async function analyze(sql: Sql, { tables }: ImportKind): Promise<void> {
+  for (const table of tables) await sql`analyze ${sql(table)}`
+}
+
 async function makeStage(tx: Transaction): Promise<void> {
   // A slow upload must not run into a limit meant for requests.
   await tx`set local statement_timeout = 0`
   await tx`set local idle_in_transaction_session_timeout = 0`
-  // A plan for any lines reads all members to find a thousand of them.
-  await tx`set local plan_cache_mode = force_custom_plan`
   await tx`
     create temp table import_rows (
       line int8 primary key,
@@ -203,6 +208,17 @@ async function insertStaged(tx: Transaction, rows: StagedRow[]): Promise<void> {
       ${rows.map((row) => row.standInFor)}::int8[], ${rows.map((row) => JSON.stringify(row.wish))}::text[],
       ${rows.map((row) => row.problems.join(' ') || null)}::text[]
     ) as i(line, external_id, stand_in_for, wish, reason)`
+}
+
+async function judge(tx: Transaction, communityId: number, kind: ImportKind): Promise<void> {
+  // All rows at once, so tables are read through. The planner may think that a community which has just grown is tiny,
+  // and look for each row in the whole of it.
+  await tx`set local enable_nestloop = off`
+  await refuseRepeated(tx)
+  await match(tx, communityId, kind)
+  await kind.judge(tx, communityId)
+  await settleUnmatched(tx, kind)
+  await tx`set local enable_nestloop = on`
 }
 
 /** Two rows for one thing: which one is meant, nobody knows, and the first is not better than the second. */

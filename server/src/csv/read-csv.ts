@@ -7,7 +7,7 @@ const LINE_BYTES_MAX = 4 * 1024 * 1024
 
 const LF = 10
 const BYTE_ORDER_MARK = '\uFEFF'
-const UTF16_MARKS = ['fffe', 'feff']
+const UTF16_MARKS = new Set(['fffe', 'feff'])
 
 export interface CsvRecord {
   /** Where the record begins; a quoted field may go on over several lines. */
@@ -47,7 +47,7 @@ async function* wholeLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<str
     const whole = Buffer.concat([...kept, last])
     kept = []
     keptLength = 0
-    if (isFirst && UTF16_MARKS.includes(whole.toString('hex', 0, 2))) {
+    if (isFirst && UTF16_MARKS.has(whole.toString('hex', 0, 2))) {
       throw new BrokenCsv(1, 'The file is in UTF-16. Save it as CSV in UTF-8.')
     }
     const text = decodeUtf8(whole, line)

@@ -6,7 +6,7 @@ import { finished, pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { Type, type Static } from 'typebox'
 import { Refusal } from '../refusal.ts'
-import type { Queries, Sql } from './connect.ts'
+import { begin, type Queries, type Sql } from './connect.ts'
 import { appliedMigrations, holdOffMigrations } from './migrate.ts'
 
 /*
@@ -66,7 +66,6 @@ const CHUNK_BYTES = 64 * 1024
 const LISTING_TRIES_MAX = 5
 /** No such table; a deadlock with a migration that began at the same moment. */
 const TABLES_CHANGED = new Set(['42P01', '40P01'])
-const LOST_CONNECTION = new Set(['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
 /** What link() says on file systems without hard links. */
 const NO_HARD_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
 
@@ -218,31 +217,6 @@ async function inSnapshot<T>(sql: Sql, run: (tx: Queries, tables: Table[]) => Pr
       if (running || !changed || tries === LISTING_TRIES_MAX) throw error
     }
   }
-}
-
-/**
- * As sql.begin, but survives the loss of the connection. The driver would send ROLLBACK or COMMIT into the socket that is
- * gone, which ends the process (porsager/postgres#1208). It does not as long as the work seems to go on, and tells of the
- * loss by itself.
- */
-export async function begin<T>(sql: Sql, mode: string, work: (tx: Queries) => Promise<T>): Promise<T> {
-  let lost = false
-  const forEver = new Promise<never>(() => {})
-  const ended = sql.begin(mode, (tx) =>
-    work(tx).then(
-      (result) => (lost ? forEver : result),
-      (error: unknown) => (lost || isLostConnection(error) ? forEver : Promise.reject(error)),
-    ),
-  ) as Promise<T>
-  return ended.catch((error: unknown) => {
-    // Told while the work goes on: it must not end any more.
-    lost = true
-    throw error
-  })
-}
-
-function isLostConnection(error: unknown): boolean {
-  return LOST_CONNECTION.has(codeOf(error))
 }
 
 function codeOf(error: unknown): string {

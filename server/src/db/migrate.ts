@@ -1,5 +1,5 @@
 import { readFile, readdir } from 'node:fs/promises'
-import type { Queries, Sql } from './connect.ts'
+import { transaction, type Queries, type Sql } from './connect.ts'
 
 const MIGRATIONS_DIR = new URL('../../migrations/', import.meta.url)
 /** Any number that no other advisory lock of this service uses. */
@@ -20,7 +20,7 @@ export interface MigrateOptions {
 
 /** Applies what is missing, all in one transaction, under a lock; returns the names applied. */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<string[]> {
-  return sql.begin((tx) => applyMigrations(tx, options)) as Promise<string[]>
+  return transaction(sql, (tx) => applyMigrations(tx, options))
 }
 
 /** The same within a transaction of the caller's. */

@@ -1,4 +1,4 @@
-import type { Queries, Sql, Transaction } from './connect.ts'
+import { transaction, type Queries, type Sql, type Transaction } from './connect.ts'
 
 export const PARTITIONED_TABLES = ['call_log', 'events', 'attempts'] as const
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
@@ -34,7 +34,7 @@ export async function makePartitions(sql: Sql, now = new Date()): Promise<void> 
 async function makePartition(sql: Sql, table: string, week: number): Promise<void> {
   const name = nameOf(table, week)
   try {
-    await sql.begin(async (tx) => {
+    await transaction(sql, async (tx) => {
       await tx`select pg_advisory_xact_lock(${PARTITION_LOCK})`
       // Once more, under the lock; `create table if not exists … partition of` takes one that waits for every reader.
       if ((await existing(tx, [name])).has(name)) return
@@ -53,8 +53,9 @@ async function makePartition(sql: Sql, table: string, week: number): Promise<voi
 }
 
 async function existing(sql: Queries, names: string[]): Promise<Set<string>> {
+  // Not by to_regclass(): within a transaction it still denies what another one made since this one began.
   const rows = await sql<{ name: string }[]>`
-    select name from unnest(${names}::text[]) as n(name) where to_regclass(name) is not null`
+    select relname as name from pg_class where relname = any (${names}::text[]) and pg_table_is_visible(oid)`
   return new Set(rows.map(({ name }) => name))
 }
 

@@ -10,7 +10,7 @@ import {
   raisePrunedPositions,
   type DeleteOld,
 } from './across-communities.ts'
-import { connect, type Sql, type Transaction } from './connect.ts'
+import { connect, transaction, type Sql, type Transaction } from './connect.ts'
 import { dropPartition, partitionsBefore, type PartitionedTable } from './partitions.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -90,10 +90,10 @@ async function tellFeed(tx: Transaction, sql: Sql, partition: string, until: Dat
 
 /** Undefined: another node is at it. */
 async function alone<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T | undefined> {
-  return sql.begin(async (tx) => {
+  return transaction(sql, async (tx) => {
     const [lock] = await tx<[{ got: boolean }]>`select pg_try_advisory_xact_lock(${PRUNE_LOCK}) as got`
     return lock.got ? work(tx) : undefined
-  }) as Promise<T | undefined>
+  })
 }
 
 export interface PruneJob {

@@ -7,7 +7,6 @@ import {
   BACKUP_FORMAT,
   BACKUP_VERSION,
   BackupHeader,
-  begin,
   countLines,
   EndEntry,
   fixSettings,
@@ -23,7 +22,7 @@ import {
   type Progress,
 } from './backup.ts'
 import { Refusal } from '../refusal.ts'
-import type { Queries, Sql } from './connect.ts'
+import { begin, type Queries, type Sql } from './connect.ts'
 import { applyMigrations, lockMigrations, migrationNames } from './migrate.ts'
 
 /**

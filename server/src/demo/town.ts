@@ -275,11 +275,13 @@ function* memberRows({ members, seed }: TownPlan, { joinedAt }: People): Generat
   const used = new Set<string>()
   const digits = Math.max(4, `${members}`.length)
   for (let n = 0; n < members; n++) {
-    const isUnique = n < UNIQUE_NAMES_MAX
     let name = inventName(random)
-    while (isUnique && used.has(name)) name = inventName(random)
-    if (isUnique) used.add(name)
-    const mailbox = isUnique ? mailboxOf(name) : `${mailboxOf(name)}.${n}`
+    let mailbox = `${mailboxOf(name)}.${n}`
+    if (n < UNIQUE_NAMES_MAX) {
+      while (used.has(name)) name = inventName(random)
+      used.add(name)
+      mailbox = mailboxOf(name)
+    }
     const email = random.chance(WITHOUT_EMAIL_SHARE) ? null : `${mailbox}@lindenau.example`
     yield { externalId: `L-${`${n + 1}`.padStart(digits, '0')}`, name, email, joinedAt: new Date(joinedAt[n]!) }
   }
@@ -383,7 +385,7 @@ function planDebuts(
     const slot = opening + Math.floor(random.next() * DEBUT_SHARE * (slots - opening))
     return slot * joinedAt.length + member
   })
-  return debuts.sort()
+  return debuts.toSorted()
 }
 
 function pickTrader(random: Random, { traders, readiness }: People, joined: number): number {

@@ -231,7 +231,7 @@ const EVENT_ID = 'evt_0b0a2c7e-2c1f-4d53-9c0d-7f8f5a1e6b21'
 const EVENT_AT = '2026-01-31T09:00:00Z'
 
 const EVENT_HEADERS = [
-  ['webhook-id', EVENT_ID, 'Of the event; the same over retries, redelivery and replay: forget what you have seen'],
+  ['webhook-id', EVENT_ID, 'Of the event; the same over retries, redelivery and replay: whoever has seen it drops it'],
   ['webhook-timestamp', `${Date.parse(EVENT_AT) / 1000}`, 'Of this attempt, in seconds since 1970: refuse what is old'],
   [
     'webhook-signature',
@@ -280,7 +280,7 @@ function describeEvent(type: string, { description, scope, data, example }: Desc
       responses: {
         '2XX': { description: 'Any of these within 15 seconds: the event has arrived.' },
         410: { description: 'Disables the subscription.' },
-        default: { description: 'Tried again, ten times over three days; `Retry-After` is honoured.' },
+        default: { description: 'Anything else: up to ten attempts over three days. `Retry-After` is honoured.' },
       },
     },
   }

@@ -50,6 +50,7 @@ export async function importListings(
 const LISTINGS: ImportKind = {
   noun: 'listing',
   table: 'listings',
+  tables: ['listings'],
   columns: LISTING_COLUMNS,
   requiredColumns: ['external_id', 'member_external_id', 'type', 'title', 'category'],
   read: readListing,
@@ -193,6 +194,8 @@ async function addListings(tx: Transaction, actor: Actor, communityId: number, {
       select r.*, coalesce(r.wish ->> 'status', 'active') as wished, m.status as member_status, m.visible as member_visible
       from import_rows r join members m on m.community_id = ${communityId} and m.id = r.parent_id
       where r.outcome = 'added' and r.line between ${from} and ${to}
+        -- The same again, so that these members are looked up and not all are read.
+        and m.id = any (array(select parent_id from import_rows where line between ${from} and ${to}))
     ), made as (
       insert into listings (community_id, external_id, member_id, type, title, description, category, centihours, status,
         closed_by_leaving, visible, created_at)
@@ -223,6 +226,7 @@ async function changeFields(tx: Transaction, actor: Actor, communityId: number, 
     where l.community_id = ${communityId} and l.id = r.id and r.outcome = 'changed' and r.line between ${from} and ${to}
       and m.community_id = ${communityId} and m.id = l.member_id and m.erased_at is null
       and r.changes && '{type,title,description,category,hours,created_at}'
+      and l.id = any (array(select id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
     returning l.*`
   await tell(tx, actor, communityId, changed, 'listing.updated')
 }
@@ -254,6 +258,7 @@ async function changeStatuses(tx: Transaction, actor: Actor, communityId: number
     select r.id, r.wish ->> 'status' as status, m.status <> 'active' as member_left
     from import_rows r join members m on m.community_id = ${communityId} and m.id = r.parent_id
     where r.outcome = 'changed' and r.line between ${from} and ${to} and 'status' = any (r.changes)
+      and m.id = any (array(select parent_id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
     order by r.line`
   for (const { id, status, member_left } of rows) {
     if (member_left) await setClosedByLeaving(tx, actor, communityId, id, status === 'closed_with_member')

@@ -33,6 +33,7 @@ export async function importMembers(
 const MEMBERS: ImportKind = {
   noun: 'member',
   table: 'members',
+  tables: ['members', 'accounts'],
   columns: MEMBER_COLUMNS,
   requiredColumns: ['external_id', 'name'],
   read: readMember,
@@ -142,6 +143,8 @@ async function changeFields(tx: Transaction, actor: Actor, communityId: number, 
     from import_rows r
     where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null and r.outcome = 'changed'
       and r.line between ${from} and ${to} and r.changes && '{name,email,joined_at}'
+      -- The same again, so that these members are looked up and not all are read.
+      and m.id = any (array(select id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
     returning m.*, r.changes`
   await tell(tx, actor, communityId, changed, 'user.updated', 'member.changed')
 }

@@ -1,5 +1,5 @@
 import type { Progress } from '../db/backup.ts'
-import type { Sql, Transaction } from '../db/connect.ts'
+import { begin, type Sql, type Transaction } from '../db/connect.ts'
 import { toHours } from '../http/hours.ts'
 
 /** Of each kind; the rest is counted. Whoever has a thousand of a kind needs no list, but a backup. */
@@ -49,7 +49,7 @@ export async function verifyLedger(
   communityId: number,
   onProgress: (progress: Progress) => void = () => {},
 ): Promise<LedgerReport> {
-  return (await sql.begin('isolation level repeatable read read only', async (tx) => {
+  return begin(sql, 'isolation level repeatable read read only', async (tx) => {
     await tx`set local statement_timeout = 0`
     await tx`select set_config('work_mem', ${WORK_MEM}, true)`
     const [counts] = await tx<[{ accounts: number; transfers: number }]>`
@@ -65,7 +65,7 @@ export async function verifyLedger(
     }
     onProgress({ done: checks.length * counts.transfers, total: checks.length * counts.transfers, label: '' })
     return { ...counts, differences }
-  })) as LedgerReport
+  })
 }
 
 /** Statements say how many rows they have found in all, beside the first ones. */

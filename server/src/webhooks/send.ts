@@ -3,7 +3,11 @@ import { guardedLookup, requireReachable, type Resolve } from './addresses.ts'
 
 const ANSWER_BYTES_MAX = 16 * 1024
 export const TIMEOUT_MS = 15_000
-const CONNECTIONS_PER_HOST_MAX = 64
+/**
+ * As many as the worker has under way: many partners share a host (a gateway, an automation service), and what waited
+ * here for a connection would look like a slow receiver. What one receiver has to bear is limited per subscription.
+ */
+const CONNECTIONS_PER_HOST_MAX = 1024
 const KEEP_ALIVE_MS = 10_000
 const ERROR_LENGTH_MAX = 500
 
