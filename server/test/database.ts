@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node'
 import { connect } from '../src/db/connect.ts'
 import { openEmbedded } from '../src/db/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
+import { makePartitions } from '../src/db/partitions.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,6 +26,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await createDatabase(server.url, TEMPLATE)
   const sql = connect(urlOf(server.url, TEMPLATE), { connectionsMax: 1, name: 'test template' })
   await migrate(sql)
+  // A node makes them at its start; made here they are there for all.
+  await makePartitions(sql)
   await sql.end()
   project.provide('serverUrl', server.url)
   return async () => {
