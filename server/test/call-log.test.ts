@@ -332,7 +332,9 @@ test('ten nodes make the same partitions at once, and weeks meet without gap or 
   const sunday = new Date('2031-03-30T23:59:59.999Z')
   await Promise.all(nodes.map((sql) => makePartitions(sql, sunday)))
   const [sql] = nodes as [Sql]
-  expect((await partitions(sql)).map(({ name }) => name)).toEqual([
+  // Those of the present were in the template.
+  const made = (await partitions(sql)).map(({ name }) => name).filter((name) => name > 'call_log_2031')
+  expect(made).toEqual([
     'call_log_20310324',
     'call_log_20310331',
     'call_log_20310407',
