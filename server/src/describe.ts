@@ -10,9 +10,6 @@ const NOWHERE = 'postgres://127.0.0.1:1/none'
 /** The OpenAPI document, the same wherever it is made. */
 export async function apiDescription(): Promise<object> {
   const sql = connect(NOWHERE, { connectionsMax: 1, name: 'none' })
-  const unused = () => {
-    throw new Error('not while describing')
-  }
   const app = await buildApp({
     config: readConfig({ PUBLIC_URL: 'https://hours.example.org' }),
     log: createLog('silent'),
@@ -30,4 +27,8 @@ export async function apiDescription(): Promise<object> {
   await app.close()
   await sql.end()
   return document
+}
+
+function unused(): never {
+  throw new Error('not while describing')
 }

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { addMember, leave, returnMember } from '../src/members/change-member.ts'
 import { adjustBalance } from '../src/wallet/adjust-balance.ts'

@@ -1,8 +1,14 @@
+import { validate } from '@scalar/openapi-validator'
+import { Ajv } from 'ajv'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { request } from 'undici'
 import { expect, test } from 'vitest'
 import { apiDescription } from '../src/describe.ts'
+import { EVENT_TYPES } from '../src/events/event-types.ts'
+import { ERRORS, type ErrorCode } from '../src/http/errors.ts'
 import { API_PREFIX } from '../src/http/frame.ts'
 import { SCOPE_NAMES } from '../src/http/scopes.ts'
 import { callNode, freePort, startBank } from './bank.ts'
@@ -10,21 +16,35 @@ import { callNode, freePort, startBank } from './bank.ts'
 const FILE = new URL('../../openapi.json', import.meta.url)
 const SOURCE_DIR = fileURLToPath(new URL('../src/', import.meta.url))
 
+interface Media {
+  schema: { $ref?: string }
+  example?: any
+  examples?: Record<string, { value?: any }>
+}
+
 interface Operation {
   operationId: string
   summary: string
+  description: string
   tags: string[]
   security: Record<string, string[]>[]
-  parameters?: { name: string; in: string }[]
-  requestBody?: object
-  responses: Record<string, { content?: Record<string, { schema: { $ref?: string } }> }>
+  parameters?: { name: string; in: string; description: string }[]
+  requestBody?: { content: Record<string, Media> }
+  responses: Record<string, { content?: Record<string, Media> }>
 }
 
 const description = (await apiDescription()) as {
   openapi: string
   servers: { url: string }[]
+  info: { description: string }
+  tags: { name: string }[]
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, object>; securitySchemes: Record<string, { flows: any }> }
+  webhooks: Record<string, { post: Operation }>
+  components: {
+    schemas: Record<string, object>
+    securitySchemes: Record<string, { flows: any }>
+    examples: Record<string, { value: any }>
+  }
 }
 const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
@@ -34,6 +54,26 @@ const operations = Object.entries(description.paths).flatMap(([path, methods]) =
     operation,
   })),
 )
+
+const events = Object.entries(description.webhooks).map(([name, { post }]) => ({ name, operation: post }))
+
+/** By code, if they are errors. */
+function examplesOf({ example, examples = {} }: Media): Record<string, any> {
+  if (example !== undefined) return { success: example }
+  return Object.fromEntries(
+    Object.entries(examples).map(([code, { value }]) => [code, value ?? description.components.examples[code]!.value]),
+  )
+}
+
+/** As it is sent: fetch would undo the compression. */
+async function fetchRaw(address: string, headers: Record<string, string>) {
+  const { statusCode, headers: received, body } = await request(address, { headers })
+  return {
+    status: statusCode,
+    headers: received as Record<string, string | undefined>,
+    body: Buffer.from(await body.arrayBuffer()),
+  }
+}
 
 test('openapi.json in the repository is what the routes say: run `npm run openapi` after a change', async () => {
   expect(JSON.parse(await readFile(FILE, 'utf8'))).toEqual(description)
@@ -52,6 +92,7 @@ test('the service describes itself as the file does, but for its own address', a
 
 test('the description is OpenAPI 3.1, and every reference in it leads somewhere', () => {
   expect(description.openapi).toMatch(/^3\.1\.\d+$/)
+  expect(validate(JSON.parse(JSON.stringify(description)), { checkPathParameters: true }).errors).toEqual([])
   const references = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]*)"/g)].map(([, reference]) => reference!)
   expect(references.length).toBeGreaterThan(0)
   for (const reference of references) {
@@ -66,13 +107,16 @@ test('the description is OpenAPI 3.1, and every reference in it leads somewhere'
   expect(Object.keys(scopes)).toEqual(SCOPE_NAMES)
 })
 
-test('every operation has a name of its own, a summary, one tag and all its parameters', () => {
-  const names = operations.map(({ operation }) => operation.operationId)
+test('every operation has a name of its own, a summary, a description, one tag and all its parameters', () => {
+  const names = [...operations, ...events].map(({ operation }) => operation.operationId)
   expect(new Set(names).size).toBe(names.length)
   for (const { name, path, operation } of operations) {
     expect(operation.operationId, name).toMatch(/^[a-z]+[A-Za-z]+$/)
     expect(operation.summary, name).toMatch(/^[A-Z].{5,80}[^.]$/)
+    expect(operation.description, name).toMatch(/^[A-Z].{20,}\.$/)
+    for (const parameter of operation.parameters ?? []) expect(parameter.description, name).toMatch(/^[A-Z]/)
     expect(operation.tags, name).toHaveLength(1)
+    expect(description.tags.map((tag) => tag.name)).toContain(operation.tags[0])
     const inPath = (operation.parameters ?? [])
       .filter((parameter) => parameter.in === 'path')
       .map((parameter) => parameter.name)
@@ -100,6 +144,92 @@ test('every operation has a success with a body, and its errors are the one erro
     if (hasInput) expect(statuses, name).toContain(422)
     if (path.includes('{')) expect(statuses, name).toContain(404)
   }
+})
+
+test('every request, success and error has an example, which is what its schema says', () => {
+  const ajv = new Ajv({ strict: false, formats: { text: true, date: true, 'date-time': true, uuid: true } })
+  ajv.addSchema({ $id: 'description', components: description.components })
+  const check = (place: string, schema: object, example: unknown) => {
+    // References lead into the whole description.
+    const isValid = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"description#/')))
+    isValid(example)
+    expect(isValid.errors ?? [], `${place}: ${JSON.stringify(example)}`).toEqual([])
+  }
+  for (const { name, operation } of [...operations, ...events]) {
+    for (const { schema, example } of Object.values(operation.requestBody?.content ?? {})) check(name, schema, example)
+    for (const [status, { content }] of Object.entries(operation.responses)) {
+      if (!content) continue
+      const media = content['application/json']!
+      const examples = Object.entries(examplesOf(media))
+      expect(examples, `${name} ${status}`).not.toEqual([])
+      for (const [code, value] of examples) {
+        check(`${name} ${status}`, media.schema, value)
+        if (Number(status) < 400) continue
+        expect(value.error).toBe(code)
+        expect(ERRORS[code as ErrorCode][0], `${name} ${code}`).toBe(Number(status))
+      }
+    }
+  }
+})
+
+/** Refused before an operation is found; the introduction names them. */
+const ANYWHERE: ErrorCode[] = ['not_found', 'method_not_allowed', 'request_timeout', 'headers_too_large']
+
+test('every code of the one table is an error of some operation, or is named as one of any address', () => {
+  const answers = operations.flatMap(({ operation }) => Object.values(operation.responses))
+  const codes = answers.flatMap(({ content }) => Object.keys(content!['application/json']!.examples ?? {}))
+  expect(new Set([...codes, ...ANYWHERE])).toEqual(new Set(Object.keys(ERRORS)))
+  for (const code of ANYWHERE) expect(description.info.description).toContain(`\`${code}\` (${ERRORS[code][0]}`)
+})
+
+test('whoever sends the examples gets an answer that is described', async () => {
+  const bank = await startBank()
+  const token = await bank.token()
+  for (const { name, path, method, operation } of operations) {
+    const body = operation.requestBody?.content['application/json']!.example
+    const answer = await bank.call(path.replaceAll(/\{\w+\}/g, '999999'), { token, method: method.toUpperCase(), body })
+    const described = operation.responses[answer.status]?.content!['application/json']
+    expect(described, `${name}: ${answer.status}`).toBeDefined()
+    if (answer.status >= 400) expect(Object.keys(examplesOf(described!)), name).toContain(answer.body.error)
+  }
+})
+
+test('every event is described, with its body and the headers that prove where it is from', () => {
+  expect(Object.keys(description.webhooks)).toEqual(Object.keys(EVENT_TYPES))
+  for (const { name, operation } of events) {
+    const { description: text, example } = EVENT_TYPES[name as keyof typeof EVENT_TYPES]
+    expect(operation.description).toContain(text)
+    expect(operation.parameters).toMatchObject(
+      ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((header) => ({ in: 'header', name: header })),
+    )
+    expect(operation.requestBody!.content['application/json']!.example).toMatchObject({ type: name, data: example })
+  }
+})
+
+test('the script of the API reference comes compressed and once a year, and is the same in every encoding', async () => {
+  const { url } = await startBank()
+  const [, path] = /<script src="(\/docs\/scalar-[\d.]+\.js)"/.exec(await (await fetch(`${url}/docs/`)).text())!
+  const load = (accepted: string) => fetchRaw(`${url}${path}`, { 'accept-encoding': accepted })
+  const [br, gzip, plain] = [await load('gzip, deflate, br'), await load('br;q=0, gzip'), await load('identity')]
+  expect([br, gzip, plain].map(({ headers }) => headers['content-encoding'])).toEqual(['br', 'gzip', undefined])
+  expect(brotliDecompressSync(br.body).equals(plain.body)).toBe(true)
+  expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true)
+  expect(br.body.length).toBeLessThan(plain.body.length / 3)
+  expect(plain.body.toString()).toContain('createApiReference')
+  for (const { headers } of [br, gzip, plain]) {
+    expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
+    expect(headers.vary).toBe('accept-encoding')
+  }
+  const again = await fetchRaw(`${url}${path}`, { 'accept-encoding': 'br', 'if-none-match': br.headers.etag! })
+  expect([again.status, again.body.length]).toEqual([304, 0])
+})
+
+test('the description comes compressed, and not again while it is the same', async () => {
+  const { url } = await startBank()
+  const first = await fetchRaw(`${url}/openapi.json`, { 'accept-encoding': 'br' })
+  expect(first.headers['content-encoding']).toBe('br')
+  const again = await fetchRaw(`${url}/openapi.json`, { 'if-none-match': first.headers.etag! })
+  expect([again.status, again.body.length]).toEqual([304, 0])
 })
 
 /** The specification's table. */

@@ -54,7 +54,7 @@ test('a reader that follows changes and removals ends with an exact copy, howeve
   const random = randomBy(7)
   const changes = [leave, returnMember, hideMember, showMember]
   const writers = connect(bank.databaseUrl, { connectionsMax: 8, name: 'writers' })
-  let writing = 8
+  const writing = { left: 8 }
 
   async function write(): Promise<void> {
     const mine: number[] = []
@@ -70,13 +70,13 @@ test('a reader that follows changes and removals ends with an exact copy, howeve
         await tx`select pg_sleep(${random() * 0.03})`
       })
     }
-    writing -= 1
+    writing.left -= 1
   }
 
   const copy = new Copy(bank, token)
   const work = Promise.all(Array.from({ length: 8 }, write))
   let rounds = 0
-  while (writing > 0) {
+  while (writing.left > 0) {
     await copy.sync()
     rounds += 1
   }

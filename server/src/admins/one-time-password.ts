@@ -8,8 +8,11 @@ const GROUP_LENGTH = 5
 
 /** For a person to type once. */
 export function newOneTimePassword(): string {
-  const group = () => Array.from({ length: GROUP_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')
   return Array.from({ length: GROUPS }, group).join('-')
+}
+
+function group(): string {
+  return Array.from({ length: GROUP_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')
 }
 
 /** argon2id with the library's defaults (OWASP's second recommendation: 19 MiB, 2 passes). */

@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import type { Fate, ImportSummary } from '../csv/import-rows.ts'
 import { BrokenCsv } from '../csv/read-csv.ts'
 import { importListings } from '../listings/import-listings.ts'
@@ -30,32 +29,35 @@ function importCommand(what: string, importFile: typeof importMembers, summary: 
 
 async function run({ config, values, positionals: [file] }: CommandInput, importFile: typeof importMembers) {
   if (!file) throw new Refusal('Say which file to read.')
-  const bytes = await sizeOf(file)
-  await withTables(config, async (sql) => {
-    const community = await requireCommunity(sql, values)
-    const options = { dryRun: values['dry-run'] === true, skipBad: values['skip-bad'] === true }
-    const report = values.json ? jsonReport() : textReport()
-    const progress = showProgress('Importing')
-    try {
-      const summary = await importFile(sql, commandActor(), community, createReadStream(file), {
+  const { handle, bytes } = await openFile(file)
+  try {
+    await withTables(config, async (sql) => {
+      const community = await requireCommunity(sql, values)
+      const options = { dryRun: values['dry-run'] === true, skipBad: values['skip-bad'] === true }
+      const report = values.json ? jsonReport() : textReport()
+      const progress = showProgress('Importing')
+      const summary = await importFile(sql, commandActor(), community, handle.createReadStream(), {
         ...options,
         bytes,
         onFate: report.fate,
         onProgress: progress,
-      })
-      progress.done()
+      }).finally(() => progress.done())
       report.end(summary, options.dryRun)
       if (summary.refused > 0 && !options.skipBad) throw new Refusal(refusalText(summary, options.dryRun))
-    } catch (error) {
-      progress.done()
-      throw error instanceof BrokenCsv ? new Refusal(`${file}: ${error.message} Nothing was written.`) : error
-    }
-  })
+    })
+  } catch (error) {
+    throw error instanceof BrokenCsv ? new Refusal(`${file}: ${error.message} Nothing was written.`) : error
+  } finally {
+    await handle.close()
+  }
 }
 
-async function sizeOf(file: string): Promise<number> {
+async function openFile(file: string): Promise<{ handle: FileHandle; bytes: number }> {
   try {
-    return (await stat(file)).size
+    const handle = await open(file)
+    const found = await handle.stat()
+    if (found.isDirectory()) throw new Error('it is a folder')
+    return { handle, bytes: found.size }
   } catch (cause) {
     throw new Refusal(`${file} cannot be read: ${(cause as Error).message}`, { cause })
   }

@@ -40,37 +40,12 @@ export function connect(url: string, options: ConnectOptions): Sql {
 
 /** All or nothing; within another transaction, a part of it. */
 export async function transaction<T>(sql: Queries, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  if (!('savepoint' in sql)) return begin(sql, 'read write', work)
-  return sql.savepoint((tx) =>
-    work(tx).catch((error) => (isLostConnection(error) ? FOR_EVER : Promise.reject(error))),
-  ) as Promise<T>
+  return ('savepoint' in sql ? sql.savepoint(work) : sql.begin(work)) as Promise<T>
 }
 
-/**
- * As sql.begin, but survives the loss of the connection. The driver would send ROLLBACK or COMMIT into the socket that is
- * gone, which ends the process (porsager/postgres#1208). It does not as long as the work seems to go on, and tells of the
- * loss by itself.
- */
+/** A transaction of its own kind: isolation, read only. */
 export async function begin<T>(sql: Sql, mode: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  let lost = false
-  const ended = sql.begin(mode, (tx) =>
-    work(tx).then(
-      (result) => (lost ? FOR_EVER : result),
-      (error: unknown) => (lost || isLostConnection(error) ? FOR_EVER : Promise.reject(error)),
-    ),
-  ) as Promise<T>
-  return ended.catch((error: unknown) => {
-    // Told while the work goes on: it must not end any more.
-    lost = true
-    throw error
-  })
-}
-
-const FOR_EVER = new Promise<never>(() => {})
-const LOST_CONNECTION = new Set(['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
-
-function isLostConnection(error: unknown): boolean {
-  return LOST_CONNECTION.has((error as { code?: string } | null)?.code ?? '')
+  return sql.begin(mode, work) as Promise<T>
 }
 
 /** Ids and centihours stay far below 2^53; a value above is a defect that must not pass as a rounded number. */

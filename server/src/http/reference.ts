@@ -85,11 +85,12 @@ const ENCODERS = {
 type Encoding = keyof typeof ENCODERS
 
 function bestEncoding(accepted = ''): Encoding {
-  const names = accepted.split(',').flatMap((choice) => {
+  const offered = accepted.split(',').flatMap((choice) => {
     const [name, ...parameters] = choice.split(';').map((part) => part.trim())
     return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name]
   })
-  return (['br', 'gzip'] as const).find((encoding) => names.includes(encoding)) ?? 'identity'
+  const names = new Set(offered)
+  return (['br', 'gzip'] as const).find((encoding) => names.has(encoding)) ?? 'identity'
 }
 
 const encoded = new Map<Encoding, Promise<Buffer>>()

@@ -47,24 +47,24 @@ export async function changeMember(
 
 /** As good as absent for partners, but counted in the aggregates. */
 export async function hideMember(sql: Queries, actor: Actor, communityId: number, id: number): Promise<MemberRecord> {
-  return change(sql, actor, communityId, id, { hidden: true }, 'user.left', 'member.hidden')
+  return setState(sql, actor, communityId, id, { hidden: true }, 'user.left', 'member.hidden')
 }
 
 export async function showMember(sql: Queries, actor: Actor, communityId: number, id: number): Promise<MemberRecord> {
-  return change(sql, actor, communityId, id, { hidden: false }, 'user.joined', 'member.shown')
+  return setState(sql, actor, communityId, id, { hidden: false }, 'user.joined', 'member.shown')
 }
 
 /** Closes their listings too. What happens to the balance is decided apart, by an adjustment. */
 export async function leave(sql: Queries, actor: Actor, communityId: number, id: number): Promise<MemberRecord> {
-  return change(sql, actor, communityId, id, { status: 'inactive' }, 'user.left', 'member.left')
+  return setState(sql, actor, communityId, id, { status: 'inactive' }, 'user.left', 'member.left')
 }
 
 /** Reopens the listings that leaving closed. */
 export async function returnMember(sql: Queries, actor: Actor, communityId: number, id: number): Promise<MemberRecord> {
-  return change(sql, actor, communityId, id, { status: 'active' }, 'user.joined', 'member.returned')
+  return setState(sql, actor, communityId, id, { status: 'active' }, 'user.joined', 'member.returned')
 }
 
-async function change(
+async function setState(
   sql: Queries,
   actor: Actor,
   communityId: number,

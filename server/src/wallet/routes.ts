@@ -107,8 +107,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
         listCredits(sql, communityId, partnerId, list, filters),
         sumCredits(sql, communityId, partnerId, filters),
       ])
-      const place = ({ id }: CreditFields) => ({ id })
-      const { rows, meta } = finishList(list, found, place, request, reply, config.publicUrl)
+      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl)
       return {
         data: rows.map(presentCredit),
         meta: { ...meta, total_count: sums.count, total_hours: toHours(sums.centihours) },
@@ -149,4 +148,8 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
 /** References may hold any character, so they travel in the query, never in a path. */
 function creditPath(reference: string): string {
   return `${API_PREFIX}/wallet/credits?reference=${encodeURIComponent(reference)}`
+}
+
+function placeOf({ id }: CreditFields) {
+  return { id }
 }
