@@ -41,6 +41,9 @@ export function Home() {
         <h2>For developers</h2>
         <ul>
           <li>
+            <a href="/docs/">API reference</a>
+          </li>
+          <li>
             <a href="/openapi.json">API description (OpenAPI)</a>
           </li>
           <li>

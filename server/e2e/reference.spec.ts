@@ -125,6 +125,8 @@ test('the page shows each error of an operation with an example, and every event
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`the page can be read in the ${colorScheme} scheme`, async ({ page }) => {
+    // Three looks at the whole of a large page.
+    test.slow()
     await page.emulateMedia({ colorScheme })
     await openReference(page)
     const frame = await new AxeBuilder({ page }).include('header.frame').withTags(STANDARDS).analyze()

@@ -98,7 +98,7 @@ async function welcome(config: Config, demo: Demo | undefined): Promise<string[]
     '',
     `  Console      ${config.publicUrl}/console/`,
     `  Partner API  ${config.publicUrl}${API_PREFIX}`,
-    `  Description  ${config.publicUrl}/openapi.json`,
+    `  Reference    ${config.publicUrl}/docs/`,
     '',
   ]
   if (!demo) {

@@ -27,7 +27,7 @@ const MEMBER = {
   id: 42,
   name: 'Ada Lang',
   status: 'active',
-  payment_reference: 'RF66001000000042',
+  payment_reference: 'RF86001000000042',
   joined_at: '2026-01-31T09:00:00Z',
   updated_at: '2026-01-31T09:00:00Z',
 }

@@ -36,7 +36,7 @@ async function referencePage(app: FastifyInstance): Promise<void> {
       directives: {
         defaultSrc: ["'none'"],
         scriptSrc: ["'self'"],
-        // Scalar puts its styles into the page as it runs, as elements and as attributes; only scripts could do harm.
+        // Scalar adds styles as it runs, as elements and as attributes, of which neither nonces nor hashes cover all.
         styleSrc: ["'self'", "'unsafe-inline'"],
         connectSrc: ["'self'"],
         imgSrc: ["'self'", 'data:'],
@@ -97,8 +97,12 @@ const encoded = new Map<Encoding, Promise<Buffer>>()
 
 /** Made at the first request, kept compressed: whoever never opens the page does not pay for it. */
 function scalarScript(encoding: Encoding): Promise<Buffer> {
-  const script = encoded.get(encoding) ?? readScalar().then(ENCODERS[encoding])
+  const known = encoded.get(encoding)
+  if (known) return known
+  const script = readScalar().then(ENCODERS[encoding])
   encoded.set(encoding, script)
+  // What failed once is tried again.
+  script.catch(() => encoded.delete(encoding))
   return script
 }
 

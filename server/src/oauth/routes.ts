@@ -110,7 +110,7 @@ export function oauthMetadataRoute(app: PartnerApi, deps: Deps): void {
       response_types_supported: [],
       grant_types_supported: ['client_credentials'],
       scopes_supported: SCOPE_NAMES,
-      service_documentation: `${deps.config.publicUrl}/openapi.json`,
+      service_documentation: `${deps.config.publicUrl}/docs/`,
     }),
   })
 }
