@@ -19,11 +19,12 @@ import { resolveBySystem } from './webhooks/addresses.ts'
 import { createSender, type Sender } from './webhooks/send.ts'
 import { deliveryAnnouncer, hearDeliveries } from './webhooks/wake.ts'
 import { startDeliveryWorker, type DeliveryWorker } from './webhooks/worker.ts'
+import { within } from './within.ts'
 
 const REQUEST_CONNECTIONS_MAX = 10
 const BACKGROUND_CONNECTIONS_MAX = 2
 const DELIVERY_CONNECTIONS_MAX = 4
-const SHUTDOWN_SECONDS = 10
+const SHUTDOWN_MS = 10_000
 const IDLE_CHECK_INTERVAL_MS = 50
 const PARTITION_INTERVAL_MS = 24 * 60 * 60 * 1000
 
@@ -91,10 +92,10 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     // What was busy when the end began is idle once it has its answer, and would be kept open for more.
     const idleTimer = setInterval(closeIdle, IDLE_CHECK_INTERVAL_MS)
     // Side by side: both have the same ten seconds. What requests still write is delivered by others, or after the start.
-    await Promise.all([within(SHUTDOWN_SECONDS, app.close()), deliveries?.close()])
+    await Promise.all([within(SHUTDOWN_MS, app.close()), deliveries?.close()])
     clearInterval(idleTimer)
     app.server.closeAllConnections()
-    await within(SHUTDOWN_SECONDS, callLog.close())
+    await within(SHUTDOWN_MS, callLog.close())
     await access.close()
     counters.close()
     await Promise.all([sql.end({ timeout: 1 }), background.end({ timeout: 1 }), closeJob?.stop(), pruneJob?.stop()])
@@ -134,11 +135,4 @@ function startDeliveries({
       await sql.end({ timeout: 1 })
     },
   }
-}
-
-/** Waits for the work, but no longer than that. */
-async function within(seconds: number, work: PromiseLike<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise((resolve) => (timer = setTimeout(resolve, seconds * 1000)))
-  await Promise.race([work, timeout]).finally(() => clearTimeout(timer))
 }

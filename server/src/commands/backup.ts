@@ -1,5 +1,6 @@
-import { backup, type Progress } from '../db/backup.ts'
+import { backup } from '../db/backup.ts'
 import { restore } from '../db/restore.ts'
+import type { Progress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { print, withDatabase, withTables, type Command } from './command.ts'
 import { showProgress } from './progress.ts'

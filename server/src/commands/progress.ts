@@ -1,4 +1,4 @@
-import type { Progress } from '../db/backup.ts'
+import type { Progress } from '../progress.ts'
 
 const REDRAW_INTERVAL_MS = 100
 const LINE_INTERVAL_MS = 5_000

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { lstat, open, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { Progress } from '../db/backup.ts'
+import type { Progress } from '../progress.ts'
 import { begin, type Sql, type Transaction } from '../db/connect.ts'
 import { Refusal } from '../refusal.ts'
 import { writeCsv, type CsvValue } from './write-csv.ts'

@@ -1,7 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import type { CommunityRow } from '../communities/queries.ts'
 import { transaction, type Sql, type Transaction } from '../db/connect.ts'
-import type { Progress } from '../db/backup.ts'
+import type { Progress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { restoreText } from './formulas.ts'
 import { BrokenCsv, readCsv, type CsvRecord } from './read-csv.ts'

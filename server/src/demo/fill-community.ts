@@ -1,6 +1,6 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import type { CommunityRow } from '../communities/queries.ts'
-import type { Progress } from '../db/backup.ts'
+import type { Progress } from '../progress.ts'
 import type { Transaction } from '../db/connect.ts'
 import { copyRows, type CopyValue } from './copy-rows.ts'
 import { planTown, type Town, type TownTransfer } from './town.ts'

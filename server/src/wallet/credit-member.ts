@@ -4,7 +4,13 @@ import type { Caller } from '../http/access/access.ts'
 import { ApiError } from '../http/errors.ts'
 import { toCentihours, toHours } from '../http/hours.ts'
 import { invalidField } from '../http/validation.ts'
-import { insertCredits, startPartnerDays, type CreditItem, type CreditRow } from './insert-credits.ts'
+import {
+  insertCredits,
+  startPartnerDays,
+  type CreditFields,
+  type CreditItem,
+  type CreditRow,
+} from './insert-credits.ts'
 import type { Credit, CreditRequest } from './schema.ts'
 
 const LIMITS: CoalesceLimits = { batchMax: 128, inFlightMax: 2, waitingMax: 10_000 }
@@ -76,18 +82,6 @@ function toItem(caller: Caller, { user_id, hours, reference, note, settled_on }:
     note: note ?? null,
     settledOn: settled_on ?? null,
   }
-}
-
-export interface CreditFields {
-  id: number
-  member_id: number
-  amount: number
-  reference: string
-  note: string | null
-  settled_on: string | null
-  balance_after: number
-  created_at: string
-  reversed_at: string | null
 }
 
 export function presentCredit(row: CreditFields): Credit {

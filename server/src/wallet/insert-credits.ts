@@ -23,9 +23,8 @@ export type CreditOutcome =
   /** Lost to a batch that has just committed, or more than the day's rest within this batch: run it again. */
   | 'again'
 
-export interface CreditRow {
-  n: number
-  outcome: CreditOutcome
+/** A credit as it stands. */
+export interface CreditFields {
   id: number
   member_id: number
   amount: number
@@ -35,6 +34,11 @@ export interface CreditRow {
   balance_after: number
   created_at: string
   reversed_at: string | null
+}
+
+export interface CreditRow extends CreditFields {
+  n: number
+  outcome: CreditOutcome
   limit_centihours: number
 }
 

@@ -1,6 +1,6 @@
 import type { Queries } from '../db/connect.ts'
 import type { ListRequest } from '../http/paging.ts'
-import type { CreditFields } from './credit-member.ts'
+import type { CreditFields } from './insert-credits.ts'
 
 export interface BalanceRow {
   member_id: number

@@ -1,4 +1,4 @@
-import type { Progress } from '../db/backup.ts'
+import type { Progress } from '../progress.ts'
 import { begin, type Sql, type Transaction } from '../db/connect.ts'
 import { toHours } from '../http/hours.ts'
 

@@ -5,6 +5,7 @@ import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
 import type { Sql } from '../db/connect.ts'
 import { FAN_OUT_MAX, fanOut } from '../events/fan-out.ts'
 import type { SecretBox } from '../http/secret-box.ts'
+import { within } from '../within.ts'
 import { createBreaker } from './breaker.ts'
 import { deliver } from './deliver.ts'
 import {
@@ -248,13 +249,6 @@ function repeat(work: () => Promise<void>, isClosing: () => boolean) {
     },
     running: () => current,
   }
-}
-
-async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise((resolve) => (timer = setTimeout(resolve, timeoutMs)))
-  await Promise.race([work, timeout])
-  clearTimeout(timer)
 }
 
 function keyOf(communityId: number, subscriptionId: number): string {

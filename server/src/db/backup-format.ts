@@ -1,0 +1,59 @@
+import { Type, type Static } from 'typebox'
+
+/*
+ * A backup is one gzip stream of lines:
+ *
+ *   the header        {"format":"hourbank-backup","version":1,"created_at":…,"migrations":[…]}
+ *   for each table    {"table":"members","columns":["community_id","id",…],"partitions":[]}
+ *                     its rows in PostgreSQL's COPY text format, which escapes line ends and backslashes
+ *                     \.
+ *   for each sequence {"sequence":"members_id_seq","table":"members","column":"id","value":"17"}
+ *   the end           {"end":true,"rows":{"members":16,…}}
+ *
+ * A table comes after those it refers to. What tables and columns there are is read from the catalogue, so that a
+ * migration never has to think of backups.
+ */
+export const BACKUP_FORMAT = 'hourbank-backup'
+export const BACKUP_VERSION = 1
+/** The line after a table's last row. No row looks like it: COPY writes a backslash as two. */
+export const ROWS_END = '\\.\n'
+
+export const BackupHeader = Type.Object({
+  format: Type.Literal(BACKUP_FORMAT),
+  version: Type.Integer(),
+  created_at: Type.String(),
+  server_version: Type.String(),
+  app_version: Type.Optional(Type.String()),
+  migrations: Type.Array(Type.String()),
+})
+export type BackupHeader = Static<typeof BackupHeader>
+
+/** A partition that a job made, not a migration: `bound` is how PostgreSQL words which rows it takes. */
+export const Partition = Type.Object({ name: Type.String(), bound: Type.String() })
+export type Partition = Static<typeof Partition>
+
+export const TableEntry = Type.Object({
+  table: Type.String(),
+  columns: Type.Array(Type.String()),
+  partitions: Type.Array(Partition),
+})
+export type TableEntry = Static<typeof TableEntry>
+
+export const SequenceEntry = Type.Object({
+  sequence: Type.String(),
+  /** The column it numbers, by which a restore finds it; null for a sequence that stands alone. */
+  table: Type.Union([Type.String(), Type.Null()]),
+  column: Type.Union([Type.String(), Type.Null()]),
+  /** Text: an int8 need not fit a JSON number. */
+  value: Type.String({ pattern: '^-?[0-9]{1,19}$' }),
+})
+export type SequenceEntry = Static<typeof SequenceEntry>
+
+export const EndEntry = Type.Object({ end: Type.Literal(true), rows: Type.Record(Type.String(), Type.Integer()) })
+export type EndEntry = Static<typeof EndEntry>
+
+export function countLines(text: Buffer): number {
+  let lines = 0
+  for (let at = text.indexOf(10); at >= 0; at = text.indexOf(10, at + 1)) lines++
+  return lines
+}
