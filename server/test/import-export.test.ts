@@ -485,8 +485,7 @@ describe('large files', () => {
     expect(most - before).toBeLessThan(GROWTH_BYTES_MAX)
     // Whoever stops reading in the middle leaves everything in order.
     const stopped = exportRows(sql, membersExport(community), async (chunks) => {
-      await chunks[Symbol.asyncIterator]().next()
-      throw new Error('the disk is full')
+      for await (const chunk of chunks) throw new Error(`the disk is full at ${chunk.length}`)
     })
     await expect(stopped).rejects.toThrow('the disk is full')
     const [wallets] = await sql`select count(*) from accounts where community_id = ${community.id} and kind = 'member'`
