@@ -216,3 +216,16 @@ test('every endpoint refuses strangers, missing scopes and ids that are not its 
     expect((await bank.call(`/listings/${id}`, { token: full })).body.error).toBe('listing_not_found')
   }
 })
+
+test('when a member left stays known through later changes, until they return', async () => {
+  const bank = await startBank()
+  const ada = await add(bank, 'Ada')
+  const leftAt = async () => (await bank.sql`select left_at from members where id = ${ada.id}`)[0]!.left_at
+  await leave(bank.sql, TESTER, bank.communityId, ada.id)
+  const before = await leftAt()
+  expect(before).toEqual(expect.any(String))
+  await changeMember(bank.sql, TESTER, bank.communityId, ada.id, { name: 'Ada L.' })
+  expect(await leftAt()).toBe(before)
+  await returnMember(bank.sql, TESTER, bank.communityId, ada.id)
+  expect(await leftAt()).toBeNull()
+})

@@ -108,11 +108,16 @@ async function tell(
 ): Promise<void> {
   await recordAudit(tx, communityId, actor, { action, subject: { kind: 'member', id: member.id }, detail })
   if (!isSeen) return
-  await recordEvents(tx, communityId, [{ type: event, memberId: member.id, data: snapshot(member) }])
+  await recordEvents(tx, communityId, [{ type: event, memberId: member.id, data: memberSnapshot(member) }])
 }
 
 /** The facts at the time of the event; which of them a recipient gets is decided when it is sent. */
-function snapshot({ id, name, email, payment_reference, joined_at, updated_at, version, visible }: MemberRecord) {
+export function memberSnapshot({
+  visible,
+  ...member
+}: Omit<MemberRecord, 'status' | 'hidden' | 'erased_at' | 'external_id'>) {
+  const { id, name, email, payment_reference, joined_at, updated_at, version } = member
+
   if (!visible) return { id, version }
   return { id, name, email, status: 'active', payment_reference, joined_at, updated_at, version }
 }

@@ -12,7 +12,7 @@ import {
 import type { Sql, Transaction } from '../db/connect.ts'
 import { recordEvents } from '../events/record.ts'
 import { isDay, isTime } from '../http/times.ts'
-import { hideMember, leave, returnMember, showMember } from './change-member.ts'
+import { hideMember, leave, memberSnapshot, returnMember, showMember } from './change-member.ts'
 import { memberProblems } from './check-member.ts'
 import type { MemberRecord } from './queries.ts'
 
@@ -167,13 +167,8 @@ async function tell(
   await recordEvents(
     tx,
     communityId,
-    seen.map((member) => ({ type: event, memberId: member.id, data: snapshot(member) })),
+    seen.map((member) => ({ type: event, memberId: member.id, data: memberSnapshot(member) })),
   )
-}
-
-/** The facts at the time of the event, as change-member.ts tells them of a visible member. */
-function snapshot({ id, name, email, payment_reference, joined_at, updated_at, version }: WrittenMember) {
-  return { id, name, email, status: 'active', payment_reference, joined_at, updated_at, version }
 }
 
 /** Leaving, returning, hiding: one by one, because listings, removals and wallets follow. */

@@ -115,7 +115,7 @@ export async function updateMember(
   const [row] = await sql<[MemberRecord]>`
     with changed as (
       update members set ${sql({ ...change })}, version = version + 1, updated_at = clock_timestamp(),
-        left_at = case when ${change.status ?? 'active'}::text = 'inactive' then now() end
+        left_at = case ${change.status ?? null}::text when 'inactive' then now() when 'active' then null else left_at end
       where community_id = ${communityId} and id = ${id} returning *
     ), wallet as (
       update accounts a set active = c.status = 'active', hidden = c.hidden from changed c
