@@ -5,7 +5,7 @@ import { newDatabase } from './database.ts'
 
 const sleep = async (tx: Queries) => void (await tx`select pg_sleep(10)`)
 
-/** Without scripts/patch-postgres.mjs the last two ways end the whole process, and the pool's connection never comes back. */
+/** Without scripts/patch-postgres.mjs each of these ends the process, and the connection never comes back. */
 test.each([
   { nested: false, goesOn: false },
   { nested: true, goesOn: false },
