@@ -2,9 +2,13 @@ import compress from '@fastify/compress'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { randomUUID } from 'node:crypto'
+import { adminRoutes } from './admins/admin-routes.ts'
+import { sessionRoutes } from './admins/session-routes.ts'
 import { aggregateRoutes } from './aggregates/routes.ts'
 import { EVENT_TYPES } from './events/event-types.ts'
 import { eventRoutes } from './events/routes.ts'
+import { ADMIN_PREFIX, frameAdminApi } from './http/admin-frame.ts'
+import { adminDescriptionRoute, describeAdminApi } from './http/admin-openapi.ts'
 import { consoleRoutes } from './http/console.ts'
 import type { Deps } from './http/deps.ts'
 import { API_PREFIX, BODY_BYTES_MAX, framePartnerApi } from './http/frame.ts'
@@ -97,6 +101,23 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       answerTheRest()
     },
     { prefix: API_PREFIX },
+  )
+  await app.register(
+    async (plain) => {
+      const api = plain.withTypeProvider<TypeBoxTypeProvider>()
+      await frameAdminApi(api, deps)
+      shedLoad(api)
+      refuseBadQuery(api)
+      await describeAdminApi(api, deps.config)
+      const answerTheRest = answerOtherMethods(api)
+
+      sessionRoutes(api, deps)
+      adminRoutes(api, deps)
+      adminDescriptionRoute(api)
+
+      answerTheRest()
+    },
+    { prefix: ADMIN_PREFIX },
   )
   return app
 }

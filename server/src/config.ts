@@ -22,7 +22,7 @@ const ON = ['on', 'true', '1']
 const OFF = ['off', 'false', '0']
 
 /** The settings: name, how it is read, what is taken when it is absent. Nothing else reads the environment. */
-const SETTINGS = {
+export const SETTINGS = {
   PORT: [integer(1, 65_535), 3000],
   HOST: [host, '127.0.0.1'],
   DATA_DIR: [(text: string) => resolve(text), resolve(PROJECT_DIR, '.data')],

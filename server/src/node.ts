@@ -15,6 +15,7 @@ import { idleConnectionCloser } from './http/idle-connections.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createRateLimits } from './http/rate-limit.ts'
 import { createSecretBox, type SecretBox } from './http/secret-box.ts'
+import { createSignInLimits } from './http/sign-in-limits.ts'
 import { resolveBySystem } from './webhooks/addresses.ts'
 import { createSender, type Sender } from './webhooks/send.ts'
 import { deliveryAnnouncer, hearDeliveries } from './webhooks/wake.ts'
@@ -24,6 +25,7 @@ import { within } from './within.ts'
 const REQUEST_CONNECTIONS_MAX = 10
 const BACKGROUND_CONNECTIONS_MAX = 2
 const DELIVERY_CONNECTIONS_MAX = 4
+const LONG_WORK_CONNECTIONS_MAX = 2
 const SHUTDOWN_MS = 10_000
 const IDLE_CHECK_INTERVAL_MS = 50
 const PARTITION_INTERVAL_MS = 24 * 60 * 60 * 1000
@@ -52,6 +54,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const sql = connect(databaseUrl, { connectionsMax: REQUEST_CONNECTIONS_MAX, name: 'requests', onStatement })
   // Apart, so that a request never queues behind the call log.
   const background = connect(databaseUrl, { connectionsMax: BACKGROUND_CONNECTIONS_MAX, name: 'background' })
+  const longSql = connect(databaseUrl, { connectionsMax: LONG_WORK_CONNECTIONS_MAX, name: 'long work' })
   const listening = connect(config.listenUrl ?? databaseUrl, { connectionsMax: 1, name: 'listening' })
   const metrics = createMetrics()
   const counters = openCounters(config.redisUrl, (error) =>
@@ -69,9 +72,11 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     config,
     log,
     sql,
+    longSql,
     epoch: epochReader(sql),
     access,
     rateLimits,
+    signInLimits: createSignInLimits(counters),
     callLog,
     metrics,
     box,
@@ -98,7 +103,8 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     await within(SHUTDOWN_MS, callLog.close())
     await access.close()
     counters.close()
-    await Promise.all([sql.end({ timeout: 1 }), background.end({ timeout: 1 }), closeJob?.stop(), pruneJob?.stop()])
+    const pools = [sql, longSql, background].map((pool) => pool.end({ timeout: 1 }))
+    await Promise.all([...pools, closeJob?.stop(), pruneJob?.stop()])
   }
 
   try {

@@ -9,7 +9,7 @@ import type * as client from '../../client/src/index.ts'
 import type { CommunityAggregates } from '../src/aggregates/schema.ts'
 import { apiDescription } from '../src/describe.ts'
 import type { EVENT_TYPES } from '../src/events/event-types.ts'
-import type { ErrorCode, FieldError } from '../src/http/errors.ts'
+import type { FieldError, PartnerErrorCode } from '../src/http/errors.ts'
 import type { PageMeta } from '../src/http/paging.ts'
 import type { Scope } from '../src/http/scopes.ts'
 import type { Listing } from '../src/listings/schema.ts'
@@ -38,7 +38,7 @@ type DataOfEvents = { -readonly [Name in keyof typeof EVENT_TYPES]: Static<(type
 
 test('the types of the SDK are the schemas of the server, by the judgement of the compiler', () => {
   same<client.Scope, Scope>()
-  same<client.ErrorCode, ErrorCode>()
+  same<client.ErrorCode, PartnerErrorCode>()
   same<client.FieldError, FieldError>()
   same<client.TokenResponse, Static<typeof TokenResponse>>()
   same<client.PageMeta, Static<typeof PageMeta>>()
@@ -67,7 +67,7 @@ test('the types of the SDK are the schemas of the server, by the judgement of th
   // @ts-expect-error required instead of optional
   same<Required<client.Member>, Member>()
   // @ts-expect-error a value more
-  same<client.ErrorCode | 'teapot', ErrorCode>()
+  same<client.ErrorCode | 'teapot', PartnerErrorCode>()
   // @ts-expect-error null is left out, deep inside
   same<{ data: { note: string }[] }, { data: Pick<Credit, 'note'>[] }>()
 })

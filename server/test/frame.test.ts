@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
 import { QueueFull } from '../src/db/coalesce.ts'
 import type { Deps } from '../src/http/deps.ts'
-import { ERRORS, type ErrorCode } from '../src/http/errors.ts'
+import { ERRORS, type PartnerErrorCode } from '../src/http/errors.ts'
 import { API_PREFIX, BODY_BYTES_MAX, framePartnerApi } from '../src/http/frame.ts'
 import { toApiError } from '../src/http/send-error.ts'
 import { newToken } from '../src/http/secrets.ts'
@@ -27,7 +27,7 @@ function expectHeaders({ headers }: Answer, name: string): void {
 }
 
 /** What every error has besides. */
-function expectError(answer: Answer | undefined, code: ErrorCode, name: string = code): void {
+function expectError(answer: Answer | undefined, code: PartnerErrorCode, name: string = code): void {
   expect(answer, `${name}: there is an answer`).toBeDefined()
   const { status, headers, body } = answer!
   expectHeaders(answer!, name)
@@ -77,7 +77,7 @@ test('whatever is wrong with a request is answered in one shape', async () => {
   const busyToken = await bank.token(undefined, await bank.addPartner({ rateLimitPerMinute: 1 }))
   const elsewhere = await bank.addPartner({ allowedNetworks: ['192.0.2.0/24'] })
   const elsewhereCredentials = { client_id: elsewhere.clientId, client_secret: elsewhere.clientSecret }
-  const cases: [name: string, code: ErrorCode, path: string, options?: CallOptions][] = [
+  const cases: [name: string, code: PartnerErrorCode, path: string, options?: CallOptions][] = [
     ['too many calls', 'rate_limited', '/users', { token: busyToken }],
     [
       'another address',
@@ -198,7 +198,7 @@ test('what is no HTTP, or only a part of it, is answered in the same shape', asy
     head(`POST ${API_PREFIX}/oauth/token`, 'Content-Type: application/json', ...headers) + body
   const get = `GET ${API_PREFIX}/users`
 
-  const cases: [name: string, code: ErrorCode, bytes: string][] = [
+  const cases: [name: string, code: PartnerErrorCode, bytes: string][] = [
     ['no HTTP at all', 'invalid_request', 'hello\r\n\r\n'],
     ['TLS to a plain port', 'invalid_request', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['a method that HTTP does not have', 'invalid_request', head(`FETCH ${API_PREFIX}/users`)],
@@ -405,7 +405,8 @@ test('checks come in this order: token, rate limit, switch, address, scope, cont
     dead: newToken(communityId),
   }
   const refusal = async (token: string) => (await bank.call('/users?limit=0', { token })).body.error
-  const eventuallyRefused = (token: string, code: ErrorCode) => eventually(async () => (await refusal(token)) === code)
+  const eventuallyRefused = (token: string, code: PartnerErrorCode) =>
+    eventually(async () => (await refusal(token)) === code)
 
   // All is wrong at first; then one thing after the other is mended.
   await change({ rate_limit_per_minute: 1, allowed_networks: ['192.0.2.0/24'] })

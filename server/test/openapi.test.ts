@@ -8,7 +8,7 @@ import { request } from 'undici'
 import { expect, test } from 'vitest'
 import { apiDescription } from '../src/describe.ts'
 import { EVENT_TYPES } from '../src/events/event-types.ts'
-import { ERRORS, type ErrorCode } from '../src/http/errors.ts'
+import { ERRORS, type PartnerErrorCode } from '../src/http/errors.ts'
 import { API_PREFIX } from '../src/http/frame.ts'
 import { SCOPE_NAMES } from '../src/http/scopes.ts'
 import { callNode, freePort, startBank } from './bank.ts'
@@ -166,14 +166,14 @@ test('every request, success and error has an example, which is what its schema 
         check(`${name} ${status}`, media.schema, value)
         if (Number(status) < 400) continue
         expect(value.error).toBe(code)
-        expect(ERRORS[code as ErrorCode][0], `${name} ${code}`).toBe(Number(status))
+        expect(ERRORS[code as PartnerErrorCode][0], `${name} ${code}`).toBe(Number(status))
       }
     }
   }
 })
 
 /** Refused before an operation is found; the introduction names them. */
-const ANYWHERE: ErrorCode[] = ['not_found', 'method_not_allowed', 'request_timeout', 'headers_too_large']
+const ANYWHERE: PartnerErrorCode[] = ['not_found', 'method_not_allowed', 'request_timeout', 'headers_too_large']
 
 test('every code of the one table is an error of some operation, or is named as one of any address', () => {
   const answers = operations.flatMap(({ operation }) => Object.values(operation.responses))

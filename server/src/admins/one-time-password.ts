@@ -1,4 +1,3 @@
-import { hash } from '@node-rs/argon2'
 import { randomInt } from 'node:crypto'
 
 /** Without letters that look alike. 20 of them hold 99 bits. */
@@ -13,9 +12,4 @@ export function newOneTimePassword(): string {
 
 function group(): string {
   return Array.from({ length: GROUP_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')
-}
-
-/** argon2id with the library's defaults (OWASP's second recommendation: 19 MiB, 2 passes). */
-export async function hashPassword(password: string): Promise<string> {
-  return hash(password)
 }

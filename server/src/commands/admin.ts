@@ -1,5 +1,5 @@
 import { createAdmin, resetAdmin } from '../admins/create-admin.ts'
-import type { AdminRole } from '../admins/queries.ts'
+import type { AdminRole } from '../db/across-communities.ts'
 import { Refusal } from '../refusal.ts'
 import {
   commandActor,

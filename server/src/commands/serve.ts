@@ -1,6 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { linkAddress, type NewLink } from '../admins/links.ts'
+import { offerSetUp } from '../admins/set-up.ts'
 import type { Config } from '../config.ts'
 import { connect, type Sql } from '../db/connect.ts'
 import { openEmbedded } from '../db/embedded.ts'
@@ -27,9 +29,9 @@ export const serveCommand: Command = {
     try {
       const databaseUrl = config.databaseUrl ?? embedded!.url
       const secretKey = await loadSecretKey(config)
-      const demo = await prepare(config, databaseUrl, secretKey, log)
+      const firstSteps = await prepare(config, databaseUrl, secretKey, log)
       const node = await listen({ config, databaseUrl, secretKey, log })
-      print(...(await welcome(config, demo)))
+      print(...(await welcome(config, firstSteps)))
       log.info({ port: config.port, role: config.role }, 'serving')
       const signal = await stopped
       log.info({ signal }, 'stopping')
@@ -40,8 +42,14 @@ export const serveCommand: Command = {
   },
 }
 
+interface FirstSteps {
+  demo: Demo | undefined
+  /** Only while there is no administrator. */
+  setUp: NewLink | undefined
+}
+
 /** Tables up to date, and something to look at on the first start. */
-async function prepare(config: Config, databaseUrl: string, secretKey: string, log: Logger): Promise<Demo | undefined> {
+async function prepare(config: Config, databaseUrl: string, secretKey: string, log: Logger): Promise<FirstSteps> {
   const sql = connect(databaseUrl, { connectionsMax: 2, name: 'start' })
   try {
     const applied = await migrate(sql, {
@@ -50,7 +58,8 @@ async function prepare(config: Config, databaseUrl: string, secretKey: string, l
     })
     if (applied.length > 0) log.info({ applied }, 'migrated')
     await checkSecretKey(sql, createSecretBox(secretKey, config.previousSecretKey))
-    return config.demo ? await makeDemo(sql) : undefined
+    const demo = config.demo ? await makeDemo(sql) : undefined
+    return { demo, setUp: config.role === 'worker' ? undefined : await offerSetUp(sql) }
   } finally {
     await sql.end({ timeout: 1 })
   }
@@ -90,7 +99,7 @@ async function listen(options: NodeOptions): Promise<ServingNode> {
   }
 }
 
-async function welcome(config: Config, demo: Demo | undefined): Promise<string[]> {
+async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<string[]> {
   const { API_PREFIX } = await import('../http/frame.ts')
   const lines = [
     '',
@@ -101,6 +110,15 @@ async function welcome(config: Config, demo: Demo | undefined): Promise<string[]
     `  Reference    ${config.publicUrl}/docs/`,
     '',
   ]
+  if (setUp) {
+    return [
+      ...lines,
+      'There is no administrator yet. Open this address within a day to become the first; it works once:',
+      '',
+      `  ${linkAddress(config.publicUrl, 'set_up', setUp.token)}`,
+      '',
+    ]
+  }
   if (!demo) {
     return [
       ...lines,

@@ -2,10 +2,12 @@ import type { Queries } from './connect.ts'
 
 /*
  * Every statement names one community, except those in this file and those on the global tables: installation,
- * schema_migrations, communities, admins (one person may run several communities).
+ * schema_migrations, communities, admins (one person may run several communities), admin_sessions, admin_links.
  */
 
 const TEXT_LENGTH_MAX = 500
+
+export type AdminRole = 'owner' | 'manager' | 'viewer'
 
 export interface Call {
   at: Date
@@ -59,9 +61,36 @@ function cut(text: string | undefined): string | undefined {
 }
 
 /** Sign-in begins with an email address, whatever the communities. */
-export async function findAdmin(sql: Queries, email: string): Promise<{ id: number } | undefined> {
-  const [row] = await sql<{ id: number }[]>`select id from admins where lower(email) = lower(${email})`
+export async function findAdmin(sql: Queries, email: string): Promise<AdminRow | undefined> {
+  const [row] = await sql<AdminRow[]>`
+    select id, email, name, password_hash, password_one_time from admins where lower(email) = lower(${email})`
   return row
+}
+
+export interface AdminRow {
+  id: number
+  email: string
+  name: string
+  password_hash: string
+  password_one_time: boolean
+}
+
+export interface AdministeredCommunity {
+  id: number
+  slug: string
+  name: string
+  role: AdminRole
+  test: boolean
+  time_zone: string
+  language: string
+}
+
+/** What one person runs, and as what. */
+export async function communitiesWithRole(sql: Queries, adminId: number): Promise<AdministeredCommunity[]> {
+  return sql<AdministeredCommunity[]>`
+    select c.id, c.slug, c.name, a.role, c.test, c.time_zone, c.language
+    from community_admins a join communities c on c.id = a.community_id
+    where a.admin_id = ${adminId} order by c.test, c.name, c.id`
 }
 
 export async function communitiesOfAdmin(sql: Queries, adminId: number): Promise<number[]> {
@@ -161,6 +190,20 @@ export const deleteOldTokens: DeleteOld = async (sql, before, batchMax) => {
   const { count } = await sql`
     delete from tokens where (community_id, hash) in (
       select community_id, hash from tokens where expires_at < ${before} limit ${batchMax})`
+  return count
+}
+
+export const deleteOldSessions: DeleteOld = async (sql, before, batchMax) => {
+  const { count } = await sql`
+    delete from admin_sessions where id in (
+      select id from admin_sessions where expires_at < ${before} limit ${batchMax})`
+  return count
+}
+
+export const deleteOldLinks: DeleteOld = async (sql, before, batchMax) => {
+  const { count } = await sql`
+    delete from admin_links where token_hash in (
+      select token_hash from admin_links where expires_at < ${before} limit ${batchMax})`
   return count
 }
 

@@ -5,6 +5,8 @@ import {
   deleteOldCalls,
   deleteOldDeliveries,
   deleteOldEvents,
+  deleteOldLinks,
+  deleteOldSessions,
   deleteOldTokens,
   hasUnorderedEvents,
   raisePrunedPositions,
@@ -68,6 +70,8 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
   await dropOld('call_log', callLogDays)
   await deleteOld(deleteOldCalls, callLogDays)
   await deleteOld(deleteOldTokens, TOKEN_DAYS)
+  await deleteOld(deleteOldSessions, TOKEN_DAYS)
+  await deleteOld(deleteOldLinks, TOKEN_DAYS)
   // Deliveries first: one without its event would have nothing to send.
   await deleteOld(deleteOldDeliveries, EVENT_DAYS)
   await dropOld('attempts', EVENT_DAYS)

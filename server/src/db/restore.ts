@@ -147,6 +147,7 @@ async function fill(tx: Queries, work: Work): Promise<RestoreSummary> {
     if (!sequences.has(sequence)) await moveOn(tx, sequence, await lastValue(tx, sequence))
   }
   await renewEpoch(tx)
+  await endSessions(tx)
   await tx.unsafe(`analyze ${(await listTables(tx)).map(({ name }) => publicName(name)).join(', ')}`)
 
   const rows = [...rowsByTable.values()].reduce((sum, some) => sum + some, 0)
@@ -347,6 +348,12 @@ async function moveOn(tx: Queries, sequence: string, value: string): Promise<voi
 /** So that a cursor from before the restore is recognised as such. */
 async function renewEpoch(tx: Queries): Promise<void> {
   await tx`insert into installation default values on conflict (single) do update set epoch = gen_random_uuid()`
+}
+
+/** A session or a link that was ended after the backup must not come back with it. */
+async function endSessions(tx: Queries): Promise<void> {
+  await tx`delete from admin_sessions`
+  await tx`delete from admin_links`
 }
 
 function parse(text: string | undefined): unknown {

@@ -1,13 +1,17 @@
 import helmet from '@fastify/helmet'
 import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { FastifyInstance } from 'fastify'
 import { ApiError } from './errors.ts'
 import { sendError } from './send-error.ts'
 
 const CONSOLE_DIR = fileURLToPath(new URL('../../../console/dist/', import.meta.url))
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 const CONSOLE_PATH = '/console/'
+/** Where the page wants to be told the nonce for its styles. */
+const NONCE_MARK = '__CSP_NONCE__'
 
 /** The administrator's console: static files under a strict policy, nothing from elsewhere. */
 export async function consoleRoutes(app: FastifyInstance): Promise<void> {
@@ -18,10 +22,14 @@ export async function consoleRoutes(app: FastifyInstance): Promise<void> {
 
 async function consoleFiles(app: FastifyInstance): Promise<void> {
   await app.register(helmet, {
+    // The parts of the page add style elements as they run; scripts come from files alone.
+    enableCSPNonces: true,
     contentSecurityPolicy: {
       useDefaults: false,
       directives: {
         defaultSrc: ["'self'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
         baseUri: ["'none'"],
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
@@ -33,15 +41,25 @@ async function consoleFiles(app: FastifyInstance): Promise<void> {
   })
   await app.register(fastifyStatic, {
     root: CONSOLE_DIR,
+    index: false,
     cacheControl: false,
     setHeaders(response, path) {
       const isHashed = path.includes('/assets/')
       response.setHeader('cache-control', isHashed ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache')
     },
   })
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => sendPage(reply))
   // Deep links: the console's own router finds the page. A missing file is a missing file.
   app.setNotFoundHandler((request, reply) => {
     if (request.url.startsWith(`${CONSOLE_PATH}assets/`)) return sendError(new ApiError('not_found'), request, reply)
-    return reply.sendFile('index.html')
+    return sendPage(reply)
   })
+}
+
+async function sendPage(reply: FastifyReply): Promise<FastifyReply> {
+  const page = await readFile(join(CONSOLE_DIR, 'index.html'), 'utf8')
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(page.replaceAll(NONCE_MARK, reply.cspNonce.style))
 }

@@ -8,6 +8,7 @@ const REDIS_CONNECT_TIMEOUT_MS = 2000
 export interface Counter {
   add(key: string): Promise<Count>
   read(key: string): Promise<Count>
+  forget(key: string): Promise<void>
 }
 
 export interface Count {
@@ -45,6 +46,7 @@ export function openCounters(redisUrl: string | undefined, onRedisError: (error:
       return {
         add: async (key) => toCount(await limiter.consume(key), windowSeconds),
         read: async (key) => toCount(await limiter.get(key), windowSeconds),
+        forget: async (key) => void (await limiter.delete(key)),
       }
     },
     close: () => redis?.disconnect(),

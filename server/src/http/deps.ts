@@ -6,6 +6,7 @@ import type { CallLog } from './call-log.ts'
 import type { Metrics } from './metrics.ts'
 import type { RateLimits } from './rate-limit.ts'
 import type { SecretBox } from './secret-box.ts'
+import type { SignInLimits } from './sign-in-limits.ts'
 
 /** What routes are built from. */
 export interface Deps {
@@ -13,10 +14,13 @@ export interface Deps {
   readonly log: Logger
   /** The pool of the requests. Long work has a pool of its own: statements queue up behind a slow one. */
   readonly sql: Sql
+  /** For what an administrator asks that takes long: imports, exports, new communities. */
+  readonly longSql: Sql
   /** Of the database; cursors carry it, a restore renews it. */
   readonly epoch: () => Promise<string>
   readonly access: Access
   readonly rateLimits: RateLimits
+  readonly signInLimits: SignInLimits
   readonly callLog: CallLog
   readonly metrics: Metrics
   /** Seals what is stored. */

@@ -1,4 +1,4 @@
-/** The only list of codes. */
+/** What the partner API refuses, and how. */
 export const ERRORS = {
   invalid_request: [400, 'The request is malformed.'],
   unsupported_grant_type: [400, 'Only the grant type client_credentials is supported.'],
@@ -32,7 +32,22 @@ export const ERRORS = {
   unavailable: [503, 'The service cannot reach its database; try again shortly.'],
 } as const satisfies Record<string, readonly [status: number, description: string]>
 
-export type ErrorCode = keyof typeof ERRORS
+/** What only the API of the console refuses. */
+export const CONSOLE_ERRORS = {
+  sign_in_failed: [401, 'The email address or the password is wrong.'],
+  sign_in_required: [401, 'Your session has ended. Sign in to go on.'],
+  origin_refused: [403, 'This request does not come from the console.'],
+  password_change_required: [403, 'Choose a password of your own first.'],
+  role_insufficient: [403, 'Your role in this community does not include this.'],
+  refused: [409, 'This is not possible.'],
+  link_expired: [410, 'This link was used already, or is too old. Ask for a new one.'],
+} as const satisfies Record<string, readonly [status: number, description: string]>
+
+/** The only list of codes: no third place names one. */
+export const ALL_ERRORS = { ...ERRORS, ...CONSOLE_ERRORS }
+
+export type ErrorCode = keyof typeof ALL_ERRORS
+export type PartnerErrorCode = keyof typeof ERRORS
 
 /** One problem with one field. */
 export interface FieldError {
@@ -63,7 +78,7 @@ export class ApiError extends Error {
     readonly code: ErrorCode,
     details: Details = {},
   ) {
-    const [status, description] = ERRORS[code]
+    const [status, description] = ALL_ERRORS[code]
     super(details.description ?? description, { cause: details.cause })
     this.status = status
     this.description = this.message

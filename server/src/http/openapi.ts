@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../config.ts'
-import { ApiError, ERRORS, type ErrorCode } from './errors.ts'
+import { ALL_ERRORS, ApiError, ERRORS, type ErrorCode } from './errors.ts'
 import { API_PREFIX, API_VERSION } from './frame.ts'
 import { SCOPES, type Scope } from './scopes.ts'
 import { compileValidator, validationFailed } from './validation.ts'
@@ -93,7 +93,8 @@ export async function describeApi(
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => (json.$id as string) ?? `schema${index}` },
     transform: ({ schema, url, route }) => ({
       url,
-      schema: schema.hide ? schema : describeRoute(schema as RouteSchema, route),
+      // The console's API has a description of its own.
+      schema: schema.hide || route.config?.role ? { hide: true } : describeRoute(schema as RouteSchema, route),
     }),
     transformObject: (made) => ('openapiObject' in made ? nameSchemas(made.openapiObject) : made.swaggerObject),
   })
@@ -218,7 +219,7 @@ function describeErrors(errors: ApiError[]): Record<string, object> {
       const group = errors.filter((error) => error.status === status)
       const examples = group.map((error) => [error.code, exampleOfError(error)])
       const answer = {
-        description: group.map(({ code }) => `\`${code}\`: ${ERRORS[code][1]}`).join('\n\n'),
+        description: group.map(({ code }) => `\`${code}\`: ${ALL_ERRORS[code][1]}`).join('\n\n'),
         ...(ERROR_HEADERS[status] && { headers: pick(ERROR_HEADERS[status]) }),
         content: { 'application/json': { schema: { $ref: 'Error#' }, examples: Object.fromEntries(examples) } },
       }

@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv'
 import { QueueFull } from '../db/coalesce.ts'
 import { isOutage } from '../db/connect.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
+import { NotFound, Refusal } from '../refusal.ts'
 import { validationFailed } from './validation.ts'
 
 /** What Fastify itself refuses, in our words. */
@@ -32,6 +33,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof QueueFull) return new ApiError('overloaded', { cause: error })
   if (isOutage(error)) return new ApiError('unavailable', { cause: error })
+  if (error instanceof Refusal) return fromRefusal(error)
   const { code, validation, statusCode } = error as { code?: string; validation?: ErrorObject[]; statusCode?: number }
   if (validation) return validationFailed(validation)
   const known = code === undefined ? undefined : FASTIFY_ERRORS[code]
@@ -41,4 +43,15 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('invalid_request', { description: 'The body is not well-formed JSON.', cause: error })
   }
   return new ApiError('internal_error', { cause: error })
+}
+
+/** The words of a rule are for people as they are. */
+function fromRefusal(refusal: Refusal): ApiError {
+  const { message: description, field } = refusal
+  if (refusal instanceof NotFound) return new ApiError('not_found', { description })
+  if (field === undefined) return new ApiError('refused', { description })
+  return new ApiError('validation_failed', {
+    description,
+    errors: [{ code: 'not_allowed', field, message: description }],
+  })
 }

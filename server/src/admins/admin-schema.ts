@@ -1,0 +1,51 @@
+import { Type } from 'typebox'
+
+const TEXT_LENGTH_MAX = 500
+
+/** Judged by the rules, which say what is wrong in words for people. */
+export const FormText = Type.String({ maxLength: TEXT_LENGTH_MAX })
+export const Role = Type.Union([Type.Literal('owner'), Type.Literal('manager'), Type.Literal('viewer')])
+export const Done = Type.Object({ data: Type.Object({}) })
+export const Time = Type.String({ format: 'date-time' })
+export const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Union([schema, Type.Null()])
+
+export const Session = Type.Object({
+  session_id: Type.Integer(),
+  admin: Type.Object({ id: Type.Integer(), email: Type.String(), name: Type.String() }),
+  password_change_required: Type.Boolean(),
+  communities: Type.Array(
+    Type.Object({
+      slug: Type.String(),
+      name: Type.String(),
+      role: Role,
+      test: Type.Boolean(),
+      time_zone: Type.String(),
+      language: Type.String(),
+    }),
+  ),
+})
+
+export const OpenSession = Type.Object({
+  id: Type.Integer(),
+  current: Type.Boolean(),
+  created_at: Time,
+  last_seen_at: Time,
+  address: Nullable(Type.String()),
+  user_agent: Nullable(Type.String()),
+})
+
+export const Administrator = Type.Object({
+  id: Type.Integer(),
+  email: Type.String(),
+  name: Type.String(),
+  role: Role,
+  created_at: Time,
+  last_seen_at: Nullable(Time),
+  invited: Type.Boolean({ description: 'Has not chosen a password yet' }),
+})
+
+export const Link = Type.Object({
+  url: Type.String({ description: 'Works once; shown only now' }),
+  expires_at: Time,
+})

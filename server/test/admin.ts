@@ -1,0 +1,56 @@
+import { expect } from 'vitest'
+import { createAdmin } from '../src/admins/create-admin.ts'
+import type { AdminRole } from '../src/db/across-communities.ts'
+import { ADMIN_PREFIX } from '../src/http/admin-frame.ts'
+import { hashPassword } from '../src/admins/passwords.ts'
+import { updatePassword } from '../src/admins/queries.ts'
+import { callNode, TESTER, type Answer, type Bank, type CallOptions } from './bank.ts'
+
+export const PASSWORD = 'correct horse battery'
+
+/** A browser of an administrator: keeps its cookie, sends its origin. */
+export interface TestAdmin {
+  id: number
+  email: string
+  /** Under the prefix; `/members` and the like under the community as well. */
+  call(path: string, options?: CallOptions): Promise<Answer>
+  cookie(): string | undefined
+}
+
+const OUTSIDE = ['/session', '/sessions', '/setup', '/links', '/password', '/communities', '/openapi.json']
+
+/** Calls as a browser does that nobody has signed in with yet. */
+export function newBrowser(bank: Bank, slug = 'town'): Omit<TestAdmin, 'id' | 'email'> {
+  let cookie: string | undefined
+  return {
+    cookie: () => cookie,
+    async call(path, options = {}) {
+      const isOutside = OUTSIDE.some((start) => path.startsWith(start))
+      const answer = await callNode(bank.url, `${ADMIN_PREFIX}${isOutside ? '' : `/communities/${slug}`}${path}`, {
+        ...options,
+        headers: { origin: bank.url, ...(cookie && { cookie }), ...options.headers },
+      })
+      const [set] = answer.headers.getSetCookie()
+      if (set) cookie = set.split(';')[0]
+      return answer
+    },
+  }
+}
+
+let count = 0
+
+/** Signed in, with a password of their own. */
+export async function addAdmin(
+  bank: Bank,
+  role: AdminRole = 'owner',
+  communityId = bank.communityId,
+  slug = 'town',
+): Promise<TestAdmin> {
+  const email = `${role}-${++count}@town.example`
+  const { adminId } = await createAdmin(bank.sql, TESTER, communityId, { email, name: `The ${role}`, role })
+  await updatePassword(bank.sql, adminId, { hash: await hashPassword(PASSWORD), oneTime: false })
+  const browser = newBrowser(bank, slug)
+  const answer = await browser.call('/session', { body: { email, password: PASSWORD } })
+  expect(answer.status).toBe(200)
+  return { ...browser, id: adminId, email }
+}
