@@ -24,6 +24,7 @@ import { compileValidator } from './http/validation.ts'
 import { listingRoutes } from './listings/routes.ts'
 import { memberRoutes } from './members/routes.ts'
 import { oauthMetadataRoute, oauthRoutes } from './oauth/routes.ts'
+import { overviewRoutes } from './overview/admin-routes.ts'
 import { removalRoutes } from './removals/routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
@@ -112,6 +113,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       const answerTheRest = answerOtherMethods(api)
 
       sessionRoutes(api, deps)
+      overviewRoutes(api, deps)
       adminRoutes(api, deps)
       adminDescriptionRoute(api)
 

@@ -1,7 +1,12 @@
-import { expect, test } from 'vitest'
+import { validate } from '@scalar/openapi-validator'
+import { expect, onTestFinished, test } from 'vitest'
 import { createAdmin } from '../src/admins/create-admin.ts'
+import { offerSetUp } from '../src/admins/set-up.ts'
+import { connect } from '../src/db/connect.ts'
+import { ADMIN_PREFIX } from '../src/http/admin-frame.ts'
 import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
-import { startBank, TESTER } from './bank.ts'
+import { callNode, startBank, startTestNode, TESTER } from './bank.ts'
+import { newDatabase } from './database.ts'
 
 test('a one-time password opens the console only to choose another', async () => {
   const bank = await startBank()
@@ -36,3 +41,246 @@ test('nobody comes in without a session, to another community, or with another r
   expect((await viewer.call('/communities/nowhere/administrators')).body.error).toBe('not_found')
   expect((await viewer.call('/administrators', invitation)).body.error).toBe('role_insufficient')
 })
+
+test('the cookie is out of reach of scripts and of other sites, and bound to the host behind TLS', async () => {
+  const bank = await startBank()
+  const { email } = await addAdmin(bank)
+  const answer = await newBrowser(bank).call('/session', { body: { email, password: PASSWORD } })
+  const [cookie] = answer.headers.getSetCookie()
+  expect(cookie).toMatch(/^hourbank_session=[\w-]{43};/)
+  expect(cookie!.split('; ').slice(1).toSorted()).toEqual(['HttpOnly', 'Max-Age=604800', 'Path=/', 'SameSite=Strict'])
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(JSON.stringify(answer.body)).not.toContain(cookie!.split(/[=;]/)[1])
+
+  const { url, config } = await startTestNode(bank.databaseUrl, { config: { publicUrl: 'https://hours.example.org' } })
+  const secure = await callNode(`http://127.0.0.1:${config.port}`, `${ADMIN_PREFIX}/session`, {
+    headers: { origin: url },
+    body: { email, password: PASSWORD },
+  })
+  expect(secure.status).toBe(200)
+  expect(secure.headers.getSetCookie()[0]).toMatch(
+    /^__Host-hourbank_session=.*; Path=\/; HttpOnly; Secure; SameSite=Strict/,
+  )
+})
+
+test('a request that another site made is refused, whatever cookie it carries', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const wish = { body: { email: 'new@town.example', name: 'New', role: 'owner' } }
+  const port = new URL(bank.url).port
+  const refused: Record<string, string>[] = [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: '' },
+    { origin: `http://127.0.0.1:${Number(port) + 1}` },
+    { origin: bank.url, 'sec-fetch-site': 'cross-site' },
+    { origin: bank.url, 'sec-fetch-site': 'same-site' },
+  ]
+  for (const headers of refused) {
+    const answer = await owner.call('/administrators', { ...wish, headers })
+    expect([answer.status, answer.body.error], JSON.stringify(headers)).toEqual([403, 'origin_refused'])
+  }
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  expect((await owner.call('/administrators', { method: 'POST', body: 'email=x', headers: form })).status).toBe(415)
+  expect((await owner.call('/administrators')).body.data).toHaveLength(1)
+  expect((await owner.call('/administrators', { ...wish, headers: { 'sec-fetch-site': 'same-origin' } })).status).toBe(
+    201,
+  )
+})
+
+test('a session that was planted in a browser is not the one that sign-in begins', async () => {
+  const bank = await startBank()
+  const { email, cookie } = await addAdmin(bank)
+  const planted = cookie()!
+  const answer = await newBrowser(bank).call('/session', {
+    body: { email, password: PASSWORD },
+    headers: { cookie: planted },
+  })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.getSetCookie()[0]).not.toContain(planted)
+  const invented = { cookie: `hourbank_session=${'A'.repeat(43)}` }
+  expect((await newBrowser(bank).call('/session', { headers: invented })).body.error).toBe('sign_in_required')
+})
+
+test('a token is exchanged as the session goes on; the one before serves for a moment, then neither it nor an old one', async () => {
+  const bank = await startBank()
+  const admin = await addAdmin(bank)
+  const first = admin.cookie()!
+  const ask = (cookie: string) => newBrowser(bank).call('/session', { headers: { cookie } })
+
+  await bank.sql`update admin_sessions set rotated_at = now() - interval '16 minutes' where admin_id = ${admin.id}`
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ask(first)))
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+  const given = answers.flatMap(({ headers }) => headers.getSetCookie())
+  expect(given).toHaveLength(1)
+  const second = given[0]!.split(';')[0]!
+  expect(second).not.toBe(first)
+  expect((await ask(second)).status).toBe(200)
+  expect((await ask(first)).status).toBe(200)
+
+  await bank.sql`update admin_sessions set previous_token_until = now() where admin_id = ${admin.id}`
+  expect((await ask(first)).status).toBe(401)
+  expect((await ask(second)).status).toBe(200)
+})
+
+test('a session ends when it is idle, when it is old, and when its owner says so', async () => {
+  const bank = await startBank()
+  const admin = await addAdmin(bank)
+  const open = async () => {
+    const browser = newBrowser(bank)
+    await browser.call('/session', { body: { email: admin.email, password: PASSWORD } })
+    return browser
+  }
+  const [idle, old, ended, away] = [await open(), await open(), await open(), await open()]
+  const id = async ({ call }: typeof idle) => (await call('/session')).body.data.session_id as number
+  await bank.sql`update admin_sessions set last_seen_at = now() - interval '12 hours 1 second' where id = ${await id(idle)}`
+  await bank.sql`update admin_sessions set expires_at = now() where id = ${await id(old)}`
+  expect((await idle.call('/session')).body.error).toBe('sign_in_required')
+  expect((await old.call('/session')).body.error).toBe('sign_in_required')
+
+  const { data } = (await admin.call('/sessions')).body
+  expect(data.filter(({ current }: { current: boolean }) => current)).toHaveLength(1)
+  expect(data[0]).toMatchObject({ address: '127.0.0.1' })
+  expect((await admin.call(`/sessions/${await id(ended)}`, { method: 'DELETE' })).status).toBe(200)
+  expect((await ended.call('/session')).status).toBe(401)
+  expect((await admin.call('/sessions/end-others', { method: 'POST' })).status).toBe(200)
+  expect((await away.call('/session')).status).toBe(401)
+
+  const other = await addAdmin(bank)
+  expect((await admin.call(`/sessions/${await id(other)}`, { method: 'DELETE' })).status).toBe(404)
+  expect((await admin.call('/session', { method: 'DELETE' })).headers.getSetCookie()[0]).toContain('hourbank_session=;')
+  expect((await admin.call('/session')).status).toBe(401)
+})
+
+test('guessing ends after ten tries, also when they come at once, and locks out nobody elsewhere', async () => {
+  const bank = await startBank({ config: { trustProxy: ['127.0.0.1/32'] } })
+  const { email } = await addAdmin(bank)
+  const guess = (password: string, address: string) =>
+    newBrowser(bank).call('/session', { body: { email, password }, headers: { 'x-forwarded-for': address } })
+
+  const guesses = await Promise.all(Array.from({ length: 30 }, (_, n) => guess(`guess ${n}`, '192.0.2.1')))
+  expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10)
+  expect(guesses.filter(({ status }) => status === 429)).toHaveLength(20)
+  const throttled = await guess(PASSWORD, '192.0.2.1')
+  expect(throttled.body.error).toBe('rate_limited')
+  expect(Number(throttled.headers.get('retry-after'))).toBeGreaterThan(60)
+  expect((await guess(PASSWORD, '192.0.2.2')).status).toBe(200)
+})
+
+test('an unknown address is answered like a wrong password, in words and in time', async () => {
+  const bank = await startBank()
+  const { email } = await addAdmin(bank)
+  const time = async (address: string) => {
+    const startedAtMs = performance.now()
+    const { status, body } = await newBrowser(bank).call('/session', {
+      body: { email: address, password: 'wrong one' },
+    })
+    expect([status, body.error, body.error_description]).toEqual([401, 'sign_in_failed', expect.any(String)])
+    return performance.now() - startedAtMs
+  }
+  const [known, unknown]: number[][] = [[], []]
+  for (let n = 0; n < 8; n++) {
+    known!.push(await time(email))
+    unknown!.push(await time('nobody@town.example'))
+  }
+  // The hash takes many times as long as the rest; the fastest of several is free of what else the machine does.
+  const ratio = Math.min(...unknown!) / Math.min(...known!)
+  expect(ratio).toBeGreaterThan(0.5)
+  expect(ratio).toBeLessThan(2)
+})
+
+test('an invitation is a link that works once; a reset link opens no community that the owner does not own', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const invited = await owner.call('/administrators', {
+    body: { email: 'eve@town.example', name: 'Eve', role: 'manager' },
+  })
+  expect(invited.status).toBe(201)
+  const token = new URL(invited.body.data.link.url).hash.slice(1)
+  const eve = newBrowser(bank)
+  expect((await eve.call('/links/inspect', { body: { token } })).body.data).toMatchObject({
+    purpose: 'invitation',
+    email: 'eve@town.example',
+    communities: ['Town'],
+  })
+  const weak = await eve.call('/links/use', { body: { token, password: 'short' } })
+  expect(weak.body.errors).toMatchObject([{ field: 'password' }])
+  const [first, second] = await Promise.all([
+    eve.call('/links/use', { body: { token, password: PASSWORD, name: 'Eve Adams' } }),
+    newBrowser(bank).call('/links/use', { body: { token, password: PASSWORD } }),
+  ])
+  expect([first.status, second.status].toSorted()).toEqual([200, 410])
+  expect((await newBrowser(bank).call('/links/inspect', { body: { token } })).body.error).toBe('link_expired')
+
+  const resetPath = `/administrators/${invited.body.data.id}/reset-link`
+  const reset = await owner.call(resetPath, { method: 'POST' })
+  expect(reset.status).toBe(201)
+  const elsewhere = await bank.addCommunity('elsewhere')
+  await createAdmin(bank.sql, TESTER, elsewhere, { email: 'eve@town.example', name: 'Eve', role: 'viewer' })
+  expect((await owner.call(resetPath, { method: 'POST' })).body.error).toBe('refused')
+})
+
+test('the last owner stays, also when two owners remove each other at once', async () => {
+  const bank = await startBank()
+  const [one, two] = [await addAdmin(bank), await addAdmin(bank)]
+  const removals = await Promise.all([
+    one.call(`/administrators/${two.id}`, { method: 'DELETE' }),
+    two.call(`/administrators/${one.id}`, { method: 'DELETE' }),
+  ])
+  expect(removals.filter(({ status }) => status === 200)).toHaveLength(1)
+  const left = removals[0]!.status === 200 ? one : two
+  expect((await left.call(`/administrators/${left.id}`, { method: 'DELETE' })).body.error).toBe('refused')
+  const demotion = await left.call(`/administrators/${left.id}`, { method: 'PATCH', body: { role: 'viewer' } })
+  expect(demotion.body.error).toBe('refused')
+  expect((await left.call('/administrators')).body.data).toMatchObject([{ id: left.id, role: 'owner' }])
+})
+
+test('the first administrator comes in by the link that the server printed, once', async () => {
+  const bank = await startBank()
+  const browser = newBrowser(bank)
+  expect((await browser.call('/setup')).body.data).toEqual({ needed: true, community_needed: false })
+  const link = (await offerSetUp(bank.sql))!.token
+  const wish = { link, name: 'Ada', email: 'ada@town.example', password: PASSWORD }
+  expect((await browser.call('/setup', { body: { ...wish, email: 'no address' } })).body.errors).toMatchObject([
+    { field: 'email' },
+  ])
+  expect((await browser.call('/setup', { body: { ...wish, link: 'x' } })).body.error).toBe('link_expired')
+  const answers = await Promise.all(
+    ['ada', 'eve'].map((name) => newBrowser(bank).call('/setup', { body: { ...wish, email: `${name}@town.example` } })),
+  )
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 410])
+  expect((await browser.call('/setup')).body.data).toEqual({ needed: false, community_needed: false })
+  expect(await offerSetUp(bank.sql)).toBeUndefined()
+})
+
+test('where there is no community yet, set-up makes one', async () => {
+  const { url, sql } = await startEmptyNode()
+  const link = (await offerSetUp(sql))!.token
+  const body = { link, name: 'Ada', email: 'ada@town.example', password: PASSWORD }
+  const post = (wish: object) =>
+    callNode(url, `${ADMIN_PREFIX}/setup`, { body: { ...body, ...wish }, headers: { origin: url } })
+  expect((await post({})).body.errors).toMatchObject([{ field: 'community_name' }])
+  const made = await post({ community_name: 'Zeitbank Grünau', time_zone: 'Europe/Vienna' })
+  expect(made.body.data.communities).toMatchObject([
+    { slug: 'zeitbank-grunau', name: 'Zeitbank Grünau', role: 'owner', time_zone: 'Europe/Vienna' },
+  ])
+})
+
+test('the console has a description of its own; the one for partners says nothing of it', async () => {
+  const bank = await startBank()
+  const admin = await addAdmin(bank, 'viewer')
+  const { body } = await admin.call('/openapi.json')
+  expect(await validate(body)).toMatchObject({ valid: true })
+  const paths = Object.keys(body.paths)
+  expect(paths).toContain(`${ADMIN_PREFIX}/session`)
+  expect(paths.every((path) => path.startsWith(ADMIN_PREFIX))).toBe(true)
+  const forPartners = (await bank.call('/openapi.json')).body
+  expect(Object.keys(forPartners.paths).filter((path) => path.startsWith(ADMIN_PREFIX))).toEqual([])
+})
+
+async function startEmptyNode() {
+  const databaseUrl = await newDatabase()
+  const sql = connect(databaseUrl, { connectionsMax: 1, name: 'test' })
+  onTestFinished(() => sql.end())
+  return { sql, ...(await startTestNode(databaseUrl)) }
+}

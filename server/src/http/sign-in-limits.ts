@@ -9,7 +9,7 @@ const TRIES_PER_ADDRESS_MAX = 100
 export interface SignInLimits {
   /** Counts a try before it is judged, so that a hundred at once are a hundred; refuses what is over the limit. */
   spend(address: string, account: string): Promise<void>
-  /** Whoever came in did not guess. */
+  /** Whoever came in did not guess at this account; what they guess at others still counts for their address. */
   forgive(address: string, account: string): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function createSignInLimits(counters: Counters): SignInLimits {
       if (ofAddress.count > TRIES_PER_ADDRESS_MAX) throw tooManyFailures(ofAddress.resetSeconds)
     },
     async forgive(address, account) {
-      await Promise.all([byAccount.forget(pair(address, account)), byAddress.forget(address)])
+      await byAccount.forget(pair(address, account))
     },
   }
 }
