@@ -1,10 +1,9 @@
-import { AxeBuilder } from '@axe-core/playwright'
-import { expect, test, type Page } from '@playwright/test'
+import { expect, test, type Page, type Response } from '@playwright/test'
+import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, printedAdmin, signIn } from './admin.ts'
 import { startService, type Service } from './service.ts'
 
 const START_TIMEOUT_MS = 90_000
-const ASKED_AGAIN_MS = 5_000
-const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const FIRST_LOAD_BYTES_MAX = 200 * 1024
 
 let service: Service
 
@@ -17,73 +16,217 @@ test.afterAll(async () => {
   await service?.stop()
 })
 
-async function openConsole(page: Page): Promise<void> {
-  await page.goto(`${service.url}/console/`)
-  await expect(page.getByRole('status')).toHaveText('The service is ready.')
-}
-
-test('the root address leads to the console', async ({ page }) => {
+test('the root leads to the console, a one-time password to a password of one’s own, and that to the overview', async ({
+  page,
+}) => {
+  const { email, password } = printedAdmin(service)
   await page.goto(`${service.url}/`)
-  await expect(page).toHaveURL(`${service.url}/console/`)
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Hourbank')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Sign in')
+
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill('not the password')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('alert')).toContainText('wrong')
+  await expect(page.getByLabel('Email')).toHaveValue(email)
+
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Choose your own password')
+  await page.getByLabel('One-time password').fill(password)
+  await page.getByLabel('New password').fill('short')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('at least 10 characters.', { exact: false }).last()).toBeVisible()
+  await expect(page.getByLabel('New password')).toHaveValue('short')
+  await page.getByLabel('New password').fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overview')
+  await expect(page).toHaveURL(`${service.url}/console/demo/overview`)
+  await expect(page.getByText('Active members')).toBeVisible()
 })
 
-test('the console shows when the service is ready and when it is not', async ({ page }) => {
-  await page.clock.install()
-  await openConsole(page)
+test('a session that ends while something is typed is taken up again, and what was typed is sent', async ({ page }) => {
+  await signIn(page, service)
+  await page.goto(`${service.url}/console/account`)
+  await page.getByLabel('Current password').fill(PASSWORD)
+  await page.getByLabel('New password').fill(`${PASSWORD} staple`)
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Change password' }).click()
 
-  await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: { status: 'unavailable' } }))
-  await page.clock.fastForward(ASKED_AGAIN_MS)
-  await expect(page.getByRole('status')).toContainText('not ready')
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toContainText('nothing you typed is lost')
+  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByText('Password changed')).toBeVisible()
 
+  await page.getByLabel('Current password').fill(`${PASSWORD} staple`)
+  await page.getByLabel('New password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await expect(page.getByLabel('New password')).toHaveValue('')
+})
+
+test('a lost connection is said, keeps what was typed, and the page goes on by itself', async ({ page }) => {
+  await signIn(page, service)
+  await page.goto(`${service.url}/console/account`)
+  await page.getByLabel('Current password').fill(PASSWORD)
+  await page.getByLabel('New password').fill('something new here')
+  await page.route(`**${ADMIN_API}/**`, (route) => route.abort())
   await page.route('**/readyz', (route) => route.abort())
-  await page.clock.fastForward(ASKED_AGAIN_MS)
-  await expect(page.getByRole('status')).toContainText('does not answer')
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await expect(page.getByRole('alert')).toContainText('No connection')
+  await expect(page.getByLabel('New password')).toHaveValue('something new here')
 
+  await page.getByRole('link', { name: 'Overview' }).first().click()
+  await expect(page.getByRole('status').filter({ hasText: 'Trying again' })).toBeVisible()
   await page.unrouteAll()
-  await page.clock.fastForward(ASKED_AGAIN_MS)
-  await expect(page.getByRole('status')).toHaveText('The service is ready.')
+  await expect(page.getByText('Active members')).toBeVisible()
+  await expect(page.getByRole('status').filter({ hasText: 'Trying again' })).toHaveCount(0)
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`the console has no accessibility violation in the ${colorScheme} scheme`, async ({ page }) => {
-    await page.emulateMedia({ colorScheme })
-    await openConsole(page)
-    const { violations } = await new AxeBuilder({ page }).withTags(STANDARDS).analyze()
-    expect(violations).toEqual([])
-  })
+test('deep links lead through the sign-in to where they point, and the back button back', async ({ page }) => {
+  await signIn(page, service)
+  await page.context().clearCookies()
+  await page.goto(`${service.url}/console/demo/members?q=anna`)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Sign in')
+  const { email } = printedAdmin(service)
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/console\/demo\/members\?q=anna$/)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Members')
+  await page.getByRole('link', { name: 'Audit' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Audit')
+  await page.goBack()
+  await expect(page).toHaveURL(/\/console\/demo\/members\?q=anna$/)
+  await page.goto(`${service.url}/console/demo/no-such-page`)
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('not found', { ignoreCase: true })
+})
+
+test('Ctrl-K finds pages, members and partners, without a mouse', async ({ page }) => {
+  await signIn(page, service)
+  await openPage(page, service, 'overview', 'Overview')
+  await openSearch(page)
+  await page.keyboard.type('audi')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Audit')
+  await openSearch(page)
+  await page.keyboard.type('Demo bank')
+  await expect(page.getByRole('dialog').getByText('Demo bank')).toBeVisible()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Demo bank')
+})
+
+async function openSearch(page: Page): Promise<void> {
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await page.keyboard.press('Control+k')
+  await expect(page.getByRole('dialog').getByRole('textbox')).toBeFocused()
 }
 
-test('the console does not scroll sideways on a screen of 360 pixels', async ({ page }) => {
-  await page.setViewportSize({ width: 360, height: 740 })
-  await openConsole(page)
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
-})
+test('the console loads nothing from elsewhere, keeps to its policy, and its first scripts stay small', async ({
+  page,
+}) => {
+  const responses: Response[] = []
+  page.on('response', (response) => responses.push(response))
+  const complaints = complaintsOf(page)
+  await signIn(page, service)
+  await page.goto(`${service.url}/console/`)
+  await expect(page.getByText('Active members')).toBeVisible()
 
-test('the console loads nothing from other hosts and keeps to its content security policy', async ({ page }) => {
-  const requests: string[] = []
-  const complaints: string[] = []
-  page.on('request', (request) => requests.push(request.url()))
-  page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
-  })
-
-  const response = await page.goto(`${service.url}/console/`)
-  expect(response?.headers()['content-security-policy']).toContain("default-src 'self'")
-  await expect(page.getByRole('status')).toHaveText('The service is ready.')
-
-  expect(requests.length).toBeGreaterThan(0)
-  expect(requests.filter((url) => new URL(url).origin !== service.url)).toEqual([])
+  const origins = new Set(responses.map((response) => new URL(response.url()).origin))
+  expect([...origins]).toEqual([service.url])
   expect(complaints).toEqual([])
+
+  const policy = responses.find((response) => response.url() === `${service.url}/console/`)!.headers()
+  expect(policy['content-security-policy']).toContain("default-src 'self'")
+  expect(policy['content-security-policy']).not.toContain('unsafe')
+  const hashed = responses.filter((response) => response.url().includes('/assets/'))
+  expect(hashed.length).toBeGreaterThan(2)
+  for (const response of hashed) expect(response.headers()['cache-control']).toBe('public, max-age=31536000, immutable')
 })
 
-test('every link on the console leads somewhere', async ({ page, request }) => {
-  await openConsole(page)
-  const links = await page.getByRole('link').all()
-  expect(links.length).toBeGreaterThan(0)
-  for (const link of links) {
-    const path = await link.getAttribute('href')
-    expect((await request.get(`${service.url}${path}`)).status(), `${path}`).toBe(200)
+test('what a browser loads first, signed in or not, is at most 200 KB of script', async ({ page }) => {
+  expect(await scriptBytes(page, 'sign-in')).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX)
+  await signIn(page, service)
+  expect(await scriptBytes(page, 'demo/community')).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX)
+})
+
+async function scriptBytes(page: Page, path: string): Promise<number> {
+  const scripts: Response[] = []
+  const keep = (response: Response) => {
+    if (response.request().resourceType() === 'script') scripts.push(response)
+  }
+  page.on('response', keep)
+  await page.goto(`${service.url}/console/${path}`)
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  page.off('response', keep)
+  const sizes = await Promise.all(scripts.map((response) => response.request().sizes()))
+  expect(sizes.length).toBeGreaterThan(0)
+  for (const response of scripts) expect(response.headers()['content-encoding'], response.url()).toMatch(/br|gzip/)
+  return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
+}
+
+test('a script that is written into the page does not run', async ({ page }) => {
+  await signIn(page, service)
+  await openPage(page, service, 'overview', 'Overview')
+  const ran = await page.evaluate(`new Promise((resolve) => {
+    document.addEventListener('securitypolicyviolation', (event) => resolve(event.effectiveDirective))
+    const script = document.createElement('script')
+    script.textContent = 'window.ran = true'
+    document.body.append(script)
+    if (window.ran) resolve('ran')
+  })`)
+  expect(ran).toBe('script-src-elem')
+})
+
+test('the sign-in, the account and the overview are accessible, in both schemes and on a small screen', async ({
+  page,
+}) => {
+  await page.goto(`${service.url}/console/sign-in`)
+  await expect(page.getByLabel('Email')).toBeVisible()
+  await expectAccessible(page)
+  await signIn(page, service)
+  await page.goto(`${service.url}/console/account`)
+  await expect(page.getByText('This one')).toBeVisible()
+  await expectAccessible(page)
+  await openPage(page, service, 'overview', 'Overview')
+  await expect(
+    page
+      .getByRole('img', { name: /Hours exchanged/ })
+      .locator('svg')
+      .first(),
+  ).toBeVisible()
+  await expectAccessible(page)
+})
+
+test('without an administrator the console offers set-up, by the link that the server printed', async ({ page }) => {
+  test.setTimeout(START_TIMEOUT_MS)
+  const empty = await startService({ DEMO: 'off' })
+  try {
+    const [link] = /http\S+\/console\/set-up#\S+/.exec(empty.output()) ?? []
+    expect(link).toBeDefined()
+    await page.goto(`${empty.url}/console/`)
+    await page.getByRole('link', { name: 'Set it up' }).click()
+    await expect(page.getByText('prints the link when it starts')).toBeVisible()
+    await expectAccessible(page)
+
+    await page.goto(link!)
+    await page.getByLabel('Your name').fill('Ada')
+    await page.getByLabel('Email').fill('ada')
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByLabel('Name of the community').fill('Riverside')
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Set up' }).click()
+    await expect(page.getByText('ada is not an email address.').first()).toBeVisible()
+    await expect(page.getByLabel('Your name')).toHaveValue('Ada')
+    await page.getByLabel('Email').fill('ada@riverside.example')
+    await page.getByRole('button', { name: 'Set up' }).click()
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overview')
+    await expect(page.getByRole('heading', { name: 'First steps' })).toBeVisible()
+    await expectAccessible(page)
+
+    await page.context().clearCookies()
+    await page.goto(link!)
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Already set up')
+  } finally {
+    await empty.stop()
   }
 })

@@ -22,15 +22,15 @@ export interface Service {
   stop: () => Promise<void>
 }
 
-/** Starts the service as an operator would, on a free port with a data folder of its own. */
-export async function startService(): Promise<Service> {
+/** Starts the service as an operator would, on a free port with a data folder of its own, and settings of the test's. */
+export async function startService(settings: Record<string, string> = {}): Promise<Service> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const dataDir = await mkdtemp(join(tmpdir(), 'hourbank-e2e-'))
 
   // Not our whole environment: a DATABASE_URL of the developer's shell must not be the tests' database.
   const { PATH, HOME, TMPDIR } = process.env
-  const env = { PATH, HOME, TMPDIR, PORT: String(port), DATA_DIR: dataDir }
+  const env = { PATH, HOME, TMPDIR, PORT: String(port), DATA_DIR: dataDir, ...settings }
   const child = spawn(process.execPath, [COMMAND, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
 
