@@ -1,11 +1,15 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { firstLoadLimit } from './first-load.ts'
+import { leanScrollArea } from './lean-scroll-area.ts'
+
+const SERVICE = 'http://127.0.0.1:3000'
 
 export default defineConfig({
   base: '/console/',
-  plugins: [react()],
+  plugins: [react(), leanScrollArea(), firstLoadLimit()],
   // For `vite console` beside a running service.
-  server: { proxy: { '/readyz': 'http://127.0.0.1:3000', '/openapi.json': 'http://127.0.0.1:3000' } },
+  server: { proxy: { '/api': SERVICE, '/readyz': SERVICE, '/docs': SERVICE, '/openapi.json': SERVICE } },
   build: {
     // The service sends `default-src 'self'`: nothing may be inlined, neither a script nor an image as a data: address.
     assetsInlineLimit: 0,

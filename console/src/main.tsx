@@ -1,12 +1,35 @@
+import { MantineProvider } from '@mantine/core'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Home } from './home.tsx'
+import { connectApi } from './api.ts'
+import { nonce } from './nonce.ts'
+import { router } from './router.tsx'
+import { askToSignInAgain } from './session-ended.tsx'
+import { queryClient } from './session.ts'
+import { colorSchemeManager, cssVariablesResolver, theme } from './theme.ts'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 
+connectApi({
+  signInAgain: askToSignInAgain,
+  passwordChangeRequired: () => void router.navigate({ to: '/password' }),
+})
+
 createRoot(root).render(
   <StrictMode>
-    <Home />
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariablesResolver}
+      colorSchemeManager={colorSchemeManager}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
   </StrictMode>,
 )

@@ -1,0 +1,183 @@
+import { connectionBack, reportTrouble } from './connection.ts'
+
+const PREFIX = '/api/admin/v1'
+const READ_TIMEOUT_MS = 20_000
+/** A save may wait for an import or a lock; giving up early would leave it unclear whether it happened. */
+const SAVE_TIMEOUT_MS = 120_000
+/** A read waits for the connection between tries, so this is a bound on hours, not on seconds. */
+const READ_TRIES_MAX = 500
+const SIGN_INS_MAX = 5
+
+export interface FieldError {
+  code: string
+  field: string
+  message: string
+}
+
+/** An answer that says no. `message` is the service's own text, written for people. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly fieldErrors: FieldError[]
+  readonly requestId: string | undefined
+  readonly retryAfterSeconds: number | undefined
+  /** The whole body, for the few codes that carry more than the error. */
+  readonly body: unknown
+
+  constructor(status: number, body: ErrorBody, retryAfterSeconds?: number) {
+    super(body.error_description ?? 'The service could not do this.')
+    this.name = 'ApiError'
+    this.status = status
+    this.code = body.error ?? 'unknown'
+    this.fieldErrors = body.errors ?? []
+    this.requestId = body.request_id
+    this.retryAfterSeconds = retryAfterSeconds
+    this.body = body
+  }
+}
+
+/** No answer. For a save it is not known whether it happened. */
+export class ConnectionError extends Error {
+  constructor(cause: unknown) {
+    super('No connection to the service. Nothing you typed is lost; try again in a moment.', { cause })
+    this.name = 'ConnectionError'
+  }
+}
+
+interface ErrorBody {
+  error?: string
+  error_description?: string
+  errors?: FieldError[]
+  request_id?: string
+}
+
+export interface Page<Row> {
+  data: Row[]
+  meta: { limit: number; has_more: boolean; next_cursor: string | null }
+}
+
+export type Query = Record<string, string | number | boolean | null | undefined>
+
+interface Options {
+  query?: Query | undefined
+  signal?: AbortSignal | undefined
+  /** Answer 401 with an error instead of the dialog: for the pages on which one is not signed in anyway. */
+  signedOut?: boolean
+}
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+/** `get`, `post`, … answer with what is under `data`; `page` keeps `meta` for lists. */
+export const api = {
+  get: <T>(path: string, options?: Options) => data<T>(send('GET', path, undefined, options)),
+  page: <Row>(path: string, options?: Options) => send('GET', path, undefined, options) as Promise<Page<Row>>,
+  post: <T>(path: string, body: unknown = {}, options?: Options) => data<T>(send('POST', path, body, options)),
+  patch: <T>(path: string, body: unknown, options?: Options) => data<T>(send('PATCH', path, body, options)),
+  put: <T>(path: string, body: unknown, options?: Options) => data<T>(send('PUT', path, body, options)),
+  delete: <T>(path: string, options?: Options) => data<T>(send('DELETE', path, undefined, options)),
+}
+
+async function data<T>(answer: Promise<unknown>): Promise<T> {
+  return ((await answer) as { data: T }).data
+}
+
+/** The address of a call, for what the browser fetches itself (downloads). */
+export function apiAddress(path: string, query: Query = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value))
+  }
+  const text = search.toString()
+  return `${PREFIX}${path}${text ? `?${text}` : ''}`
+}
+
+/** What happens outside a call, given once at the start: this file knows no React. */
+interface Surroundings {
+  /** Asks the person to sign in again; true when they did. */
+  signInAgain: () => Promise<boolean>
+  passwordChangeRequired: () => void
+}
+
+let surroundings: Surroundings = { signInAgain: async () => false, passwordChangeRequired: () => {} }
+
+export function connectApi(given: Surroundings): void {
+  surroundings = given
+}
+
+async function send(method: Method, path: string, body: unknown, options: Options = {}): Promise<unknown> {
+  for (let signIns = 0; ; signIns++) {
+    try {
+      return await sendUntilConnected(method, path, body, options)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.code === 'password_change_required') surroundings.passwordChangeRequired()
+      const mayAsk = error.code === 'sign_in_required' && !options.signedOut && signIns < SIGN_INS_MAX
+      if (!mayAsk || !(await surroundings.signInAgain())) throw error
+    }
+  }
+}
+
+/** Reads wait for the connection and try again; a save is sent once, because it may have happened. */
+async function sendUntilConnected(method: Method, path: string, body: unknown, options: Options): Promise<unknown> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await sendOnce(method, path, body, options)
+    } catch (error) {
+      const trouble = troubleOf(error)
+      if (!trouble) throw error
+      reportTrouble(trouble)
+      if (method !== 'GET' || tries >= READ_TRIES_MAX) throw error
+      await connectionBack(options.signal)
+    }
+  }
+}
+
+function troubleOf(error: unknown): 'lost' | 'unavailable' | undefined {
+  if (error instanceof ConnectionError) return 'lost'
+  if (error instanceof ApiError && [502, 503, 504].includes(error.status)) return 'unavailable'
+  return undefined
+}
+
+async function sendOnce(method: Method, path: string, body: unknown, options: Options): Promise<unknown> {
+  const timeout = AbortSignal.timeout(method === 'GET' ? READ_TIMEOUT_MS : SAVE_TIMEOUT_MS)
+  const request: RequestInit = {
+    method,
+    credentials: 'same-origin',
+    headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    signal: options.signal ? AbortSignal.any([options.signal, timeout]) : timeout,
+  }
+  if (body !== undefined) request.body = JSON.stringify(body)
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(apiAddress(path, options.query), request)
+    text = await response.text()
+  } catch (error) {
+    if (options.signal?.aborted) throw error
+    throw new ConnectionError(error)
+  }
+  const answer = parse(text)
+  if (!response.ok) throw new ApiError(response.status, answer ?? {}, retryAfter(response))
+  // A proxy in front that answers 200 with a page of its own must not pass for data.
+  if (answer === undefined) throw new ConnectionError(new Error(`the answer to ${method} ${path} is not JSON`))
+  return answer
+}
+
+function parse(text: string): ErrorBody | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function retryAfter(response: Response): number | undefined {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return Number.isFinite(seconds) ? seconds : undefined
+}
+
+/** One sentence for people about anything that was thrown. */
+export function errorText(error: unknown): string {
+  if (error instanceof ApiError || error instanceof ConnectionError) return error.message
+  return 'Something went wrong in the console itself. Reload the page and try again.'
+}

@@ -1,0 +1,53 @@
+import { Badge } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { Icon } from '../parts/icons.tsx'
+import { type Community, useSession } from '../session.ts'
+import classes from './community-switcher.module.css'
+import { Dropdown, dropdownClasses as list } from './dropdown.tsx'
+
+/** The community one is in, always in sight; with several, the way to the others. */
+export function CommunitySwitcher({ community }: { community: Community | undefined }) {
+  const { communities } = useSession()
+  return (
+    <div className={classes.place}>
+      <Link to="/" className={classes.mark} aria-label="Hourbank, to the start">
+        <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width="30" height="30" />
+      </Link>
+      {communities.length > 1 ? (
+        <Switcher community={community} communities={communities} />
+      ) : (
+        <span className={classes.name}>{community?.name ?? 'Hourbank'}</span>
+      )}
+      {community?.test && (
+        <Badge color="yellow" className={classes.test}>
+          Test<span className={classes.long}> community</span>
+        </Badge>
+      )}
+    </div>
+  )
+}
+
+function Switcher({ community, communities }: { community: Community | undefined; communities: Community[] }) {
+  return (
+    <Dropdown
+      side="start"
+      className={classes.button}
+      button={
+        <>
+          <span className={classes.name}>{community?.name ?? 'Choose a community'}</span>
+          <Icon name="chevron" />
+        </>
+      }
+    >
+      {communities.map((one) => (
+        <li key={one.slug}>
+          <Link to="/$slug/overview" params={{ slug: one.slug }} className={list.item}>
+            {one.slug === community?.slug ? <Icon name="check" /> : <span className={list.gap} />}
+            {one.name}
+            {one.test && ' (test)'}
+          </Link>
+        </li>
+      ))}
+    </Dropdown>
+  )
+}

@@ -1,0 +1,18 @@
+import { type Connection, useConnection } from '../connection.ts'
+import classes from './connection-banner.module.css'
+
+const TEXT: Record<Connection, string> = {
+  ok: '',
+  lost: 'No connection to the service. Trying again …',
+  unavailable: 'The service is not available at the moment. Trying again …',
+}
+
+/** Goes away by itself as soon as the service answers. */
+export function ConnectionBanner() {
+  const connection = useConnection()
+  return (
+    <div role="status" className={`${classes.banner} no-print`} data-shown={connection !== 'ok' || undefined}>
+      {TEXT[connection]}
+    </div>
+  )
+}

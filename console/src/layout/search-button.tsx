@@ -1,0 +1,50 @@
+import { UnstyledButton } from '@mantine/core'
+import { Suspense, lazy, useEffect, useRef, useState } from 'react'
+import { Icon } from '../parts/icons.tsx'
+import type { Community } from '../session.ts'
+import classes from './header-button.module.css'
+
+const Search = lazy(() => import('./search.tsx'))
+
+/** Ctrl-K, also from within a field. The search itself is loaded when it is first wanted. */
+export function SearchButton({ community }: { community: Community }) {
+  const [opened, setOpened] = useState(false)
+  const [wanted, setWanted] = useState(false)
+  const before = useRef<Element>(null)
+  const open = () => {
+    before.current = document.activeElement
+    setWanted(true)
+    setOpened(true)
+  }
+  const close = ({ chosen }: { chosen: boolean }) => {
+    setOpened(false)
+    if (!chosen && before.current instanceof HTMLElement) before.current.focus()
+  }
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+      // A dialog asks for an answer first.
+      if (document.querySelector('[role="dialog"][aria-modal="true"]')) return
+      event.preventDefault()
+      open()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [])
+  return (
+    <>
+      <UnstyledButton className={classes.button} aria-keyshortcuts="Control+K" aria-label="Search" onClick={open}>
+        <Icon name="search" />
+        <span className={classes.wide}>Search</span>
+        <span className={classes.key} aria-hidden="true">
+          Ctrl K
+        </span>
+      </UnstyledButton>
+      {wanted && (
+        <Suspense>
+          <Search community={community} opened={opened} onClose={close} />
+        </Suspense>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,64 @@
+import { AppShell, Burger } from '@mantine/core'
+import { Outlet, useLocation, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { PartnerApiBanner } from '../pages/partners/partner-api-banner.tsx'
+import { type Community, useSession } from '../session.ts'
+import { AccountMenu } from './account-menu.tsx'
+import { CommunitySwitcher } from './community-switcher.tsx'
+import { Navigation } from './navigation.tsx'
+import { SearchButton } from './search-button.tsx'
+import classes from './shell.module.css'
+
+let lastSlug: string | undefined
+
+/** The community of the address; on pages without one (the account) the one before. */
+function useShownCommunity(): Community | undefined {
+  const { slug } = useParams({ strict: false })
+  const { communities } = useSession()
+  const shown = communities.find((one) => one.slug === (slug ?? lastSlug)) ?? (slug ? undefined : communities[0])
+  if (shown) lastSlug = shown.slug
+  return shown
+}
+
+/** Header, navigation and the page. Below 768 px the navigation opens by the burger. */
+export function Shell() {
+  const community = useShownCommunity()
+  const { pathname } = useLocation()
+  const [openedOn, setOpenedOn] = useState<string>()
+  // Closed by every change of the page: the navigation would lie over it.
+  const opened = openedOn === pathname
+  return (
+    <AppShell
+      header={{ height: 60 }}
+      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      withBorder={false}
+    >
+      {/* Above the navigation, over which its lists open. */}
+      <AppShell.Header className={classes.header} zIndex={102}>
+        <Burger
+          hiddenFrom="sm"
+          size="sm"
+          opened={opened}
+          aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
+          aria-expanded={opened}
+          aria-controls="navigation"
+          onClick={() => setOpenedOn(opened ? undefined : pathname)}
+        />
+        <CommunitySwitcher community={community} />
+        <div className={classes.end}>
+          {community && <SearchButton community={community} />}
+          <AccountMenu />
+        </div>
+      </AppShell.Header>
+      <AppShell.Navbar id="navigation" className={classes.rail} aria-label="Pages">
+        {community && <Navigation slug={community.slug} />}
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1} className={classes.main}>
+        <div className={classes.page}>
+          {community && <PartnerApiBanner slug={community.slug} />}
+          <Outlet />
+        </div>
+      </AppShell.Main>
+    </AppShell>
+  )
+}

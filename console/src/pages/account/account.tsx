@@ -1,0 +1,135 @@
+import { Badge, Button, Stack } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { PlainTable } from '../../parts/data-table.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Time } from '../../parts/time.tsx'
+import { refresh, useRead } from '../../reading.ts'
+import { signOut, useSession } from '../../session.ts'
+import { ChangePassword } from '../password/change-password.tsx'
+import { deviceOf } from './device.ts'
+
+interface OpenSession {
+  id: number | string
+  current: boolean
+  created_at: string
+  last_seen_at: string
+  address: string | null
+  user_agent: string | null
+}
+
+export function Account() {
+  const { admin } = useSession()
+  return (
+    <>
+      <PageHeader title="Account" description={`${admin.name}, ${admin.email}`} />
+      <Stack gap="lg">
+        <Sessions />
+        <Panel title="Password" description="Changing it ends all your other sessions.">
+          <Stack maw="26rem">
+            <ChangePassword
+              currentLabel="Current password"
+              onChanged={() => {
+                notify('Password changed')
+                void refresh('/sessions')
+              }}
+            />
+          </Stack>
+        </Panel>
+      </Stack>
+    </>
+  )
+}
+
+function Sessions() {
+  const sessions = useRead<OpenSession[]>('/sessions')
+  const [asking, setAsking] = useState(false)
+  const others = sessions.data?.filter((session) => !session.current).length ?? 0
+  return (
+    <Panel
+      title="Sessions"
+      description="Where you are signed in. End what you do not recognise, and change your password."
+      actions={
+        others > 0 && (
+          <Button variant="default" onClick={() => setAsking(true)}>
+            Sign out everywhere else
+          </Button>
+        )
+      }
+    >
+      {sessions.isError && <Problem error={sessions.error} again={() => void sessions.refetch()} />}
+      {sessions.data && <SessionTable sessions={sessions.data} />}
+      <ConfirmDialog
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title="Sign out everywhere else?"
+        confirm="Sign out"
+        action={async () => {
+          await api.post('/sessions/end-others')
+          await refresh('/sessions')
+          notify('Signed out everywhere else')
+        }}
+      >
+        Your other {others === 1 ? 'session ends' : `${others} sessions end`} at once. This one stays.
+      </ConfirmDialog>
+    </Panel>
+  )
+}
+
+function SessionTable({ sessions }: { sessions: OpenSession[] }) {
+  const [ending, setEnding] = useState<OpenSession>()
+  return (
+    <>
+      <PlainTable
+        label="Your sessions"
+        rows={sessions}
+        rowKey={(session) => session.id}
+        empty={null}
+        columns={[
+          {
+            header: 'Device',
+            cell: (session) => (
+              <>
+                {deviceOf(session.user_agent)} {session.current && <Badge>This one</Badge>}
+              </>
+            ),
+          },
+          { header: 'Address', cell: (session) => session.address ?? 'unknown' },
+          { header: 'Signed in', cell: (session) => <Time value={session.created_at} /> },
+          { header: 'Last used', cell: (session) => <Time value={session.last_seen_at} as="relative" /> },
+          {
+            header: 'Actions',
+            quiet: true,
+            align: 'end',
+            cell: (session) => (
+              <Button
+                variant="default"
+                size="compact-sm"
+                onClick={() => (session.current ? void signOut() : setEnding(session))}
+              >
+                {session.current ? 'Sign out' : 'End'}
+              </Button>
+            ),
+          },
+        ]}
+      />
+      <ConfirmDialog
+        opened={ending !== undefined}
+        onClose={() => setEnding(undefined)}
+        title="End this session?"
+        confirm="End session"
+        action={async () => {
+          await api.delete(`/sessions/${ending?.id}`)
+          await refresh('/sessions')
+          notify('Session ended')
+        }}
+      >
+        Whoever uses it has to sign in again.
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,94 @@
+import { Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { LinkText } from '../../parts/links.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useRead } from '../../reading.ts'
+import { useCommunity, useCommunityPath } from '../../session.ts'
+import classes from './call-drawer.module.css'
+import { CallStatus } from './call-status.tsx'
+import type { CallDetail } from './types.ts'
+import { errorWords, formatDuration } from './words.ts'
+
+/** One call in detail. The address of the page names it, so that it can be passed on. */
+export function CallDrawer({ requestId, onClose }: { requestId: string | undefined; onClose: () => void }) {
+  return (
+    <Drawer opened={requestId !== undefined} onClose={onClose} title="One call" size="lg">
+      {requestId !== undefined && <Detail requestId={requestId} />}
+    </Drawer>
+  )
+}
+
+function Detail({ requestId }: { requestId: string }) {
+  const path = useCommunityPath()
+  const { data: call, isError, error, refetch } = useRead<CallDetail>(path(`/calls/${requestId}`))
+  if (isError) return <Problem error={error} again={() => void refetch()} />
+  if (!call) return <Skeleton height={320} />
+  return (
+    <Stack gap="lg">
+      <Code block>
+        {call.method} {call.path}
+      </Code>
+      {call.error && (
+        <Stack gap={4}>
+          <Text fw={600}>{call.error}</Text>
+          {errorWords(call.error) && <Text size="sm">{errorWords(call.error)}</Text>}
+          {call.error_description && (
+            <Text size="sm" c="dimmed">
+              The partner was told: {call.error_description}
+            </Text>
+          )}
+        </Stack>
+      )}
+      <Facts call={call} />
+    </Stack>
+  )
+}
+
+function Facts({ call }: { call: CallDetail }) {
+  const { slug } = useCommunity()
+  const { partner_id, partner_name, client_id, client_name, address, user_agent } = call
+  return (
+    <dl className={classes.facts}>
+      <Fact name="Answer">
+        <CallStatus status={call.status} />
+      </Fact>
+      <Fact name="When">
+        <Time value={call.at} focusable />
+      </Fact>
+      <Fact name="Partner">
+        {partner_id === null ? (
+          'unknown: the call did not prove who it came from'
+        ) : (
+          <LinkText to="/$slug/partners/$id" params={{ slug, id: String(partner_id) }}>
+            {partner_name ?? `Partner ${partner_id}`}
+          </LinkText>
+        )}
+      </Fact>
+      {client_id && (
+        <Fact name="Credentials">
+          {client_name} <Code>{client_id}</Code>
+        </Fact>
+      )}
+      <Fact name="Took">{formatDuration(call.duration_ms)}</Fact>
+      {address && <Fact name="From address">{address}</Fact>}
+      {user_agent && <Fact name="Program">{user_agent}</Fact>}
+      <Fact name="Request id">
+        <Group gap="sm">
+          <Code>{call.request_id}</Code>
+          <CopyButton value={call.request_id} what="request id" />
+        </Group>
+      </Fact>
+    </dl>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className={classes.fact}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

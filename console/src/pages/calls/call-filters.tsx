@@ -1,0 +1,82 @@
+import { TextInput } from '@mantine/core'
+import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../../parts/filter-bar.tsx'
+import { useList } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import type { PartnerRow } from '../partners/types.ts'
+import { DAYS, PERIODS } from './period.ts'
+import type { CallFilters } from './types.ts'
+
+const PARTNERS_MAX = 100
+
+const STATUSES = [
+  { value: '2xx', label: 'OK' },
+  { value: '4xx', label: 'Refused (4xx)' },
+  { value: '5xx', label: 'Failed (5xx)' },
+  ...['400', '401', '403', '404', '409', '422', '429', '503'].map((value) => ({ value, label: value })),
+]
+const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'].map((value) => ({ value, label: value }))
+
+const PERIOD_NAMES = ['partner', 'period', 'since', 'until']
+const ALL_NAMES = [...PERIOD_NAMES, 'status', 'method', 'path', 'error', 'request']
+
+/** All filters of the list of calls. */
+export function CallFilterBar() {
+  return (
+    <FilterBar names={ALL_NAMES}>
+      <PartnerFilter />
+      <PeriodFilter />
+      <ChoiceFilter name="status" label="Answer" choices={STATUSES} />
+      <ChoiceFilter name="method" label="Method" choices={METHODS} />
+      <TextFilter name="path" label="Address contains" placeholder="/wallet" />
+      <TextFilter name="error" label="Error code" placeholder="insufficient_scope" />
+      <TextFilter name="request" label="Request id" />
+    </FilterBar>
+  )
+}
+
+/** Those that make sense for errors in groups. */
+export function ErrorFilterBar() {
+  return (
+    <FilterBar names={PERIOD_NAMES}>
+      <PartnerFilter />
+      <PeriodFilter />
+    </FilterBar>
+  )
+}
+
+function PartnerFilter() {
+  const path = useCommunityPath()
+  const list = useList<PartnerRow>(path('/partners'), { limit: PARTNERS_MAX })
+  const partners = list.data?.pages.flatMap((page) => page.data) ?? []
+  const choices = partners.map(({ id, name }) => ({ value: String(id), label: name }))
+  return <ChoiceFilter name="partner" label="Partner" choices={choices} />
+}
+
+function PeriodFilter() {
+  const [{ period }] = useFilters<CallFilters>()
+  return (
+    <>
+      <ChoiceFilter name="period" label="When" choices={PERIODS} any="At any time" />
+      {period === DAYS && (
+        <>
+          <DayFilter name="since" label="From day" />
+          <DayFilter name="until" label="To day" />
+        </>
+      )}
+    </>
+  )
+}
+
+function DayFilter({ name, label }: { name: 'since' | 'until'; label: string }) {
+  const [filters, change] = useFilters<CallFilters>()
+  return (
+    <TextInput
+      type="date"
+      label={label}
+      flex="1 1 9rem"
+      maw="14rem"
+      value={filters[name] ?? ''}
+      onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+    />
+  )
+}

@@ -1,0 +1,74 @@
+import { Button, Code, Group } from '@mantine/core'
+import { CsvDownload } from '../../parts/csv-download.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { Time } from '../../parts/time.tsx'
+import { refresh, useList } from '../../reading.ts'
+import { useCommunity, useCommunityPath } from '../../session.ts'
+import { CallFilterBar } from './call-filters.tsx'
+import { CallStatus } from './call-status.tsx'
+import { usePeriod } from './period.ts'
+import type { CallFilters, CallRow } from './types.ts'
+import { formatDuration, shortPath } from './words.ts'
+
+const COLUMNS: Column<CallRow>[] = [
+  { header: 'When', cell: ({ at }) => <Time value={at} /> },
+  { header: 'Partner', cell: ({ partner_name }) => partner_name ?? 'unknown' },
+  {
+    header: 'Call',
+    cell: ({ method, path }) => (
+      <Code>
+        {method} {shortPath(path)}
+      </Code>
+    ),
+  },
+  { header: 'Answer', cell: ({ status }) => <CallStatus status={status} /> },
+  { header: 'Error', cell: ({ error }) => error ?? '' },
+  { header: 'Took', align: 'end', cell: ({ duration_ms }) => formatDuration(duration_ms) },
+]
+
+export function CallList({ filters }: { filters: CallFilters }) {
+  const { slug } = useCommunity()
+  const path = useCommunityPath()
+  const period = usePeriod(filters)
+  const { partner, status, method, path: part, error, request } = filters
+  const query = { partner_id: partner, status, method, path: part, error, request_id: request, ...period }
+  const list = useList<CallRow>(path('/calls'), query)
+  const isFiltered = Object.values(query).some((value) => value !== undefined)
+  return (
+    <>
+      <CallFilterBar />
+      <Group justify="flex-end" mb="sm" className="no-print">
+        <Button variant="default" onClick={() => void refresh(path('/calls'))}>
+          Look again
+        </Button>
+        <CsvDownload path={path('/calls/export')} query={query} />
+      </Group>
+      <DataTable
+        label="Calls"
+        list={list}
+        columns={COLUMNS}
+        rowKey={({ request_id }) => request_id}
+        rowLink={({ request_id }) => ({
+          to: '/$slug/calls',
+          params: { slug },
+          search: { ...filters, call: request_id },
+          resetScroll: false,
+        })}
+        empty={isFiltered ? <NothingFound /> : <NoCall />}
+      />
+    </>
+  )
+}
+
+function NothingFound() {
+  return <EmptyState title="No call matches">Take a filter away, or choose a longer time.</EmptyState>
+}
+
+function NoCall() {
+  return (
+    <EmptyState title="No call yet">
+      As soon as a partner’s system fetches its first token, it is listed here. Calls are kept for a limited time.
+    </EmptyState>
+  )
+}

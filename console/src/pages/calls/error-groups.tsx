@@ -1,0 +1,87 @@
+import { Skeleton, Text } from '@mantine/core'
+import { type Column, PlainTable } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useRead } from '../../reading.ts'
+import { useCommunity, useCommunityPath } from '../../session.ts'
+import { ErrorFilterBar } from './call-filters.tsx'
+import { CallStatus } from './call-status.tsx'
+import classes from './error-groups.module.css'
+import { usePeriod } from './period.ts'
+import type { CallFilters, ErrorGroup } from './types.ts'
+import { errorWords, shortPath } from './words.ts'
+
+const count = new Intl.NumberFormat('en-GB')
+
+/** What goes wrong most often, and what it means. */
+export function ErrorGroups({ filters }: { filters: CallFilters }) {
+  const path = useCommunityPath()
+  const period = usePeriod(filters)
+  const query = { partner_id: filters.partner, ...period }
+  const { data: groups, isError, error, refetch } = useRead<ErrorGroup[]>(path('/calls/errors'), query)
+  return (
+    <>
+      <ErrorFilterBar />
+      {isError && <Problem error={error} again={() => void refetch()} />}
+      {groups ? <GroupTable groups={groups} filters={filters} /> : !isError && <Skeleton height={240} />}
+    </>
+  )
+}
+
+function GroupTable({ groups, filters }: { groups: ErrorGroup[]; filters: CallFilters }) {
+  const { slug } = useCommunity()
+  const { period, since, until } = filters
+  const most = Math.max(1, ...groups.map((group) => group.count))
+  const columns: Column<ErrorGroup>[] = [
+    { header: 'Error', cell: ({ error, status }) => error ?? `Status ${status}` },
+    {
+      header: 'What it means',
+      cell: ({ error, method, route }) => (
+        <>
+          <Text size="sm">{errorWords(error) ?? 'The call was refused.'}</Text>
+          <Text size="sm" c="dimmed">
+            {method} {route ? shortPath(route) : 'an unknown address'}
+          </Text>
+        </>
+      ),
+    },
+    { header: 'Partner', cell: ({ partner_name }) => partner_name ?? 'unknown' },
+    { header: 'Answer', cell: ({ status }) => <CallStatus status={status} /> },
+    { header: 'How often', cell: (group) => <Bar value={group.count} most={most} /> },
+    { header: 'Last', cell: ({ last_at }) => <Time value={last_at} as="relative" /> },
+  ]
+  return (
+    <PlainTable
+      label="Errors in groups"
+      columns={columns}
+      rows={groups}
+      rowKey={(group) => JSON.stringify([group.status, group.error, group.method, group.route, group.partner_id])}
+      rowLink={({ error, status, method, partner_id }) => ({
+        to: '/$slug/calls',
+        params: { slug },
+        search: {
+          ...(error ? { error } : {}),
+          ...(partner_id === null ? {} : { partner: String(partner_id) }),
+          ...(period ? { period } : {}),
+          ...(since ? { since } : {}),
+          ...(until ? { until } : {}),
+          status: String(status),
+          method,
+        },
+      })}
+      empty={<EmptyState title="No error">Every call in this time was answered well.</EmptyState>}
+    />
+  )
+}
+
+function Bar({ value, most }: { value: number; most: number }) {
+  return (
+    <div className={classes.row}>
+      <div className={classes.track} aria-hidden="true">
+        <div className={classes.bar} style={{ width: `${(value / most) * 100}%` }} />
+      </div>
+      <span className={classes.number}>{count.format(value)}</span>
+    </div>
+  )
+}

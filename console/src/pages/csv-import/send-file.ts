@@ -1,0 +1,88 @@
+import { ApiError, api, apiAddress, ConnectionError } from '../../api.ts'
+
+/** As the service takes it. */
+export const FILE_BYTES_MAX = 20 * 1024 * 1024
+/** A slow line, and a machine with much to write. */
+const TIMEOUT_MS = 15 * 60_000
+const LINES = 'application/x-ndjson'
+
+export type Outcome = 'added' | 'changed' | 'unchanged' | 'refused'
+
+export interface Fate {
+  line: number
+  outcome: Outcome
+  /** Why it is refused, or which fields change. */
+  reason: string | null
+  external_id: string | null
+  name: string | null
+}
+
+export interface ImportResult {
+  dry_run: boolean
+  written: boolean
+  rows: number
+  added: number
+  changed: number
+  unchanged: number
+  refused: number
+  fates: Fate[]
+  fates_left_out: number
+}
+
+export interface WrittenRows {
+  done: number
+  total: number
+}
+
+type Line = { progress: WrittenRows } | { data: ImportResult } | { error: string; error_description: string }
+
+/** The bytes as they are: reading the file as text here would hide that it is in another encoding. */
+export async function sendFile(
+  path: string,
+  file: File,
+  query: { dry_run?: boolean; skip_bad?: boolean },
+  onProgress: (rows: WrittenRows) => void,
+): Promise<ImportResult> {
+  // Asked first: here an ended session can be mended before the file is sent.
+  await api.get('/session')
+  const response = await request(apiAddress(path, query), file)
+  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})))
+  let last: Line | undefined
+  for await (const line of linesOf(response)) {
+    last = JSON.parse(line) as Line
+    if ('progress' in last) onProgress(last.progress)
+  }
+  if (last && 'data' in last) return last.data
+  if (last && 'error' in last) throw new ApiError(500, last)
+  throw new ConnectionError(new Error('the answer ended early'))
+}
+
+async function request(address: string, file: File): Promise<Response> {
+  try {
+    return await fetch(address, {
+      method: 'POST',
+      credentials: 'same-origin',
+      headers: { accept: LINES, 'content-type': 'text/csv' },
+      body: file,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+  } catch (error) {
+    throw new ConnectionError(error)
+  }
+}
+
+async function* linesOf(response: Response): AsyncGenerator<string> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  for (;;) {
+    const { value, done } = await reader.read().catch((error: unknown) => {
+      throw new ConnectionError(error)
+    })
+    text += value ?? ''
+    const lines = text.split('\n')
+    text = lines.pop()!
+    yield* lines.filter(Boolean)
+    if (done) break
+  }
+  if (text) yield text
+}

@@ -1,0 +1,77 @@
+import { Button, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useRef, useState } from 'react'
+import { api } from '../../api.ts'
+import { FormDialog } from '../../parts/form.tsx'
+import { MemberField, NO_MEMBER, type MemberChoice } from '../../parts/member-field.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh } from '../../reading.ts'
+import { newRequestKey } from '../../request-key.ts'
+import { useCommunityPath } from '../../session.ts'
+import { readHours } from './read-hours.ts'
+import type { Recorded } from './types.ts'
+
+const NOTHING = { member_id: NO_MEMBER, direction: 'give', hours: '', reason: '' }
+
+/** The office gives or takes hours, with a reason. */
+export function AdjustBalance() {
+  const [opened, setOpened] = useState(false)
+  const path = useCommunityPath()
+  const key = useRef(newRequestKey())
+  const form = useForm({
+    initial: NOTHING,
+    check,
+    save: ({ member_id, direction, hours, reason }) => {
+      const amount = readHours(hours)!
+      const signed = direction === 'give' ? amount : -amount
+      const body = { member_id: member_id.id, hours: signed, reason, key: key.current }
+      return api.post<Recorded>(path('/adjustments'), body)
+    },
+    onSaved: () => {
+      key.current = newRequestKey()
+      form.replace(NOTHING)
+      setOpened(false)
+      notify('Balance adjusted')
+      void refresh(path('/transfers'), path('/members'))
+    },
+  })
+  return (
+    <>
+      <Button variant="default" onClick={() => setOpened(true)}>
+        Adjust a balance
+      </Button>
+      <FormDialog
+        form={form}
+        title="Adjust a balance"
+        submit="Adjust"
+        opened={opened}
+        onClose={() => {
+          key.current = newRequestKey()
+          setOpened(false)
+        }}
+      >
+        <Text size="sm">
+          Gives hours to a member from the community’s account, or takes them. For gifts and corrections; what one member did
+          for another is recorded as an exchange.
+        </Text>
+        <MemberField label="Member" withInactive {...form.value<MemberChoice>('member_id')} />
+        <Radio.Group label="What to do" {...form.value<string>('direction')}>
+          <Stack gap="xs" mt={6}>
+            <Radio value="give" label="Give hours to the member" />
+            <Radio value="take" label="Take hours from the member" />
+          </Stack>
+        </Radio.Group>
+        <TextInput label="Hours" inputMode="decimal" autoComplete="off" maw="10rem" {...form.text('hours')} />
+        <Textarea label="Why" description="The member sees it on the statement" autosize minRows={2} {...form.text('reason')} />
+      </FormDialog>
+    </>
+  )
+}
+
+function check({ member_id, hours, reason }: typeof NOTHING): Record<string, string> {
+  return {
+    ...(member_id.id === null && { member_id: 'Choose a member from the list.' }),
+    ...(readHours(hours) === undefined && { hours: 'Hours like 1.5, greater than 0.' }),
+    ...(!reason.trim() && { reason: 'Say why.' }),
+  }
+}

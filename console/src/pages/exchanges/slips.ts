@@ -1,0 +1,93 @@
+import { ApiError, type FieldError } from '../../api.ts'
+import { type MemberChoice, NO_MEMBER } from '../../parts/member-field.tsx'
+import { readHours } from './read-hours.ts'
+
+/** A row of the grid. Its fields are named as on the wire, so that the service's errors find them. */
+export interface SlipRow {
+  giver_id: MemberChoice
+  receiver_id: MemberChoice
+  hours: string
+  occurred_on: string
+  note: string
+}
+
+export interface SlipBody {
+  giver_id: number | null
+  receiver_id: number | null
+  hours: number
+  occurred_on: string
+  note: string
+}
+
+export function emptySlip(day: string): SlipRow {
+  return { giver_id: NO_MEMBER, receiver_id: NO_MEMBER, hours: '', occurred_on: day, note: '' }
+}
+
+/** The day alone is no content: it is filled in beforehand. */
+export function isEmpty({ giver_id, receiver_id, hours, note }: SlipRow): boolean {
+  return [giver_id.text, receiver_id.text, hours, note].every((text) => text.trim() === '')
+}
+
+/** The rows with something in them, each with its place in the grid. */
+export function filledRows(rows: SlipRow[]): { row: SlipRow; index: number }[] {
+  return rows.map((row, index) => ({ row, index })).filter(({ row }) => !isEmpty(row))
+}
+
+export function checkSlips(rows: SlipRow[]): Record<string, string> {
+  const problems: Record<string, string> = {}
+  const filled = filledRows(rows)
+  if (filled.length === 0) problems['slips.0.giver_id'] = 'Write down at least one slip.'
+  for (const { row, index } of filled) {
+    const at = (field: keyof SlipRow) => `slips.${index}.${field}`
+    for (const field of ['giver_id', 'receiver_id'] as const) {
+      if (row[field].id === null) problems[at(field)] = whyNobody(row[field])
+    }
+    if (row.giver_id.id !== null && row.giver_id.id === row.receiver_id.id) {
+      problems[at('receiver_id')] = 'Giver and receiver are the same member.'
+    }
+    if (readHours(row.hours) === undefined) problems[at('hours')] = 'Hours like 1.5.'
+    if (!row.occurred_on) problems[at('occurred_on')] = 'Choose a day.'
+  }
+  return problems
+}
+
+function whyNobody({ text }: MemberChoice): string {
+  return text.trim() === '' ? 'Choose a member.' : 'Choose one from the list.'
+}
+
+export function toBody({ giver_id, receiver_id, hours, occurred_on, note }: SlipRow): SlipBody {
+  return {
+    giver_id: giver_id.id,
+    receiver_id: receiver_id.id,
+    hours: readHours(hours) ?? 0,
+    occurred_on,
+    note: note.trim(),
+  }
+}
+
+/** Empty rows are not sent, so the service counts without them: its errors are brought back to the rows of the grid. */
+export function inPlace(error: unknown, places: number[]): unknown {
+  if (!(error instanceof ApiError) || error.fieldErrors.length === 0) return error
+  const errors = error.fieldErrors.map((one): FieldError => {
+    const [, number, rest] = /^slips\.(\d+)(.*)$/.exec(one.field) ?? []
+    if (number === undefined) return one
+    return { ...one, field: `slips.${places[Number(number)] ?? number}${rest}`, message: renumber(one.message, places) }
+  })
+  return new ApiError(error.status, { ...(error.body as object), errors })
+}
+
+/** 'the same exchange as slip 2' speaks of what was sent, too. */
+function renumber(message: string, places: number[]): string {
+  return message.replace(/\bslip (\d+)/, (whole, number: string) => {
+    const place = places[Number(number) - 1]
+    return place === undefined ? whole : `slip ${place + 1}`
+  })
+}
+
+export function isAboutDuplicates(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    error.fieldErrors.length > 0 &&
+    error.fieldErrors.every(({ code }) => code === 'duplicate')
+  )
+}

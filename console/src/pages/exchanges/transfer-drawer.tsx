@@ -1,0 +1,128 @@
+import { Button, Drawer, Group, Skeleton, Stack, Text, Textarea, Title } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { formatDay } from '../../parts/day.ts'
+import { Facts } from '../../parts/facts.tsx'
+import { useFilters } from '../../parts/filter-bar.tsx'
+import { FormDialog } from '../../parts/form.tsx'
+import { formatHours, Hours } from '../../parts/hours.tsx'
+import { LinkText } from '../../parts/links.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh, useRead } from '../../reading.ts'
+import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
+import type { Party, Transfer } from './types.ts'
+import { KIND_NAMES, makerText, transferText } from './words.ts'
+
+/** One record beside the list; its number is in the address. */
+export function TransferDrawer() {
+  const [{ transfer: id }, change] = useFilters<{ transfer?: string | undefined }>()
+  const path = useCommunityPath()
+  const { data, isError, error, refetch } = useRead<Transfer>(id ? path(`/transfers/${id}`) : undefined)
+  return (
+    <Drawer
+      opened={id !== undefined}
+      onClose={() => change({ transfer: undefined })}
+      title={data ? transferText(data) : 'Transfer'}
+      size="md"
+    >
+      {isError && !data && <Problem error={error} again={() => void refetch()} />}
+      {!data && !isError && <Skeleton height={240} />}
+      {data && <Shown transfer={data} />}
+    </Drawer>
+  )
+}
+
+function Shown({ transfer }: { transfer: Transfer }) {
+  const { mayManage } = useRole()
+  const isExchange = transfer.kind === 'exchange'
+  return (
+    <Stack gap="lg">
+      <Facts
+        facts={[
+          ['Number', transfer.id],
+          ['Kind', KIND_NAMES[transfer.kind]],
+          ['Hours', <Hours key="hours" value={transfer.hours} />],
+          ['Day', formatDay(transfer.occurred_on)],
+          [isExchange ? 'Gave time' : 'To', <PartyName key="to" party={transfer.to} />],
+          [isExchange ? 'Received it, and pays' : 'From', <PartyName key="from" party={transfer.from} />],
+          ['Listing', transfer.listing?.title],
+          ['Reference', transfer.reference],
+          ['Note', transfer.note],
+          ['Recorded', <Time key="at" value={transfer.created_at} />],
+          ['By', makerText(transfer.made_by)],
+        ]}
+      />
+      {transfer.reversal && <Reversal reversal={transfer.reversal} />}
+      {mayManage && !transfer.reversal && <TakeBack transfer={transfer} />}
+    </Stack>
+  )
+}
+
+function PartyName({ party: { kind, id, name } }: { party: Party }) {
+  const { slug } = useCommunity()
+  if (kind === 'community' || id === null) return name
+  const to = kind === 'member' ? '/$slug/members/$id' : '/$slug/partners/$id'
+  return (
+    <LinkText to={to} params={{ slug, id: String(id) }}>
+      {name}
+    </LinkText>
+  )
+}
+
+function Reversal({ reversal }: { reversal: NonNullable<Transfer['reversal']> }) {
+  return (
+    <section>
+      <Title order={3} mb="sm">
+        Taken back
+      </Title>
+      <Facts
+        facts={[
+          ['Why', reversal.reason],
+          ['When', <Time key="at" value={reversal.created_at} />],
+          ['By', makerText(reversal.made_by)],
+        ]}
+      />
+    </section>
+  )
+}
+
+function TakeBack({ transfer }: { transfer: Transfer }) {
+  const [opened, setOpened] = useState(false)
+  const path = useCommunityPath()
+  const form = useForm({
+    initial: { reason: '' },
+    check: ({ reason }): Record<string, string> => (reason.trim() ? {} : { reason: 'Say why.' }),
+    save: (values) => api.post<Transfer>(path(`/transfers/${transfer.id}/reverse`), values),
+    onSaved: () => {
+      setOpened(false)
+      notify('Taken back')
+      void refresh(path('/transfers'), path('/members'))
+    },
+  })
+  return (
+    <>
+      <Group>
+        <Button variant="light" color="red" onClick={() => setOpened(true)}>
+          Take it back …
+        </Button>
+      </Group>
+      <FormDialog
+        form={form}
+        title="Take this back?"
+        submit="Take back"
+        danger
+        opened={opened}
+        onClose={() => setOpened(false)}
+      >
+        <Text size="sm">
+          {transferText(transfer)}, {formatHours(transfer.hours)}, {formatDay(transfer.occurred_on)}. The hours go back in
+          full. It can be done once, and cannot be undone; the record stays, with your reason.
+        </Text>
+        <Textarea label="Why" autosize minRows={2} data-autofocus {...form.text('reason')} />
+      </FormDialog>
+    </>
+  )
+}

@@ -1,0 +1,3 @@
+import { texts } from '../../search-params.ts'
+
+export const listingsSearch = texts('q', 'type', 'category', 'status')

@@ -1,0 +1,49 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { FormDialog } from '../../parts/form.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import { MemberFields, type MemberValues } from '../members/member-fields.tsx'
+import type { MemberRow } from '../members/types.ts'
+
+export function EditMember({ member }: { member: MemberRow }) {
+  const path = useCommunityPath()
+  const [opened, setOpened] = useState(false)
+  const form = useForm<MemberValues, MemberRow>({
+    initial: valuesOf(member),
+    save: (values) => api.patch<MemberRow>(path(`/members/${member.id}`), values),
+    onSaved: async () => {
+      setOpened(false)
+      notify('Saved')
+      await refresh(path('/members'))
+    },
+  })
+  const open = () => {
+    // What another administrator changed meanwhile is what one starts from.
+    form.replace(valuesOf(member))
+    setOpened(true)
+  }
+  return (
+    <>
+      <Button variant="default" onClick={open}>
+        Edit
+      </Button>
+      <FormDialog
+        form={form}
+        title={`Edit ${member.name}`}
+        submit="Save"
+        opened={opened}
+        onClose={() => setOpened(false)}
+      >
+        <MemberFields form={form} />
+      </FormDialog>
+    </>
+  )
+}
+
+function valuesOf({ name, email, external_id }: MemberRow): MemberValues {
+  return { name, email: email ?? '', external_id: external_id ?? '' }
+}

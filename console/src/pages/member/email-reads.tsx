@@ -1,0 +1,38 @@
+import { DataTable } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useList } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import type { MemberRow } from '../members/types.ts'
+
+interface EmailRead {
+  at: string
+  partner: { id: number; name: string } | null
+  client_id: string
+  request_id: string | null
+}
+
+/** For a member who asks who knows their address. */
+export function EmailReads({ member }: { member: MemberRow }) {
+  const path = useCommunityPath()
+  const reads = useList<EmailRead>(path(`/members/${member.id}/email-reads`))
+  return (
+    <Panel
+      title="Who read the email address"
+      description="Every call of a partner that was given the address. Administrators of this community see it, too."
+    >
+      <DataTable
+        label="Calls that read the email address"
+        list={reads}
+        rowKey={(read) => `${read.at} ${read.request_id}`}
+        empty={<EmptyState title="No partner has read it" />}
+        columns={[
+          { header: 'Partner', cell: (read) => read.partner?.name ?? read.client_id },
+          { header: 'When', cell: (read) => <Time value={read.at} /> },
+          { header: 'Request', cell: (read) => read.request_id ?? '–' },
+        ]}
+      />
+    </Panel>
+  )
+}

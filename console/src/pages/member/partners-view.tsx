@@ -1,0 +1,49 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { refresh } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import type { MemberRow } from '../members/types.ts'
+
+/** Whether partners see the member; it can be taken back at any time. */
+export function PartnersView({ member }: { member: MemberRow }) {
+  const path = useCommunityPath()
+  const [asking, setAsking] = useState(false)
+  const verb = member.hidden ? 'show' : 'hide'
+  return (
+    <Panel
+      title="What partners see"
+      description={
+        member.hidden
+          ? 'Partners see neither this member nor their listings, and cannot credit hours to them.'
+          : 'Partners with the permission see this member and their listings.'
+      }
+    >
+      <Group>
+        <Button variant="default" onClick={() => setAsking(true)}>
+          {member.hidden ? 'Show to partners' : 'Hide from partners'}
+        </Button>
+      </Group>
+      <ConfirmDialog
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title={member.hidden ? `Show ${member.name} to partners?` : `Hide ${member.name} from partners?`}
+        confirm={member.hidden ? 'Show' : 'Hide'}
+        action={async () => {
+          await api.post(path(`/members/${member.id}/${verb}`))
+          await refresh(path('/members'), path('/listings'))
+          notify(member.hidden ? `Partners see ${member.name} again` : `${member.name} is hidden from partners`)
+        }}
+      >
+        <Text>
+          {member.hidden
+            ? 'Partners are told that the member is there, with their listings.'
+            : 'Partners are told to forget this member and their listings. Within the community nothing changes, and you can show them again.'}
+        </Text>
+      </ConfirmDialog>
+    </Panel>
+  )
+}

@@ -1,0 +1,59 @@
+import { DataTable } from '../../parts/data-table.tsx'
+import { formatDay } from '../../parts/day.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
+import { Hours } from '../../parts/hours.tsx'
+import { LinkButton } from '../../parts/links.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useList } from '../../reading.ts'
+import { useCommunity, useCommunityPath } from '../../session.ts'
+import type { MemberRow } from '../members/types.ts'
+import { Movement } from './movement.tsx'
+import type { StatementRow } from './statement-types.ts'
+
+export function Statement({ member }: { member: MemberRow }) {
+  const { slug } = useCommunity()
+  const path = useCommunityPath()
+  const [{ from, until }] = useFilters<{ from?: string; until?: string }>()
+  const list = useList<StatementRow>(path(`/members/${member.id}/statement`), { from, until })
+  return (
+    <Panel
+      title="Statement"
+      description="What moved in and out of the wallet, the latest first."
+      actions={
+        <LinkButton
+          variant="default"
+          to="/$slug/members/$id/statement"
+          params={{ slug, id: String(member.id) }}
+          search={{ ...(from ? { from } : {}), ...(until ? { until } : {}) }}
+        >
+          Print a statement
+        </LinkButton>
+      }
+    >
+      <FilterBar names={['from', 'until']}>
+        <DateFilter name="from" label="From" />
+        <DateFilter name="until" label="Until" />
+      </FilterBar>
+      <DataTable
+        label="Statement"
+        list={list}
+        rowKey={(row) => row.id}
+        empty={<NothingMoved isFiltered={from !== undefined || until !== undefined} />}
+        columns={[
+          { header: 'What', cell: (row) => <Movement row={row} /> },
+          { header: 'Day', cell: (row) => formatDay(row.occurred_on) },
+          { header: 'Recorded', cell: (row) => <Time value={row.created_at} /> },
+          { header: 'Hours', align: 'end', cell: (row) => <Hours value={row.hours} change /> },
+          { header: 'Balance', align: 'end', cell: (row) => <Hours value={row.balance_hours} /> },
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function NothingMoved({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <EmptyState title="Nothing was recorded in these days">Choose others, or clear them.</EmptyState>
+  return <EmptyState title="Nothing yet">Exchanges, credits of partners and adjustments appear here.</EmptyState>
+}

@@ -1,0 +1,39 @@
+import { Button } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { FormDialog } from '../../parts/form.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh } from '../../reading.ts'
+import { useCommunity, useCommunityPath } from '../../session.ts'
+import { MemberFields, type MemberValues } from './member-fields.tsx'
+import type { MemberRow } from './types.ts'
+
+const NOTHING: MemberValues = { name: '', email: '', external_id: '' }
+
+export function AddMember() {
+  const { slug } = useCommunity()
+  const path = useCommunityPath()
+  const navigate = useNavigate()
+  const [opened, setOpened] = useState(false)
+  const form = useForm<MemberValues, MemberRow>({
+    initial: NOTHING,
+    save: (values) => api.post<MemberRow>(path('/members'), values),
+    onSaved: async (member) => {
+      setOpened(false)
+      form.replace(NOTHING)
+      notify(`${member.name} added`)
+      await refresh(path('/members'))
+      await navigate({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })
+    },
+  })
+  return (
+    <>
+      <Button onClick={() => setOpened(true)}>Add member</Button>
+      <FormDialog form={form} title="Add a member" submit="Add member" opened={opened} onClose={() => setOpened(false)}>
+        <MemberFields form={form} />
+      </FormDialog>
+    </>
+  )
+}

@@ -1,0 +1,36 @@
+import { LinkButton } from '../../parts/links.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
+import { CsvImport, type ImportKind } from '../csv-import/csv-import.tsx'
+import { NotForViewers } from '../csv-import/not-for-viewers.tsx'
+
+const COLUMNS: ImportKind['columns'] = [
+  { name: 'external_id', needed: true, text: 'Your number for the member. Who has it already is changed, not added twice.' },
+  { name: 'name', needed: true, text: 'As others see it.' },
+  { name: 'email', text: 'Left empty, it is taken away.' },
+  { name: 'status', text: 'active, or inactive for who has left.' },
+  { name: 'hidden', text: 'true hides the member from partners, false does not.' },
+  { name: 'joined_at', text: 'A day like 2024-05-31.' },
+]
+const EXAMPLE = 'external_id,name,email,joined_at\r\nK-1,Ada Lang,ada@example.org,2024-05-31\r\nK-2,Ben Berg,,\r\n'
+
+export function ImportMembers() {
+  const { slug } = useCommunity()
+  const path = useCommunityPath()
+  const { mayManage } = useRole()
+  const back = (
+    <LinkButton to="/$slug/members" params={{ slug }}>
+      To the members
+    </LinkButton>
+  )
+  return (
+    <>
+      <PageHeader title="Import members" description="From a spreadsheet, saved as CSV." />
+      {mayManage ? (
+        <CsvImport kind={{ path: path('/members/import'), noun: 'members', columns: COLUMNS, example: EXAMPLE }} back={back} />
+      ) : (
+        <NotForViewers />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,58 @@
+import { Icon } from '../../parts/icons.tsx'
+import { LinkText } from '../../parts/links.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { useCommunity } from '../../session.ts'
+import classes from './first-steps.module.css'
+import type { Steps } from './types.ts'
+
+/** What is left to do until a partner's first credit has arrived. */
+export function FirstSteps({ steps }: { steps: Steps }) {
+  const { slug } = useCommunity()
+  const list = [
+    {
+      done: steps.has_members,
+      title: (
+        <LinkText to="/$slug/members" params={{ slug }}>
+          Add the members
+        </LinkText>
+      ),
+      text: 'One by one, or all at once from a spreadsheet.',
+    },
+    {
+      done: steps.has_partner,
+      title: (
+        <LinkText to="/$slug/partners" params={{ slug }}>
+          Create a partner
+        </LinkText>
+      ),
+      text: 'A bank, a town hall, a care network: you choose what it may see and do.',
+    },
+    {
+      done: steps.has_call,
+      title: 'Hand over the client id and secret',
+      text: 'This is done as soon as the partner has called for the first time.',
+    },
+    {
+      done: steps.has_credit,
+      title: 'The first credit arrives',
+      text: 'From then on the figures below fill.',
+    },
+  ]
+  const next = list.findIndex(({ done }) => !done)
+  return (
+    <Panel title="First steps" description="This list goes away when a partner's first credit has arrived.">
+      <ol className={classes.list}>
+        {list.map(({ done, title, text }, index) => (
+          <li key={text} className={classes.step} data-done={done || undefined} data-next={index === next || undefined}>
+            <span className={classes.sign}>{done ? <Icon name="check" /> : index + 1}</span>
+            <span>
+              <span className={classes.title}>{title}</span> <span className={classes.state}>{done ? 'Done' : ''}</span>
+              <br />
+              <span className={classes.text}>{text}</span>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  )
+}

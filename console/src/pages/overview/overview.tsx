@@ -1,0 +1,86 @@
+import { Skeleton, Stack } from '@mantine/core'
+import { Chart } from '../../parts/chart.tsx'
+import { formatHours } from '../../parts/hours.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Stat, StatRow } from '../../parts/stat.tsx'
+import { useRead } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import { FirstSteps } from './first-steps.tsx'
+import { PartnerCalls } from './partner-calls.tsx'
+import type { Month, OverviewData } from './types.ts'
+import { WebhookHealth } from './webhook-health.tsx'
+
+const count = new Intl.NumberFormat('en-GB')
+const monthName = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' })
+
+export function Overview() {
+  const path = useCommunityPath()
+  const overview = useRead<OverviewData>(path('/overview'))
+  return (
+    <>
+      <PageHeader title="Overview" description="How the community and its partners are doing." />
+      {overview.isPending && <Skeleton height={320} aria-label="Loading the overview" role="status" />}
+      {overview.isError && <Problem error={overview.error} again={() => void overview.refetch()} />}
+      {overview.data && <Figures data={overview.data} />}
+    </>
+  )
+}
+
+function Figures({ data }: { data: OverviewData }) {
+  const present = data.months.at(-1)!
+  const year = sum(data.months)
+  return (
+    <Stack gap="lg">
+      {!data.first_steps.has_credit && <FirstSteps steps={data.first_steps} />}
+      <StatRow>
+        <Stat label="Active members" value={count.format(data.active_members)} />
+        <Stat
+          label="Exchanged this month"
+          value={formatHours(present.hours_exchanged)}
+          hint={`${count.format(present.exchanges)} exchanges`}
+        />
+        <Stat label="Credited this month" value={formatHours(present.hours_credited)} hint="by partners" />
+        <Stat
+          label="Exchanged in twelve months"
+          value={formatHours(year.hours_exchanged)}
+          hint={`${count.format(year.exchanges)} exchanges`}
+        />
+      </StatRow>
+      <Panel
+        title="Hours per month"
+        description="By the month in which they were recorded. What was reversed is taken off in the month of its reversal."
+      >
+        <Chart
+          kind="bar"
+          label="Hours exchanged between members and credited by partners, per month"
+          data={data.months.map((month) => ({
+            month: monthName.format(new Date(`${month.month}-01T00:00:00Z`)),
+            exchanged: month.hours_exchanged,
+            credited: month.hours_credited,
+          }))}
+          x={{ key: 'month', label: 'Month' }}
+          series={[
+            { key: 'exchanged', label: 'Exchanged', color: 'teal' },
+            { key: 'credited', label: 'Credited', color: 'yellow' },
+          ]}
+          format={formatHours}
+        />
+      </Panel>
+      <PartnerCalls partners={data.partners} days={data.call_days} />
+      <WebhookHealth webhooks={data.webhooks} />
+    </Stack>
+  )
+}
+
+/** In hundredths, which are whole: 0.1 + 0.2 would show. */
+function sum(months: Month[]): Omit<Month, 'month'> {
+  const total = (pick: (month: Month) => number) =>
+    months.reduce((all, it) => all + Math.round(pick(it) * 100), 0) / 100
+  return {
+    exchanges: total((it) => it.exchanges),
+    hours_exchanged: total((it) => it.hours_exchanged),
+    hours_credited: total((it) => it.hours_credited),
+  }
+}

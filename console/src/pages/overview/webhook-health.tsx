@@ -1,0 +1,50 @@
+import { LinkButton } from '../../parts/links.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { useCommunity } from '../../session.ts'
+import type { Webhooks } from './types.ts'
+import classes from './webhook-health.module.css'
+
+const count = new Intl.NumberFormat('en-GB')
+
+/** Whether what happens here reaches the partners. */
+export function WebhookHealth({ webhooks }: { webhooks: Webhooks }) {
+  const { slug } = useCommunity()
+  const healthy = webhooks.active - webhooks.failing
+  const states = [
+    { status: 'healthy', number: healthy },
+    { status: 'failing', number: webhooks.failing },
+    { status: 'paused', number: webhooks.paused },
+    { status: 'disabled', number: webhooks.disabled },
+  ].filter(({ number }) => number > 0)
+  return (
+    <Panel
+      title="Webhooks"
+      description="Subscriptions by which partners are told what happens here."
+      actions={
+        <LinkButton variant="default" to="/$slug/webhooks" params={{ slug }}>
+          All webhooks
+        </LinkButton>
+      }
+    >
+      {states.length === 0 ? (
+        <p className={classes.line}>No partner has subscribed yet. Partners do this themselves, through the API.</p>
+      ) : (
+        <>
+          <ul className={classes.states}>
+            {states.map(({ status, number }) => (
+              <li key={status}>
+                <span className={classes.number}>{count.format(number)}</span> <StatusBadge status={status} />
+              </li>
+            ))}
+          </ul>
+          <p className={classes.line}>
+            {webhooks.waiting === 0
+              ? 'Nothing waits to be sent.'
+              : `${count.format(webhooks.waiting)} ${webhooks.waiting === 1 ? 'delivery waits' : 'deliveries wait'} to be sent.`}
+          </p>
+        </>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,63 @@
+import { Button, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { FormDialog } from '../../parts/form.tsx'
+import type { ShownSecret } from '../../parts/secret-once.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import { shownCredentials } from '../partners/credentials.ts'
+import { ScopesField } from '../partners/scopes-field.tsx'
+import type { Credentials, PartnerDetail } from '../partners/types.ts'
+
+interface Props {
+  partner: PartnerDetail
+  onSecret: (secret: ShownSecret) => void
+}
+
+/** One more pair: for another system of the same partner, or with fewer rights. */
+export function AddClient({ partner, onSecret }: Props) {
+  const path = useCommunityPath()
+  const [opened, setOpened] = useState(false)
+  const initial = { name: '', scopes: partner.scopes }
+  const form = useForm({
+    initial,
+    check: ({ scopes }) => (scopes.length === 0 ? { scopes: 'Choose at least one.' } : {}),
+    save: (values) => api.post<Credentials>(path(`/partners/${partner.id}/clients`), values),
+    onSaved: (credentials) => {
+      setOpened(false)
+      form.replace(initial)
+      onSecret(shownCredentials(`New credentials of ${partner.name}`, credentials))
+      void refresh(path('/partners'))
+    },
+  })
+  const { name: _name, ...scopes } = form.value<string[]>('scopes')
+  return (
+    <>
+      <Button
+        variant="default"
+        onClick={() => {
+          form.replace(initial)
+          setOpened(true)
+        }}
+      >
+        Add credentials …
+      </Button>
+      <FormDialog
+        form={form}
+        title="Add credentials"
+        submit="Add credentials"
+        opened={opened}
+        onClose={() => setOpened(false)}
+      >
+        <TextInput
+          label="Name"
+          description="What they are for, if the partner has several. You may leave it empty."
+          data-autofocus
+          {...form.text('name')}
+        />
+        <ScopesField label="What they allow" among={partner.scopes} {...scopes} />
+      </FormDialog>
+    </>
+  )
+}

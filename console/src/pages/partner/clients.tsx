@@ -1,0 +1,102 @@
+import { Code, Group, Text } from '@mantine/core'
+import { useState } from 'react'
+import { type Column, PlainTable } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { SecretOnce, type ShownSecret } from '../../parts/secret-once.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useRole } from '../../session.ts'
+import { scopeLabel } from '../partners/scopes.ts'
+import type { Client, PartnerDetail } from '../partners/types.ts'
+import { AddClient } from './add-client.tsx'
+import { EndGrace } from './end-grace.tsx'
+import { RevokeClient } from './revoke-client.tsx'
+import { RotateClient } from './rotate-client.tsx'
+
+/** The pairs of id and secret by which the partner proves who it is. Secrets are only hinted at. */
+export function Clients({ partner }: { partner: PartnerDetail }) {
+  const { isOwner } = useRole()
+  const [secret, setSecret] = useState<ShownSecret>()
+  const columns: Column<Client>[] = [
+    { header: 'Client id', cell: (client) => <Identity client={client} partner={partner} /> },
+    { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+    { header: 'Secret', cell: (client) => <Secret client={client} /> },
+    {
+      header: 'Last used',
+      cell: ({ last_used_at }) => (last_used_at ? <Time value={last_used_at} as="relative" /> : 'never'),
+    },
+    ...(isOwner
+      ? [
+          {
+            header: 'Actions',
+            quiet: true,
+            cell: (client: Client) =>
+              client.status === 'active' && (
+                <Group gap="xs">
+                  <RotateClient client={client} partner={partner} onSecret={setSecret} />
+                  {client.grace_until && <EndGrace client={client} />}
+                  <RevokeClient client={client} partner={partner} />
+                </Group>
+              ),
+          },
+        ]
+      : []),
+  ]
+  return (
+    <Panel
+      title="Credentials"
+      description="An id and a secret, by which the partner’s systems prove who they are."
+      actions={isOwner && <AddClient partner={partner} onSecret={setSecret} />}
+    >
+      <PlainTable
+        label="Credentials"
+        columns={columns}
+        rows={partner.clients}
+        rowKey={({ client_id }) => client_id}
+        empty={<EmptyState title="No credentials">Without credentials the partner cannot call.</EmptyState>}
+      />
+      <SecretOnce secret={secret} onClose={() => setSecret(undefined)} />
+    </Panel>
+  )
+}
+
+function Identity({ client, partner }: { client: Client; partner: PartnerDetail }) {
+  const isNarrower = client.scopes.length < partner.scopes.length
+  return (
+    <>
+      <Code>{client.client_id}</Code>
+      {client.name && <Text size="sm">{client.name}</Text>}
+      {isNarrower && (
+        <Text size="sm" c="dimmed">
+          Only: {client.scopes.map(scopeLabel).join(', ')}
+        </Text>
+      )}
+    </>
+  )
+}
+
+function Secret({ client }: { client: Client }) {
+  const { secret_last_four, secret_created_at, grace_until, revoked_at } = client
+  return (
+    <>
+      <Code aria-label={`ends with ${secret_last_four}`}>••••{secret_last_four}</Code>
+      <Text size="sm" c="dimmed">
+        {revoked_at ? (
+          <>
+            Revoked <Time value={revoked_at} />
+          </>
+        ) : (
+          <>
+            Made <Time value={secret_created_at} />
+          </>
+        )}
+      </Text>
+      {grace_until && (
+        <Text size="sm">
+          The old secret works until <Time value={grace_until} />
+        </Text>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,33 @@
+import { api } from '../../api.ts'
+import { Form } from '../../parts/form.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import { PartnerFields } from '../partners/partner-fields.tsx'
+import { changesOf, checkValues, valuesOf } from '../partners/partner-values.ts'
+import type { PartnerDetail } from '../partners/types.ts'
+
+export function EditPartner({ partner }: { partner: PartnerDetail }) {
+  const path = useCommunityPath()
+  const form = useForm({
+    initial: valuesOf(partner),
+    check: checkValues,
+    save: async (values) => {
+      const changes = changesOf(valuesOf(partner), values)
+      if (Object.keys(changes).length > 0) await api.patch(path(`/partners/${partner.id}`), changes)
+    },
+    onSaved: () => {
+      notify('Saved. It holds from now on.')
+      void refresh(path('/partners'))
+    },
+  })
+  return (
+    <Panel title="What this partner may do" description="Changes hold at once, for credentials that are in use too.">
+      <Form form={form} submit="Save">
+        <PartnerFields form={form} />
+      </Form>
+    </Panel>
+  )
+}

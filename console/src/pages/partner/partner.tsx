@@ -1,0 +1,51 @@
+import { Skeleton, Stack } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { LinkButton } from '../../parts/links.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { useRead } from '../../reading.ts'
+import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
+import type { PartnerDetail } from '../partners/types.ts'
+import { Clients } from './clients.tsx'
+import { EditPartner } from './edit-partner.tsx'
+import { Rights } from './rights.tsx'
+import { Suspended, SuspendPartner } from './suspend-partner.tsx'
+import { Today } from './today.tsx'
+
+export function Partner() {
+  const { slug } = useCommunity()
+  const { id = '' } = useParams({ strict: false })
+  const path = useCommunityPath()
+  const { isOwner } = useRole()
+  const { data: partner, isError, error, refetch } = useRead<PartnerDetail>(path(`/partners/${id}`))
+  if (!partner) {
+    return (
+      <>
+        <PageHeader title="Partner" />
+        {isError ? <Problem error={error} again={() => void refetch()} /> : <Skeleton height={320} />}
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHeader
+        title={partner.name}
+        badge={<StatusBadge status={partner.status} />}
+        description={partner.contact}
+        actions={
+          <LinkButton variant="default" to="/$slug/calls" params={{ slug }} search={{ partner: id }}>
+            Its calls
+          </LinkButton>
+        }
+      />
+      <Stack gap="lg">
+        {partner.status === 'suspended' && <Suspended partner={partner} />}
+        <Today partner={partner} />
+        <Clients partner={partner} />
+        {isOwner ? <EditPartner key={partner.id} partner={partner} /> : <Rights partner={partner} />}
+        {isOwner && partner.status === 'active' && <SuspendPartner partner={partner} />}
+      </Stack>
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+import { Button, Radio, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { FormDialog } from '../../parts/form.tsx'
+import type { ShownSecret } from '../../parts/secret-once.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import { shownCredentials } from '../partners/credentials.ts'
+import type { Client, Credentials, PartnerDetail } from '../partners/types.ts'
+
+const GRACES = [
+  { value: '24h', label: 'For 24 hours' },
+  { value: '7d', label: 'For 7 days' },
+  { value: '1h', label: 'For 1 hour' },
+  {
+    value: 'none',
+    label: 'Not at all',
+    description: 'If the old secret may be in wrong hands. The partner cannot call until it uses the new one.',
+  },
+]
+const INITIAL = { grace: '24h' }
+
+interface Props {
+  client: Client
+  partner: PartnerDetail
+  onSecret: (secret: ShownSecret) => void
+}
+
+/** A new secret; the old one goes on for as long as the partner needs to change over. */
+export function RotateClient({ client, partner, onSecret }: Props) {
+  const path = useCommunityPath()
+  const [opened, setOpened] = useState(false)
+  const form = useForm({
+    initial: INITIAL,
+    save: (values) => api.post<Credentials>(path(`/clients/${client.client_id}/rotate`), values),
+    onSaved: (credentials) => {
+      setOpened(false)
+      form.replace(INITIAL)
+      onSecret(shownCredentials(`New secret of ${partner.name}`, credentials))
+      void refresh(path('/partners'))
+    },
+  })
+  return (
+    <>
+      <Button
+        variant="default"
+        size="compact-sm"
+        aria-label={`New secret for ${client.client_id}`}
+        onClick={() => setOpened(true)}
+      >
+        New secret …
+      </Button>
+      <FormDialog
+        form={form}
+        title="Make a new secret?"
+        submit="Make a new secret"
+        opened={opened}
+        onClose={() => setOpened(false)}
+      >
+        <Text>The client id stays the same. The new secret works at once.</Text>
+        <Radio.Group label="How long does the old secret still work?" {...form.value<string>('grace')}>
+          <Stack gap="sm" mt="xs">
+            {GRACES.map((grace) => (
+              <Radio key={grace.value} {...grace} />
+            ))}
+          </Stack>
+        </Radio.Group>
+      </FormDialog>
+    </>
+  )
+}

@@ -1,0 +1,73 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Icon } from '../../parts/icons.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { refresh } from '../../reading.ts'
+import { useCommunityPath, useRole } from '../../session.ts'
+import type { PartnerDetail } from '../partners/types.ts'
+
+function useStatusChange(partner: PartnerDetail) {
+  const path = useCommunityPath()
+  return async (status: PartnerDetail['status']) => {
+    await api.patch(path(`/partners/${partner.id}`), { status })
+    notify(status === 'suspended' ? `${partner.name} is suspended` : `${partner.name} is active again`)
+    await refresh(path('/partners'))
+  }
+}
+
+/** Takes all access away, for now. */
+export function SuspendPartner({ partner }: { partner: PartnerDetail }) {
+  const change = useStatusChange(partner)
+  const [opened, setOpened] = useState(false)
+  return (
+    <Panel
+      title="Suspend"
+      description="Takes all access away at once. You can give it back at any time."
+      danger
+      actions={
+        <Button color="red" variant="outline" onClick={() => setOpened(true)}>
+          Suspend …
+        </Button>
+      }
+    >
+      <ConfirmDialog
+        opened={opened}
+        onClose={() => setOpened(false)}
+        title={`Suspend ${partner.name}?`}
+        confirm="Suspend"
+        danger
+        action={() => change('suspended')}
+      >
+        Every call is refused from now on, with all of its credentials, and notifications to it wait. What it did so far
+        stays. You can resume it later.
+      </ConfirmDialog>
+    </Panel>
+  )
+}
+
+/** Says why nothing works, and gives the access back. */
+export function Suspended({ partner }: { partner: PartnerDetail }) {
+  const change = useStatusChange(partner)
+  const { isOwner } = useRole()
+  const [opened, setOpened] = useState(false)
+  return (
+    <Alert color="yellow" variant="light" role="status" icon={<Icon name="pause" />} title="Suspended">
+      <Group justify="space-between">
+        <Text size="sm">Every call of this partner is refused. Notifications to it wait.</Text>
+        {isOwner && <Button onClick={() => setOpened(true)}>Resume …</Button>}
+      </Group>
+      <ConfirmDialog
+        opened={opened}
+        onClose={() => setOpened(false)}
+        title={`Resume ${partner.name}?`}
+        confirm="Resume"
+        action={() => change('active')}
+      >
+        It can call again with the credentials it has, and notifications that waited are sent.
+      </ConfirmDialog>
+    </Alert>
+  )
+}

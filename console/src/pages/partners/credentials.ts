@@ -1,0 +1,24 @@
+import type { ShownSecret } from '../../parts/secret-once.tsx'
+import type { Credentials } from './types.ts'
+
+/** What is handed over to the partner's developers, with a command that fetches a first token. */
+export function shownCredentials(title: string, credentials: Credentials): ShownSecret {
+  const { client_id, client_secret } = credentials
+  return {
+    title,
+    intro:
+      'Hand these to the partner’s developers by a safe way. The secret is shown only now: copy or download it before you close this.',
+    items: [
+      { label: 'Client id', value: client_id },
+      { label: 'Client secret', value: client_secret },
+    ],
+    curl: tokenCommand(credentials),
+    fileName: `hourbank-${client_id}.txt`,
+  }
+}
+
+/** Neither ids, secrets nor addresses hold a quote. */
+function tokenCommand({ client_id, client_secret, token_url }: Credentials): string {
+  const body = JSON.stringify({ grant_type: 'client_credentials', client_id, client_secret })
+  return `curl -sS '${token_url}' -H 'Content-Type: application/json' -d '${body}'`
+}

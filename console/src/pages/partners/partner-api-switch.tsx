@@ -1,0 +1,105 @@
+import { Button, Text, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { FormDialog } from '../../parts/form.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh, useRead } from '../../reading.ts'
+import { useCommunityPath, useRole } from '../../session.ts'
+import type { PartnerApiState } from './types.ts'
+
+/** One switch for all partners: for an emergency, or while something is being put in order. */
+export function PartnerApiSwitch() {
+  const path = useCommunityPath()
+  const { isOwner } = useRole()
+  const { data: state } = useRead<PartnerApiState>(path('/partner-api'))
+  if (!state) return null
+  return (
+    <Panel
+      title="Access of all partners"
+      description="One switch for every partner at once. Suspend a single one on its own page."
+      danger={state.enabled && isOwner}
+      actions={isOwner && (state.enabled ? <SwitchOff /> : <SwitchOn />)}
+    >
+      {state.enabled ? (
+        <StatusBadge status="active" label="Switched on" />
+      ) : (
+        <>
+          <StatusBadge status="disabled" label="Switched off" />
+          <Text size="sm">Partners are told: {state.reason}</Text>
+        </>
+      )}
+    </Panel>
+  )
+}
+
+function SwitchOff() {
+  const path = useCommunityPath()
+  const [opened, setOpened] = useState(false)
+  const form = useForm({
+    initial: { reason: '' },
+    check: ({ reason }) => (reason.trim() === '' ? { reason: 'Say why: partners are told.' } : {}),
+    save: ({ reason }) => api.post(path('/partner-api'), { enabled: false, reason }),
+    onSaved: () => {
+      setOpened(false)
+      form.replace({ reason: '' })
+      notify('The partner API is switched off')
+      void refresh(path('/partner-api'))
+    },
+  })
+  return (
+    <>
+      <Button color="red" variant="outline" onClick={() => setOpened(true)}>
+        Switch off …
+      </Button>
+      <FormDialog
+        form={form}
+        title="Switch the partner API off?"
+        submit="Switch off"
+        danger
+        opened={opened}
+        onClose={() => setOpened(false)}
+      >
+        <Text>
+          Every call of every partner is refused at once, and notifications to partners wait, until you switch it on
+          again. Nothing is lost.
+        </Text>
+        <Textarea
+          label="Reason"
+          description="Partners read it word by word."
+          data-autofocus
+          autosize
+          minRows={2}
+          {...form.text('reason')}
+        />
+      </FormDialog>
+    </>
+  )
+}
+
+function SwitchOn() {
+  const path = useCommunityPath()
+  const [opened, setOpened] = useState(false)
+  const switchOn = async () => {
+    await api.post(path('/partner-api'), { enabled: true })
+    notify('The partner API is switched on')
+    await refresh(path('/partner-api'))
+  }
+  return (
+    <>
+      <Button onClick={() => setOpened(true)}>Switch on …</Button>
+      <ConfirmDialog
+        opened={opened}
+        onClose={() => setOpened(false)}
+        title="Switch the partner API on again?"
+        confirm="Switch on"
+        action={switchOn}
+      >
+        All partners that are not suspended can call again, and waiting notifications are sent.
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+import { Group, NumberInput, TextInput, Textarea } from '@mantine/core'
+import type { FormState } from '../../parts/use-form.ts'
+import type { PartnerValues } from './partner-values.ts'
+import { ScopesField } from './scopes-field.tsx'
+
+/** The same fields for a new partner and for one that is changed. */
+export function PartnerFields({ form }: { form: FormState<PartnerValues> }) {
+  const { name: _name, ...scopes } = form.value<string[]>('scopes')
+  return (
+    <>
+      <TextInput
+        label="Name"
+        description="The organisation, as your members know it."
+        required
+        {...form.text('name')}
+      />
+      <TextInput
+        label="Contact"
+        description="Whom to call or write to when something is wrong. Only administrators see it."
+        {...form.text('contact')}
+      />
+      <ScopesField label="What the partner may do" {...scopes} />
+      <Group align="flex-start" grow preventGrowOverflow={false}>
+        <NumberInput
+          label="Hours per day"
+          description="At most so many hours may be credited in a day."
+          min={0}
+          decimalScale={2}
+          clampBehavior="none"
+          flex="1 1 14rem"
+          maw="100%"
+          {...form.value<number | string>('hours_per_day')}
+        />
+        <NumberInput
+          label="Calls per minute"
+          description="More calls than that are refused."
+          min={1}
+          allowDecimal={false}
+          clampBehavior="none"
+          flex="1 1 14rem"
+          maw="100%"
+          {...form.value<number | string>('rate_limit_per_minute')}
+        />
+      </Group>
+      <Textarea
+        label="Allowed addresses"
+        description="Internet addresses (IP) from which the partner may call, one per line. Leave it empty to allow any."
+        placeholder={'192.0.2.7\n2001:db8::/32'}
+        autosize
+        minRows={2}
+        maxRows={8}
+        {...form.text('allowed_addresses')}
+      />
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+import type { PartnerRow } from './types.ts'
+
+/** As typed. Numbers may be empty while somebody types. */
+export interface PartnerValues {
+  name: string
+  contact: string
+  scopes: string[]
+  rate_limit_per_minute: number | string
+  hours_per_day: number | string
+  /** One per line. */
+  allowed_addresses: string
+}
+
+const RATE_LIMIT_PER_MINUTE = 600
+const HOURS_PER_DAY = 2000
+
+export const NEW_PARTNER: PartnerValues = {
+  name: '',
+  contact: '',
+  scopes: [],
+  rate_limit_per_minute: RATE_LIMIT_PER_MINUTE,
+  hours_per_day: HOURS_PER_DAY,
+  allowed_addresses: '',
+}
+
+export function valuesOf(partner: PartnerRow): PartnerValues {
+  const { name, contact, scopes, rate_limit_per_minute, hours_per_day } = partner
+  const allowed_addresses = partner.allowed_addresses.join('\n')
+  return { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses }
+}
+
+export function checkValues(values: PartnerValues): Record<string, string> {
+  return {
+    ...(values.name.trim() === '' && { name: 'Enter the name of the organisation.' }),
+    ...(values.scopes.length === 0 && { scopes: 'Choose at least one.' }),
+    ...(values.rate_limit_per_minute === '' && { rate_limit_per_minute: 'Enter a number.' }),
+    ...(values.hours_per_day === '' && { hours_per_day: 'Enter a number. 0: this partner cannot credit hours.' }),
+  }
+}
+
+export function bodyOf(values: PartnerValues) {
+  return {
+    ...values,
+    rate_limit_per_minute: Number(values.rate_limit_per_minute),
+    hours_per_day: Number(values.hours_per_day),
+    allowed_addresses: values.allowed_addresses.split(/[\s,]+/).filter(Boolean),
+  }
+}
+
+/** Only what differs: the audit then says what was changed. */
+export function changesOf(before: PartnerValues, after: PartnerValues): Partial<ReturnType<typeof bodyOf>> {
+  const [old, fresh] = [bodyOf(before), bodyOf(after)]
+  const differs = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(old[name as keyof typeof old])
+  return Object.fromEntries(Object.entries(fresh).filter(differs))
+}

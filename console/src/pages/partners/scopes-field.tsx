@@ -1,0 +1,41 @@
+import { Badge, Checkbox, Group, Stack } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { SCOPES } from './scopes.ts'
+
+interface Props {
+  label: string
+  description?: string
+  value: string[]
+  error: ReactNode
+  onChange: (value: string[]) => void
+  /** Only these can be chosen; all if absent. */
+  among?: readonly string[]
+}
+
+/** Rights in plain words; what is about people is marked. */
+export function ScopesField({ label, description, value, error, onChange, among }: Props) {
+  const offered = SCOPES.filter(({ name }) => !among || among.includes(name))
+  return (
+    <Checkbox.Group label={label} description={description} value={value} error={error} onChange={onChange}>
+      <Stack gap="sm" mt="xs" mb={error ? 'xs' : 0}>
+        {offered.map(({ name, label: right, explanation, personal }) => (
+          <Checkbox
+            key={name}
+            value={name}
+            description={explanation}
+            label={
+              <Group component="span" gap="xs">
+                {right}
+                {personal && (
+                  <Badge component="span" color="yellow">
+                    Personal data
+                  </Badge>
+                )}
+              </Group>
+            }
+          />
+        ))}
+      </Stack>
+    </Checkbox.Group>
+  )
+}

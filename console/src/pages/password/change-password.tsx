@@ -1,0 +1,30 @@
+import { PasswordInput } from '@mantine/core'
+import { api } from '../../api.ts'
+import { Form } from '../../parts/form.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { type Session, keepSession } from '../../session.ts'
+
+/** Used where a one-time password must be replaced, and in the account. */
+export function ChangePassword({ currentLabel, onChanged }: { currentLabel: string; onChanged: () => void }) {
+  const initial = { current_password: '', new_password: '' }
+  const form = useForm({
+    initial,
+    save: (values) => api.post<Session>('/password', values),
+    onSaved: (session) => {
+      keepSession(session)
+      form.replace(initial)
+      onChanged()
+    },
+  })
+  return (
+    <Form form={form} submit="Change password" guard={false}>
+      <PasswordInput label={currentLabel} autoComplete="current-password" {...form.text('current_password')} />
+      <PasswordInput
+        label="New password"
+        description="At least 10 characters."
+        autoComplete="new-password"
+        {...form.text('new_password')}
+      />
+    </Form>
+  )
+}

@@ -1,0 +1,106 @@
+import { Code, NativeSelect, PasswordInput, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation, useRouter } from '@tanstack/react-router'
+import { api } from '../../api.ts'
+import { PageLoading } from '../../layout/page-states.tsx'
+import { PlainPage } from '../../layout/plain-page.tsx'
+import { Form } from '../../parts/form.tsx'
+import { LinkButton } from '../../parts/links.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { type Session, beginSession } from '../../session.ts'
+
+export interface SetupState {
+  needed: boolean
+  community_needed: boolean
+}
+
+/** The first administrator. The link is printed by the server; its token is in the fragment, which reaches no log. */
+export function SetUp() {
+  const token = useLocation({ select: (location) => location.hash })
+  const state = useQuery({
+    queryKey: ['setup'],
+    queryFn: ({ signal }) => api.get<SetupState>('/setup', { signal, signedOut: true }),
+  })
+  if (state.isPending) return <PageLoading />
+  if (state.isError) {
+    return (
+      <PlainPage title="Set up">
+        <Problem error={state.error} again={() => void state.refetch()} />
+      </PlainPage>
+    )
+  }
+  if (!state.data.needed) return <Done />
+  if (!token) return <MissingLink />
+  return <SetUpForm token={token} communityNeeded={state.data.community_needed} />
+}
+
+function Done() {
+  return (
+    <PlainPage title="Already set up" description="This service has an administrator.">
+      <LinkButton to="/sign-in">Sign in</LinkButton>
+    </PlainPage>
+  )
+}
+
+function MissingLink() {
+  return (
+    <PlainPage title="Set up" description="The first administrator needs the one-time link of this service.">
+      <Text>
+        The service prints the link when it starts, in the terminal or log of whoever runs it. It looks like this:
+      </Text>
+      <Code block>{`${window.location.origin}${import.meta.env.BASE_URL}set-up#…`}</Code>
+      <Text>
+        Open that link in this browser. If it has scrolled away, start the service again: it prints a new one.
+      </Text>
+    </PlainPage>
+  )
+}
+
+function SetUpForm({ token, communityNeeded }: { token: string; communityNeeded: boolean }) {
+  const router = useRouter()
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const form = useForm({
+    initial: { name: '', email: '', password: '', community_name: '', time_zone: zone },
+    save: ({ community_name, time_zone, ...admin }) =>
+      api.post<Session>(
+        '/setup',
+        { link: token, ...admin, ...(communityNeeded ? { community_name, time_zone } : {}) },
+        { signedOut: true },
+      ),
+    onSaved: (session) => {
+      beginSession(session)
+      router.history.replace(import.meta.env.BASE_URL)
+    },
+  })
+  return (
+    <PlainPage title="Set up" description="You become the first administrator, with the role of an owner.">
+      <Form form={form} submit="Set up">
+        <TextInput label="Your name" autoComplete="name" {...form.text('name')} />
+        <TextInput label="Email" type="email" autoComplete="username" {...form.text('email')} />
+        <PasswordInput
+          label="Password"
+          description="At least 10 characters."
+          autoComplete="new-password"
+          {...form.text('password')}
+        />
+        {communityNeeded && (
+          <>
+            <TextInput label="Name of the community" {...form.text('community_name')} />
+            <NativeSelect
+              label="Time zone of the community"
+              description="Months, and all times shown, are those of this zone."
+              data={zonesWith(zone)}
+              {...form.text('time_zone')}
+            />
+          </>
+        )}
+      </Form>
+    </PlainPage>
+  )
+}
+
+/** Browsers leave out a few names that they themselves report, such as UTC. */
+function zonesWith(own: string): string[] {
+  return [...new Set([own, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
+}

@@ -1,0 +1,77 @@
+import { Button, PasswordInput, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouter, useSearch } from '@tanstack/react-router'
+import { api } from '../../api.ts'
+import { PlainPage } from '../../layout/plain-page.tsx'
+import { Form } from '../../parts/form.tsx'
+import { LinkText } from '../../parts/links.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { type Session, beginSession, sessionQuery, signIn, signOut } from '../../session.ts'
+import type { SetupState } from '../set-up/set-up.tsx'
+
+export function SignIn() {
+  const { next } = useSearch({ strict: false }) as { next?: string }
+  const router = useRouter()
+  const session = useQuery(sessionQuery).data
+  const goOn = () => router.history.push(safeNext(next))
+  if (session) return <AlreadySignedIn session={session} goOn={goOn} />
+  return <SignInForm goOn={goOn} />
+}
+
+function SignInForm({ goOn }: { goOn: () => void }) {
+  const form = useForm({
+    initial: { email: '', password: '' },
+    save: ({ email, password }) => signIn(email.trim(), password),
+    onSaved: (session) => {
+      beginSession(session)
+      goOn()
+    },
+  })
+  return (
+    <PlainPage
+      title="Sign in"
+      description="For administrators of a community."
+      after="Forgotten your password? An owner of your community can give you a one-time link, or whoever runs the service can reset it on the command line."
+    >
+      <FirstRun />
+      <Form form={form} submit="Sign in" guard={false}>
+        <TextInput label="Email" type="email" autoComplete="username" inputMode="email" {...form.text('email')} />
+        <PasswordInput label="Password" autoComplete="current-password" {...form.text('password')} />
+      </Form>
+    </PlainPage>
+  )
+}
+
+/** Shown while the service has no administrator. Never in the way: a failed question shows nothing. */
+function FirstRun() {
+  const state = useQuery({
+    queryKey: ['setup'],
+    queryFn: ({ signal }) => api.get<SetupState>('/setup', { signal, signedOut: true }),
+  })
+  if (!state.data?.needed) return null
+  return (
+    <Text>
+      This service has no administrator yet. <LinkText to="/set-up">Set it up</LinkText>
+    </Text>
+  )
+}
+
+function AlreadySignedIn({ session, goOn }: { session: Session; goOn: () => void }) {
+  return (
+    <PlainPage title="You are signed in" description={`As ${session.admin.name} (${session.admin.email}).`}>
+      <Button onClick={goOn}>Go on</Button>
+      <Button variant="default" onClick={() => void signOut()}>
+        Sign out
+      </Button>
+    </PlainPage>
+  )
+}
+
+/** Only an address within the console: the link that led here may have been written by anyone. */
+function safeNext(next: string | undefined): string {
+  const home = import.meta.env.BASE_URL
+  if (!next) return home
+  const address = new URL(next, window.location.origin)
+  const isWithin = address.origin === window.location.origin && address.pathname.startsWith(home)
+  return isWithin ? `${address.pathname}${address.search}` : home
+}

@@ -1,0 +1,125 @@
+import { Badge, Button, Code, Drawer, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { Facts } from '../../parts/facts.tsx'
+import { useFilters } from '../../parts/filter-bar.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { refresh, useRead } from '../../reading.ts'
+import { useCommunityPath, useRole } from '../../session.ts'
+import type { Delivery } from '../webhooks/types.ts'
+import { attemptText, EVENT_NAMES } from '../webhooks/words.ts'
+import classes from './delivery-drawer.module.css'
+import { LOOK_AGAIN_MS } from './look-again.ts'
+
+/** One delivery with every attempt, beside the list; its number is in the address. */
+export function DeliveryDrawer({ subscriptionId }: { subscriptionId: number }) {
+  const [{ delivery: id }, change] = useFilters<{ delivery?: string | undefined }>()
+  const path = useCommunityPath()(`/deliveries/${id}`)
+  const { data, isError, error, refetch } = useRead<Delivery>(id ? path : undefined, undefined, LOOK_AGAIN_MS)
+  const shown = data && data.subscription_id === subscriptionId ? data : undefined
+  return (
+    <Drawer
+      opened={id !== undefined}
+      onClose={() => change({ delivery: undefined })}
+      title={shown ? (EVENT_NAMES[shown.event_type] ?? shown.event_type) : 'Delivery'}
+      size="lg"
+    >
+      {isError && !data && <Problem error={error} again={() => void refetch()} />}
+      {!data && !isError && <Skeleton height={240} />}
+      {data && !shown && <Text>This delivery belongs to another webhook.</Text>}
+      {shown && <Shown delivery={shown} path={path} />}
+    </Drawer>
+  )
+}
+
+function Shown({ delivery, path }: { delivery: Delivery; path: string }) {
+  const { isOwner } = useRole()
+  return (
+    <Stack gap="lg">
+      <Facts
+        facts={[
+          ['Status', <StatusBadge key="status" status={delivery.status} />],
+          ['Held back because', delivery.held_reason],
+          ['Type', <Code key="type">{delivery.event_type}</Code>],
+          ['Number', <Code key="number">{delivery.event_id}</Code>],
+          ['Happened', <Time key="at" value={delivery.created_at} />],
+          ['Next attempt', delivery.next_attempt_at && <Time value={delivery.next_attempt_at} />],
+          ['Finished', delivery.finished_at && <Time value={delivery.finished_at} />],
+        ]}
+      />
+      {isOwner && <Resend delivery={delivery} path={path} />}
+      <section>
+        <Title order={3} mb="sm">
+          Attempts
+        </Title>
+        {delivery.attempts.length === 0 ? <Text c="dimmed">None yet.</Text> : <Attempts attempts={delivery.attempts} />}
+      </section>
+      <section>
+        <Title order={3} mb="sm">
+          What is sent
+        </Title>
+        <Code block>{JSON.stringify(delivery.body, null, 2)}</Code>
+      </section>
+    </Stack>
+  )
+}
+
+/** Harmless: receivers tell a repetition by its number. So nobody is asked. */
+function Resend({ delivery, path }: { delivery: Delivery; path: string }) {
+  const communityPath = useCommunityPath()
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const resend = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await api.post(`${path}/resend`)
+      notify('It is sent again')
+      await refresh(path, communityPath(`/webhooks/${delivery.subscription_id}`))
+    } catch (thrown) {
+      setError(thrown)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Stack gap="sm" align="flex-start">
+      <Button loading={busy} onClick={() => void resend()}>
+        Send again
+      </Button>
+      {error !== undefined && <Problem error={error} />}
+    </Stack>
+  )
+}
+
+function Attempts({ attempts }: { attempts: Delivery['attempts'] }) {
+  return (
+    <ol className={classes.attempts} aria-label="Attempts, the newest first">
+      {attempts.map((attempt) => (
+        <li key={`${attempt.at} ${attempt.number}`} className={classes.attempt}>
+          <Group gap="sm" justify="space-between">
+            <Text fw={600}>{attemptText(attempt)}</Text>
+            <Badge color={attempt.error_kind === null ? 'green' : 'red'}>{attempt.status ?? 'No answer'}</Badge>
+          </Group>
+          <Text size="sm" c="dimmed">
+            <Time value={attempt.at} />, took {formatDuration(attempt.duration_ms)}, attempt {attempt.number}
+          </Text>
+          {attempt.error && attempt.error_kind !== 'status' && <Code block>{attempt.error}</Code>}
+          {attempt.response && (
+            <details>
+              <summary>What the receiver answered</summary>
+              <Code block>{attempt.response}</Code>
+            </details>
+          )}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function formatDuration(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
+}

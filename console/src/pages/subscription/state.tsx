@@ -1,0 +1,86 @@
+import { Alert, Code, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Facts } from '../../parts/facts.tsx'
+import { Icon } from '../../parts/icons.tsx'
+import { LinkText } from '../../parts/links.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useCommunity } from '../../session.ts'
+import type { Subscription } from '../webhooks/types.ts'
+import { countText } from '../webhooks/words.ts'
+
+/** How it stands, and why. */
+export function State({ subscription }: { subscription: Subscription }) {
+  const { slug } = useCommunity()
+  const { partner, client, event_types, last_success_at, failing_since } = subscription
+  return (
+    <Panel title="State">
+      <Stack gap="md">
+        <Notes subscription={subscription} />
+        <Facts
+          facts={[
+            [
+              'Partner',
+              <LinkText key="partner" to="/$slug/partners/$id" params={{ slug, id: String(partner.id) }}>
+                {partner.name}
+              </LinkText>,
+            ],
+            ['Address', <Code key="address">{subscription.target_url}</Code>],
+            ['Events', event_types.includes('*') ? 'All' : event_types.join(', ')],
+            ['Made by the client', <Code key="client">{client.client_id}</Code>],
+            ['Since', <Time key="since" value={subscription.created_at} />],
+            ['Last arrived', last_success_at ? <Time key="last" value={last_success_at} /> : 'Nothing yet'],
+            ['Failing since', failing_since && <Time value={failing_since} />],
+            ['Failures in a row', failing_since && countText(subscription.failures_in_a_row)],
+            ['Waiting to be sent', countText(subscription.waiting)],
+            ['Held back', subscription.held.count > 0 && countText(subscription.held)],
+          ]}
+        />
+      </Stack>
+    </Panel>
+  )
+}
+
+function Notes({ subscription }: { subscription: Subscription }) {
+  const { status, status_reason, status_changed_at, partner, client, failing_since } = subscription
+  const since = <Time value={status_changed_at} />
+  return (
+    <>
+      {status === 'disabled' && (
+        <Note color="red" title="Switched off">
+          {status_reason ?? 'No reason is known'}, {since}. Nothing is sent until an owner or the partner resumes it. Then
+          what waits is sent; what is older than 30 days is gone.
+        </Note>
+      )}
+      {status === 'paused' && (
+        <Note color="yellow" title="Paused">
+          {status_reason ?? 'Paused by the partner'}, {since}. What happens meanwhile waits, and is sent afterwards.
+        </Note>
+      )}
+      {status === 'active' && failing_since && (
+        <Note color="yellow" title="Deliveries fail">
+          Nothing has arrived since <Time value={failing_since} />. It is tried again by itself, at growing distances.
+          After five days of nothing but failures it is switched off.
+        </Note>
+      )}
+      {partner.status === 'suspended' && (
+        <Note color="yellow" title="The partner is suspended">
+          Deliveries are held back, and go out when the partner is resumed.
+        </Note>
+      )}
+      {client.status === 'revoked' && (
+        <Note color="yellow" title="The credentials it was made with are revoked">
+          Deliveries are held back. The partner has to subscribe anew with other credentials.
+        </Note>
+      )}
+    </>
+  )
+}
+
+function Note({ color, title, children }: { color: 'red' | 'yellow'; title: string; children: ReactNode }) {
+  return (
+    <Alert color={color} variant="light" title={title} icon={<Icon name="warning" />}>
+      <Text size="sm">{children}</Text>
+    </Alert>
+  )
+}

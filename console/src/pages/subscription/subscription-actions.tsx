@@ -1,0 +1,98 @@
+import { Button, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { startOfDay, today } from '../../parts/day.ts'
+import { FormDialog } from '../../parts/form.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { useTimeZone } from '../../parts/time.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import type { Subscription } from '../webhooks/types.ts'
+
+type Asking = 'pause' | 'resume' | 'test' | 'replay'
+
+/** What an owner does with a subscription. */
+export function SubscriptionActions({ subscription }: { subscription: Subscription }) {
+  const [asking, setAsking] = useState<Asking>()
+  const path = useCommunityPath()
+  const one = path(`/webhooks/${subscription.id}`)
+  const close = () => setAsking(undefined)
+  const act = (verb: 'pause' | 'resume' | 'test', done: string) => async () => {
+    await api.post(`${one}/${verb}`)
+    notify(done)
+    await refresh(path('/webhooks'), path('/deliveries'))
+  }
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsking('replay')}>
+        Send again since …
+      </Button>
+      {subscription.status === 'active' ? (
+        <>
+          <Button variant="default" onClick={() => setAsking('pause')}>
+            Pause
+          </Button>
+          <Button onClick={() => setAsking('test')}>Send a test event</Button>
+        </>
+      ) : (
+        <Button onClick={() => setAsking('resume')}>Resume</Button>
+      )}
+      <ConfirmDialog
+        opened={asking === 'test'}
+        onClose={close}
+        title="Send a test event?"
+        confirm="Send"
+        action={act('test', 'The test event is on its way')}
+      >
+        The receiver gets an event of the type webhook.test, which says nothing about anybody. It appears below with what
+        the receiver answered.
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asking === 'pause'}
+        onClose={close}
+        title={`Pause the webhook of ${subscription.partner.name}?`}
+        confirm="Pause"
+        action={act('pause', 'Paused')}
+      >
+        Nothing is sent until somebody resumes it; the partner can do so, too. What happens meanwhile waits. To take a
+        partner’s access away, suspend the partner.
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asking === 'resume'}
+        onClose={close}
+        title={`Resume the webhook of ${subscription.partner.name}?`}
+        confirm="Resume"
+        action={act('resume', 'Resumed')}
+      >
+        What waits is sent at once.
+      </ConfirmDialog>
+      <Replay path={one} opened={asking === 'replay'} onClose={close} />
+    </>
+  )
+}
+
+function Replay({ path, opened, onClose }: { path: string; opened: boolean; onClose: () => void }) {
+  const zone = useTimeZone()
+  const communityPath = useCommunityPath()
+  const form = useForm({
+    initial: { since: today(zone) },
+    check: ({ since }): Record<string, string> => (startOfDay(since, zone) ? {} : { since: 'Choose a day.' }),
+    save: ({ since }) => api.post<{ deliveries: number }>(`${path}/replay`, { since: startOfDay(since, zone) }),
+    onSaved: ({ deliveries }) => {
+      onClose()
+      notify(deliveries === 1 ? 'One event is sent again' : `${deliveries} events are sent again`)
+      void refresh(path, communityPath('/deliveries'))
+    },
+  })
+  return (
+    <FormDialog form={form} title="Send again since a day" submit="Send again" opened={opened} onClose={onClose}>
+      <Text size="sm">
+        For a receiver that was away or lost something. All events since then that it asks for are sent again, those that
+        arrived before, too; receivers tell them apart by their number. Events are kept for 30 days.
+      </Text>
+      <TextInput type="date" label="From the beginning of" {...form.text('since')} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,39 @@
+import { Stack } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { useRead } from '../../reading.ts'
+import { useCommunityPath, useRole } from '../../session.ts'
+import type { Subscription as SubscriptionFacts } from '../webhooks/types.ts'
+import { healthOf, hostOf } from '../webhooks/words.ts'
+import { Deliveries } from './deliveries.tsx'
+import { DeliveryDrawer } from './delivery-drawer.tsx'
+import { LOOK_AGAIN_MS } from './look-again.ts'
+import { State } from './state.tsx'
+import { SubscriptionActions } from './subscription-actions.tsx'
+
+export function Subscription() {
+  const { id } = useParams({ strict: false })
+  const { isOwner } = useRole()
+  const path = useCommunityPath()(`/webhooks/${id}`)
+  const { data, isError, error, refetch } = useRead<SubscriptionFacts>(path, undefined, LOOK_AGAIN_MS)
+  return (
+    <>
+      <PageHeader
+        title={data ? `Webhook of ${data.partner.name}` : 'Webhook'}
+        description={data && `Sent to ${hostOf(data.target_url)}`}
+        badge={data && <StatusBadge status={healthOf(data)} />}
+        actions={data && isOwner && <SubscriptionActions subscription={data} />}
+      />
+      {isError && !data && <Problem error={error} again={() => void refetch()} />}
+      {data && (
+        <Stack gap="xl">
+          <State subscription={data} />
+          <Deliveries subscriptionId={data.id} />
+          <DeliveryDrawer subscriptionId={data.id} />
+        </Stack>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,63 @@
+import { Skeleton } from '@mantine/core'
+import { Suspense, lazy } from 'react'
+import classes from './chart.module.css'
+
+const ChartCanvas = lazy(() => import('./chart-canvas.tsx'))
+const HEIGHT = 260
+
+export interface ChartProps {
+  kind: 'bar' | 'line'
+  /** What is drawn, in words: the caption of the table, and the name of the picture. */
+  label: string
+  /** One object per place on the x axis: `{ month: 'Nov 2026', exchanged: 120, credited: 35 }`. */
+  data: readonly Record<string, string | number>[]
+  /** The key of the x axis, and its name. */
+  x: { key: string; label: string }
+  series: readonly { key: string; label: string; color?: 'teal' | 'yellow' | 'blue' | 'red' | 'gray' }[]
+  format?: (value: number) => string
+}
+
+/** A drawing, loaded when it is needed, and the same figures as a table for those who would rather read. */
+export function Chart(props: ChartProps) {
+  return (
+    <figure className={classes.figure}>
+      <div role="img" aria-label={`${props.label}. The figures are in the table below.`}>
+        <Suspense fallback={<Skeleton height={HEIGHT} />}>
+          <ChartCanvas {...props} height={HEIGHT} />
+        </Suspense>
+      </div>
+      <details className={classes.details}>
+        <summary>Show as a table</summary>
+        <Figures {...props} />
+      </details>
+    </figure>
+  )
+}
+
+function Figures({ label, data, x, series, format = String }: ChartProps) {
+  return (
+    <table className={classes.table}>
+      <caption>{label}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{x.label}</th>
+          {series.map((one) => (
+            <th key={one.key} scope="col">
+              {one.label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {data.map((point) => (
+          <tr key={point[x.key]}>
+            <th scope="row">{point[x.key]}</th>
+            {series.map((one) => (
+              <td key={one.key}>{format(Number(point[one.key] ?? 0))}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

@@ -1,0 +1,80 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { Problem } from './problem.tsx'
+
+interface Props {
+  opened: boolean
+  onClose: () => void
+  /** A question: 'Suspend Riverside Bank?' */
+  title: string
+  /** What will happen, and whether it can be taken back. */
+  children: ReactNode
+  /** The button, a verb: 'Suspend'. */
+  confirm: string
+  /** The dialog closes when it succeeds, and shows the error when it does not. */
+  action: () => Promise<unknown>
+  danger?: boolean
+  /** For what cannot be taken back: a word, such as the partner's name, to be typed first. */
+  typed?: string
+}
+
+/** Asks before something is done. */
+export function ConfirmDialog(props: Props) {
+  return (
+    <Modal opened={props.opened} onClose={props.onClose} title={props.title}>
+      <Question {...props} />
+    </Modal>
+  )
+}
+
+/** Mounted anew with every opening, so that neither an old error nor an old word stays. */
+function Question({ onClose, children, confirm, action, danger = false, typed }: Props) {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const [word, setWord] = useState('')
+  const isConfirmed = typed === undefined || word.trim() === typed
+  const act = async () => {
+    if (busy || !isConfirmed) return
+    setBusy(true)
+    setError(undefined)
+    try {
+      await action()
+      onClose()
+    } catch (thrown) {
+      setError(thrown)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        event.stopPropagation()
+        void act()
+      }}
+    >
+      <Stack>
+        <div>{children}</div>
+        {typed !== undefined && (
+          <TextInput
+            label={`Type “${typed}” to confirm`}
+            autoComplete="off"
+            data-autofocus
+            value={word}
+            onChange={(event) => setWord(event.currentTarget.value)}
+          />
+        )}
+        {error !== undefined && <Problem error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} {...(typed === undefined ? { 'data-autofocus': true } : {})}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy} disabled={!isConfirmed} {...(danger ? { color: 'red' } : {})}>
+            {confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,49 @@
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+/** A day of a calendar, like 2026-01-31; from an address it may be anything. */
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`))
+}
+
+/** When a day begins in a zone, as the service takes it. Undefined for what is no day. */
+export function startOfDay(day: string | undefined, timeZone: string): string | undefined {
+  if (!day || !isDay(day)) return undefined
+  const midnight = Date.parse(`${day}T00:00:00Z`)
+  // The offset of a place changes through the year; the second look is at the right side of a change.
+  const guess = midnight - offsetMs(midnight, timeZone)
+  return new Date(midnight - offsetMs(guess, timeZone)).toISOString()
+}
+
+/** When the day after it begins: for 'until and with'. */
+export function endOfDay(day: string | undefined, timeZone: string): string | undefined {
+  if (!day || !isDay(day)) return undefined
+  return startOfDay(new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10), timeZone)
+}
+
+/** Today where the community is, like 2026-01-31. */
+export function today(timeZone: string): string {
+  const now = Date.now()
+  return new Date(now + offsetMs(now, timeZone)).toISOString().slice(0, 10)
+}
+
+function offsetMs(time: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(time)
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value)
+  const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
+  return local - Math.floor(time / 1_000) * 1_000
+}
+
+/** '31 Jan 2026' for a day that belongs to no zone. */
+export function formatDay(day: string): string {
+  const options = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const
+  return new Intl.DateTimeFormat('en-GB', options).format(new Date(`${day}T00:00:00Z`))
+}

@@ -1,0 +1,125 @@
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useState } from 'react'
+import { Icon } from './icons.tsx'
+
+const TYPING_PAUSE_MS = 300
+
+export type Filters = Record<string, string | undefined>
+
+/** Undefined takes a filter away. */
+type Change<T> = { [Name in keyof T]?: T[Name] | undefined }
+
+/** The filters of the address. Setting one replaces the entry in the history: 'back' leaves the page, not the last letter. */
+export function useFilters<T extends object = Filters>(): [T, (change: Change<T>) => void] {
+  const filters: unknown = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const change = (part: Change<T>) => {
+    void navigate({
+      to: '.',
+      search: (before: object) => ({ ...before, ...part }),
+      replace: true,
+      resetScroll: false,
+    } as never)
+  }
+  return [filters as T, change]
+}
+
+interface BarProps {
+  children: ReactNode
+  /** The names of the filters that 'Clear' takes away. */
+  names: string[]
+}
+
+/** Filters in a row, and a way to take them all away. Put `<SearchFilter>`, `<ChoiceFilter>`, `<TextFilter>` into it. */
+export function FilterBar({ children, names }: BarProps) {
+  const [filters, change] = useFilters()
+  const isFiltered = names.some((name) => filters[name])
+  return (
+    <Group role="search" aria-label="Filters" align="flex-end" gap="sm" mb="md" className="no-print">
+      {children}
+      {isFiltered && (
+        <Button variant="subtle" onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}>
+          Clear filters
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+interface FilterProps {
+  name: string
+  label: string
+  placeholder?: string
+}
+
+/** Text that reaches the address after a short pause, so that not every letter is a call. */
+export function TextFilter({ name, label, placeholder, icon }: FilterProps & { icon?: ReactNode }) {
+  const [filters, change] = useFilters()
+  const applied = filters[name] ?? ''
+  const [typed, setTyped] = useState(applied)
+  const [seen, setSeen] = useState(applied)
+  // The address changed by itself ('Clear', 'back'): the field follows.
+  if (applied !== seen) {
+    setSeen(applied)
+    setTyped(applied)
+  }
+  useEffect(() => {
+    if (typed.trim() === applied) return
+    const timer = setTimeout(() => {
+      setSeen(typed.trim())
+      change({ [name]: typed.trim() || undefined })
+    }, TYPING_PAUSE_MS)
+    return () => clearTimeout(timer)
+  })
+  return (
+    <TextInput
+      label={label}
+      placeholder={placeholder}
+      leftSection={icon}
+      flex="1 1 14rem"
+      maw="22rem"
+      value={typed}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+    />
+  )
+}
+
+export function SearchFilter({ name = 'q', label = 'Search', placeholder = '' }: Partial<FilterProps>) {
+  return <TextFilter name={name} label={label} placeholder={placeholder} icon={<Icon name="search" />} />
+}
+
+interface ChoiceProps extends FilterProps {
+  choices: readonly { value: string; label: string }[]
+  /** The first entry: no filter. */
+  any?: string
+}
+
+export function ChoiceFilter({ name, label, choices, any = 'All' }: ChoiceProps) {
+  const [filters, change] = useFilters()
+  return (
+    <NativeSelect
+      label={label}
+      flex="1 1 9rem"
+      maw="14rem"
+      data={[{ value: '', label: any }, ...choices]}
+      value={filters[name] ?? ''}
+      onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+    />
+  )
+}
+
+/** A day, kept in the address as 2026-01-31. What the service wants as a time is made with `startOfDay` (day.ts). */
+export function DateFilter({ name, label }: FilterProps) {
+  const [filters, change] = useFilters()
+  return (
+    <TextInput
+      type="date"
+      label={label}
+      flex="1 1 9rem"
+      maw="11rem"
+      value={filters[name] ?? ''}
+      onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+    />
+  )
+}

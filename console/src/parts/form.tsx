@@ -1,0 +1,135 @@
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { ApiError, errorText } from '../api.ts'
+import { Icon } from './icons.tsx'
+import { UnsavedGuard } from './unsaved-guard.tsx'
+import type { AnyForm } from './use-form.ts'
+
+interface Props {
+  form: AnyForm
+  /** What the button says: 'Save', 'Add partner'. */
+  submit: string
+  children: ReactNode
+  /** Beside the button. */
+  actions?: ReactNode
+  danger?: boolean
+  /** Off where leaving loses nothing worth asking about, such as a password. */
+  guard?: boolean
+}
+
+/** Fields, the alert, the button. Fields take `{...form.text('name')}`; the rest is done here. */
+export function Form({ form, submit, children, actions, danger = false, guard = true }: Props) {
+  const element = useRef<HTMLFormElement>(null)
+  useFocusOnFailure(form.failures, element)
+  return (
+    <form
+      ref={element}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        event.stopPropagation()
+        void form.submit()
+      }}
+    >
+      <Stack gap="md">
+        <Failure form={form} />
+        {children}
+        <Group justify="flex-end" gap="sm" mt="xs">
+          {actions}
+          <Button type="submit" loading={form.busy} {...(danger ? { color: 'red' } : {})}>
+            {submit}
+          </Button>
+        </Group>
+      </Stack>
+      {guard && <UnsavedGuard isUnsaved={form.isDirty} />}
+    </form>
+  )
+}
+
+/** The first wrong field takes the focus; if no field is wrong, the alert does. */
+function useFocusOnFailure(failures: number, form: React.RefObject<HTMLFormElement | null>): void {
+  useEffect(() => {
+    if (failures === 0) return
+    const field = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')
+    const target = field ?? form.current?.querySelector<HTMLElement>('[role="alert"]')
+    target?.focus()
+  }, [failures, form])
+}
+
+function Failure({ form }: { form: AnyForm }) {
+  const stray = form.strayErrors()
+  const isAboutFields = Object.keys(form.errors).length > stray.length
+  if (form.failure === undefined && stray.length === 0) return null
+  const requestId = form.failure instanceof ApiError ? form.failure.requestId : undefined
+  return (
+    <Alert color="red" variant="light" role="alert" tabIndex={-1} icon={<Icon name="warning" />}>
+      <Text size="sm">{isAboutFields ? 'Not saved yet: look at the marked fields.' : errorText(form.failure)}</Text>
+      {stray.length > 0 && (
+        <List size="sm" mt={4}>
+          {stray.map(([field, message]) => (
+            <List.Item key={field}>
+              {field}: {message}
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {!isAboutFields && requestId && (
+        <Text size="xs" mt={4}>
+          Request {requestId}
+        </Text>
+      )}
+    </Alert>
+  )
+}
+
+interface DialogProps extends Omit<Props, 'actions' | 'guard'> {
+  title: string
+  opened: boolean
+  onClose: () => void
+  size?: string
+}
+
+/** A form in a dialog. Closing it with something typed asks first; a dialog opened again starts from the beginning. */
+export function FormDialog({ title, opened, onClose, size = 'lg', form, ...rest }: DialogProps) {
+  const [asking, setAsking] = useState(false)
+  const reset = useRef(form.reset)
+  reset.current = form.reset
+  useEffect(() => {
+    if (opened) reset.current()
+  }, [opened])
+  const leave = () => {
+    setAsking(false)
+    form.reset()
+    onClose()
+  }
+  const close = () => {
+    if (form.busy) return
+    if (form.isDirty()) setAsking(true)
+    else leave()
+  }
+  return (
+    <>
+      <Modal opened={opened} onClose={close} title={title} size={size} closeOnClickOutside={false}>
+        <Form
+          form={form}
+          {...rest}
+          actions={
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+          }
+        />
+      </Modal>
+      <Modal opened={asking} onClose={() => setAsking(false)} title="Discard what you typed?" zIndex={300}>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={leave}>
+            Discard
+          </Button>
+          <Button data-autofocus onClick={() => setAsking(false)}>
+            Keep editing
+          </Button>
+        </Group>
+      </Modal>
+    </>
+  )
+}

@@ -1,0 +1,112 @@
+import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useRef } from 'react'
+import { api } from '../api.ts'
+import { useCommunityPath } from '../session.ts'
+
+const TYPING_PAUSE_MS = 150
+const SHOWN_MAX = 8
+
+interface FoundMember {
+  id: number
+  name: string
+  external_id: string | null
+}
+
+/** What is chosen, and what is typed: text without an id is somebody who is still to be found. */
+export interface MemberChoice {
+  id: number | null
+  text: string
+}
+
+export const NO_MEMBER: MemberChoice = { id: null, text: '' }
+
+interface Props {
+  label: string
+  value: MemberChoice
+  onChange: (choice: MemberChoice) => void
+  error?: ReactNode
+  name?: string
+  description?: ReactNode
+  /** Those who left, too. */
+  withInactive?: boolean
+  disabled?: boolean
+}
+
+/**
+ * A member by name or number. Whoever types fast need not wait for the list: what fits one member alone is taken when
+ * the field is left.
+ */
+export function MemberField({ value, onChange, withInactive = false, label, ...field }: Props) {
+  const path = useCommunityPath()
+  const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
+  const latest = useRef(value)
+  latest.current = value
+  const typed = value.id === null ? value.text.trim() : ''
+  const [asked] = useDebouncedValue(typed, TYPING_PAUSE_MS)
+  const search = (q: string, signal?: AbortSignal) =>
+    api.get<FoundMember[]>(path('/members'), {
+      query: { q, limit: SHOWN_MAX, ...(withInactive ? {} : { status: 'active' }) },
+      signal,
+    })
+  const found = useQuery({
+    queryKey: [path('/members'), 'choice', asked, withInactive],
+    queryFn: ({ signal }) => search(asked, signal),
+    enabled: asked !== '',
+  })
+  const members = asked === typed ? (found.data ?? []) : []
+  const choose = (member: FoundMember) => {
+    onChange({ id: member.id, text: nameOf(member) })
+    combobox.closeDropdown()
+  }
+  const settle = async () => {
+    combobox.closeDropdown()
+    if (typed === '') return
+    const all = await search(typed).catch(() => [])
+    const exact = all.filter((member) => member.external_id === typed || member.name === typed)
+    const [only] = exact.length === 1 ? exact : all
+    const isSame = latest.current.id === null && latest.current.text.trim() === typed
+    if (only && isSame && (exact.length === 1 || all.length === 1)) choose(only)
+  }
+  return (
+    <Combobox
+      store={combobox}
+      onOptionSubmit={(id) => {
+        const member = members.find((one) => String(one.id) === id)
+        if (member) choose(member)
+      }}
+    >
+      <Combobox.Target>
+        <TextInput
+          {...field}
+          label={label}
+          autoComplete="off"
+          value={value.text}
+          rightSection={typed !== '' && found.isFetching ? <Loader size="xs" aria-hidden /> : undefined}
+          onChange={(event) => {
+            onChange({ id: null, text: event.currentTarget.value })
+            combobox.openDropdown()
+            combobox.selectFirstOption()
+          }}
+          onFocus={() => typed !== '' && combobox.openDropdown()}
+          onBlur={() => void settle()}
+        />
+      </Combobox.Target>
+      <Combobox.Dropdown hidden={typed === '' || (members.length === 0 && !found.isSuccess)}>
+        <Combobox.Options aria-label={label}>
+          {members.map((member) => (
+            <Combobox.Option key={member.id} value={String(member.id)}>
+              {nameOf(member)}
+            </Combobox.Option>
+          ))}
+          {members.length === 0 && <Combobox.Empty>No member is called so</Combobox.Empty>}
+        </Combobox.Options>
+      </Combobox.Dropdown>
+    </Combobox>
+  )
+}
+
+function nameOf({ name, external_id }: FoundMember): string {
+  return external_id ? `${name} (${external_id})` : name
+}

@@ -1,0 +1,66 @@
+import { useParams } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { sessionQuery } from '../session.ts'
+import classes from './time.module.css'
+
+const LANGUAGE = 'en-GB'
+const STEPS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const
+const RELATIVE_DAYS_MAX = 30
+
+interface Props {
+  /** RFC 3339, as the service sends it. */
+  value: string
+  /** `moment`: date and minute; `date`: the day alone; `relative`: '3 minutes ago'. */
+  as?: 'moment' | 'date' | 'relative'
+  /** Reachable by keyboard, which then shows the exact time. Off in tables: a stop per row would be a burden. */
+  focusable?: boolean
+}
+
+/** A time in the community's zone. Hovering shows it to the second, with the zone. */
+export function Time({ value, as = 'moment', focusable = false }: Props) {
+  const zone = useTimeZone()
+  const exact = formatExact(value, zone)
+  return (
+    <time dateTime={value} title={exact} className={classes.time} {...(focusable ? { tabIndex: 0 } : {})}>
+      {formatTime(value, zone, as)}
+    </time>
+  )
+}
+
+/** The zone of the community in the address; elsewhere that of the browser. */
+export function useTimeZone(): string {
+  const { slug } = useParams({ strict: false })
+  const session = useQuery(sessionQuery).data
+  const community = session?.communities.find((one) => one.slug === slug)
+  return community?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+export function formatTime(value: string, timeZone: string, as: 'moment' | 'date' | 'relative' = 'moment'): string {
+  const date = new Date(value)
+  if (as === 'relative') return formatRelative(date) ?? formatTime(value, timeZone)
+  const time = as === 'date' ? {} : ({ hour: '2-digit', minute: '2-digit' } as const)
+  return new Intl.DateTimeFormat(LANGUAGE, {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    ...time,
+    timeZone,
+  }).format(date)
+}
+
+function formatExact(value: string, timeZone: string): string {
+  const moment = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'full', timeStyle: 'long', timeZone })
+  return `${moment.format(new Date(value))} (${timeZone})`
+}
+
+function formatRelative(date: Date): string | undefined {
+  const seconds = Math.round((date.getTime() - Date.now()) / 1_000)
+  if (Math.abs(seconds) > RELATIVE_DAYS_MAX * 86_400) return undefined
+  const [unit, size] = STEPS.find(([, length]) => Math.abs(seconds) >= length) ?? STEPS[3]
+  return new Intl.RelativeTimeFormat(LANGUAGE, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit)
+}

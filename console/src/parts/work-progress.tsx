@@ -1,0 +1,14 @@
+import { Progress, Stack, Text } from '@mantine/core'
+
+/** Long work that can be counted: '120 of 400 rows'. Announced politely, in words. */
+export function WorkProgress({ label, done, total }: { label: string; done: number; total: number }) {
+  const percent = total > 0 ? Math.min(100, Math.round((done / total) * 100)) : 0
+  return (
+    <Stack gap={4} role="status">
+      <Text size="sm">
+        {label}: {done} of {total}
+      </Text>
+      <Progress value={percent} aria-label={label} />
+    </Stack>
+  )
+}

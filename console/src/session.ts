@@ -1,0 +1,119 @@
+import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { ApiError, api } from './api.ts'
+
+const STALE_AFTER_MS = 15_000
+const SESSION_STALE_AFTER_MS = 60_000
+
+export type Role = 'owner' | 'manager' | 'viewer'
+
+export interface Community {
+  slug: string
+  name: string
+  role: Role
+  test: boolean
+  time_zone: string
+  language: string
+}
+
+export interface Session {
+  session_id: string | number
+  admin: { id: number; email: string; name: string }
+  password_change_required: boolean
+  communities: Community[]
+}
+
+/** `api` itself waits for the connection, so neither a retry nor a pause is wanted here. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: { retry: false, networkMode: 'always', staleTime: STALE_AFTER_MS },
+    mutations: { retry: false, networkMode: 'always' },
+  },
+})
+
+/** The session, or null for someone who is not signed in. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  staleTime: SESSION_STALE_AFTER_MS,
+  gcTime: Infinity,
+  refetchOnWindowFocus: false,
+  refetchOnReconnect: false,
+  refetchOnMount: false,
+  queryFn: async ({ signal }): Promise<Session | null> => {
+    try {
+      return await api.get<Session>('/session', { signal, signedOut: true })
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null
+      throw error
+    }
+  },
+})
+
+/** Asked again now and then on the way to a page, so that a changed role or a new community shows. */
+export function fetchSession(): Promise<Session | null> {
+  return queryClient.fetchQuery(sessionQuery)
+}
+
+let lastSession: Session | undefined
+
+/** After every call that answers with a session of the same administrator. */
+export function keepSession(session: Session): void {
+  queryClient.setQueryData(sessionQuery.queryKey, session)
+}
+
+/** Someone has signed in on a page of their own: nothing of whoever was here before may stay. */
+export function beginSession(session: Session): void {
+  queryClient.clear()
+  lastSession = session
+  keepSession(session)
+}
+
+export function signIn(email: string, password: string): Promise<Session> {
+  return api.post<Session>('/session', { email, password }, { signedOut: true })
+}
+
+/** Loads the console anew: what one administrator saw is not for the next one at the same screen. */
+export async function signOut(): Promise<void> {
+  await api.delete('/session', { signedOut: true }).catch((error: unknown) => {
+    if (!(error instanceof ApiError && error.status === 401)) throw error
+  })
+  window.location.assign(`${import.meta.env.BASE_URL}sign-in`)
+}
+
+/**
+ * The session on a page that one sees only when signed in. A page that is still open when the session is found to have
+ * ended goes on with the last one: what is typed there must not vanish.
+ */
+export function useSession(): Session {
+  const session = useQuery(sessionQuery).data ?? lastSession
+  if (!session) throw new Error('this page is shown only to someone signed in')
+  lastSession = session
+  return session
+}
+
+/** The community of the address. */
+export function useCommunity(): Community {
+  const { slug } = useParams({ strict: false })
+  const community = useSession().communities.find((one) => one.slug === slug)
+  if (!community) throw new Error('this page is shown only within a community')
+  return community
+}
+
+/** The path of a call within the community of the address: `path('/members')`. */
+export function useCommunityPath(): (path?: string) => string {
+  const { slug } = useCommunity()
+  return (path = '') => `/communities/${slug}${path}`
+}
+
+const RANK: Record<Role, number> = { viewer: 0, manager: 1, owner: 2 }
+
+/** Who may not do something does not see its button; the service refuses it all the same. */
+export function useRole(): { role: Role; mayManage: boolean; isOwner: boolean } {
+  const { role } = useCommunity()
+  return { role, mayManage: RANK[role] >= RANK.manager, isOwner: role === 'owner' }
+}
+
+/** The email of whoever is signed in or was until now. */
+export function lastEmail(): string | undefined {
+  return lastSession?.admin.email
+}
