@@ -1,0 +1,42 @@
+import { ApiError, type Hourbank } from '@hourbank/client'
+import { toHours } from './amounts.ts'
+import type { Claim } from './match-members.ts'
+
+/** Answers about this one credit. All others (no access, no answer) end the run; the next one goes on. */
+const REFUSALS = new Set(['user_not_found', 'reference_conflict', 'daily_limit_reached', 'validation_failed'])
+
+export interface CreditOutcomes {
+  credited: Claim[]
+  /** By an earlier run, or by one that was killed before it heard the answer. */
+  before: Claim[]
+  refused: { claim: Claim; reason: string }[]
+}
+
+/**
+ * Nothing is remembered here of what has been credited: the reference is made of the transfer alone, and Hourbank
+ * credits once per reference. So a run can be killed at any point and simply be started again.
+ */
+export async function creditTransfers(hourbank: Hourbank, claims: readonly Claim[]): Promise<CreditOutcomes> {
+  const outcomes: CreditOutcomes = { credited: [], before: [], refused: [] }
+  for (const claim of claims) {
+    try {
+      const { replayed } = await hourbank.wallet.credit({
+        user_id: claim.member.id,
+        hours: toHours(claim.centihours),
+        reference: claim.transfer.identity,
+        settled_on: claim.transfer.bookedOn,
+        note: noteOf(claim.transfer.endToEndId),
+      })
+      outcomes[replayed ? 'before' : 'credited'].push(claim)
+    } catch (error) {
+      if (!(error instanceof ApiError) || !REFUSALS.has(error.code)) throw error
+      outcomes.refused.push({ claim, reason: `${error.code}: ${error.description}` })
+    }
+  }
+  return outcomes
+}
+
+/** Names the payer's own id of the payment: a return that comes months later names it too. */
+export function noteOf(endToEndId: string | undefined): string {
+  return endToEndId ? `Bank transfer ${endToEndId}` : 'Bank transfer'
+}

@@ -1,0 +1,98 @@
+import type { Credit, Hourbank } from '@hourbank/client'
+import { fromHours } from './amounts.ts'
+import type { Claim, Unmatched } from './match-members.ts'
+import type { Transfer } from './read-statement.ts'
+
+export interface Tally {
+  count: number
+  centihours: bigint
+}
+
+export interface Reconciliation {
+  matched: Tally
+  /** Of those matched. */
+  reversed: Tally
+  /** The bank has it, Hourbank does not, or has it differently. */
+  missing: Tally
+  missingReferences: string[]
+  /** Hourbank has it, the statements of that day do not. */
+  extra: Tally
+  extraReferences: string[]
+  /** Without those that were credited when their member could still be found. */
+  unmatched: Unmatched[]
+}
+
+/**
+ * Compares, transfer by transfer, with what Hourbank has for the same accounts and days. A report in the course of a day
+ * does not claim to be complete, so it makes nothing an extra.
+ */
+export async function reconcile(
+  hourbank: Hourbank,
+  transfers: readonly Transfer[],
+  claims: readonly Claim[],
+  unmatched: readonly Unmatched[],
+): Promise<Reconciliation> {
+  const stored = await readCredits(hourbank, transfers)
+  const wholeDays = new Set(transfers.filter(({ isFinal }) => isFinal).map(dayOf))
+  const counted: Tally[] = [tally([]), tally([]), tally([]), tally([])]
+  const [matched, reversed, missing, extra] = counted as [Tally, Tally, Tally, Tally]
+  const missingReferences: string[] = []
+
+  function match(credit: Credit): void {
+    stored.delete(credit.reference)
+    add(matched, fromHours(credit.hours))
+    if (credit.status === 'reversed') add(reversed, fromHours(credit.hours))
+  }
+
+  for (const { transfer, member, centihours } of claims) {
+    const credit = stored.get(transfer.identity)
+    if (credit?.user_id === member.id && fromHours(credit.hours) === centihours) match(credit)
+    else {
+      stored.delete(transfer.identity)
+      add(missing, centihours)
+      missingReferences.push(transfer.identity)
+    }
+  }
+  const stillUnmatched = unmatched.filter(({ transfer, centihours }) => {
+    const credit = stored.get(transfer.identity)
+    if (!credit || fromHours(credit.hours) !== centihours) return true
+    match(credit)
+    return false
+  })
+  const extras = [...stored.values()].filter(({ reference, settled_on }) =>
+    wholeDays.has(`${accountOf(reference)} ${settled_on}`),
+  )
+  for (const { hours } of extras) add(extra, fromHours(hours))
+  const extraReferences = extras.map(({ reference }) => reference)
+  return { matched, reversed, missing, missingReferences, extra, extraReferences, unmatched: stillUnmatched }
+}
+
+/** Of the accounts and days at hand: other procedures of the same partner are none of our business. */
+async function readCredits(hourbank: Hourbank, transfers: readonly Transfer[]): Promise<Map<string, Credit>> {
+  const credits = new Map<string, Credit>()
+  const accounts = new Set(transfers.map(({ account }) => account))
+  const days = new Set(transfers.map(({ bookedOn }) => bookedOn).filter(Boolean))
+  for (const settled_on of days) {
+    for await (const credit of hourbank.wallet.iterateCredits({ settled_on })) {
+      if (accounts.has(accountOf(credit.reference))) credits.set(credit.reference, credit)
+    }
+  }
+  return credits
+}
+
+function dayOf({ account, bookedOn }: Transfer): string {
+  return `${account} ${bookedOn}`
+}
+
+function accountOf(reference: string): string {
+  return reference.split('/', 1)[0]!
+}
+
+export function tally(centihours: readonly bigint[]): Tally {
+  return { count: centihours.length, centihours: centihours.reduce((sum, one) => sum + one, 0n) }
+}
+
+function add(sum: Tally, centihours: bigint): void {
+  sum.count += 1
+  sum.centihours += centihours
+}

@@ -1,0 +1,128 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { HourbankError, type Hourbank, type HourbankEvent } from '@hourbank/client'
+import { catchUp } from './catch-up.ts'
+import { connect, Refusal } from './connect.ts'
+import { openEventLog, type EventLog } from './event-log.ts'
+import { createReceiver, PATH } from './receive.ts'
+import { subscribe } from './subscribe.ts'
+
+const USAGE = `Keeps the events of Hourbank: verified, once each, on disk.
+
+  npx tsx examples/webhook-receiver/src/main.ts [options]
+
+  --target-url URL    the public https:// address of this receiver, ending in ${PATH}; subscribes it.
+                      Without it nothing is received, and the feed of events is followed instead
+  --port N            where to listen on this machine (8787)
+  --tls FOLDER        speak TLS with cert.pem and key.pem of this folder; without it a proxy in front does
+  --state FOLDER      where events, cursor and secret are kept (examples/webhook-receiver/state)
+
+HOURBANK_WEBHOOK_SECRET gives the secret of a subscription made elsewhere; two, with a space between, during a rotation.`
+
+const HOST = '127.0.0.1'
+const STATE = fileURLToPath(new URL('../state/', import.meta.url))
+const FOLLOW_EVERY_MS = 2_000
+
+type Options = Awaited<ReturnType<typeof readOptions>>
+
+async function main(): Promise<void> {
+  const options = await readOptions()
+  if (options.help) return console.log(USAGE)
+  const hourbank = connect(process.env)
+  await mkdir(options.state, { recursive: true, mode: 0o700 })
+  const log = await openEventLog(options.state)
+  console.log(`${log.size()} events are kept in ${join(options.state, 'events.jsonl')}`)
+  const secrets = await findSecrets(hourbank, options)
+  if (secrets.length === 0) return follow(hourbank, log, options)
+
+  // Listening first: what is sent while the feed is read is kept too, and known by its id from either side.
+  const server = createReceiver({ secrets, tls: options.tls, keep: (event) => keepAndShow(log, event, 'webhook') })
+  await listen(server, options)
+  try {
+    await catchUp(hourbank, options.state, (event) => keepAndShow(log, event, 'feed'))
+    console.log('Caught up with the feed')
+  } catch (error) {
+    // Deliveries are still worth having.
+    if (!(error instanceof Refusal || error instanceof HourbankError)) throw error
+    console.error(error.message)
+  }
+}
+
+/** For whoever cannot be reached from outside: the same events, a little later. */
+async function follow(hourbank: Hourbank, log: EventLog, { state }: Options): Promise<void> {
+  console.log('There is no subscription (--target-url): following the feed')
+  for (;;) {
+    await catchUp(hourbank, state, (event) => keepAndShow(log, event, 'feed'))
+    await pause(FOLLOW_EVERY_MS)
+  }
+}
+
+async function keepAndShow(log: EventLog, event: HourbankEvent, source: string): Promise<void> {
+  const isNew = await log.keep(event)
+  // JSON has no control characters that could steer the terminal.
+  const told = isNew ? JSON.stringify(event.data) : 'known already'
+  console.log(`${source}  ${JSON.stringify(event.id)}  ${JSON.stringify(event.type)}  ${told}`)
+}
+
+async function findSecrets(hourbank: Hourbank, { targetUrl, state, secrets }: Options): Promise<readonly string[]> {
+  if (secrets.length > 0 || !targetUrl) return secrets
+  return [await subscribe(hourbank, state, targetUrl)]
+}
+
+async function listen(server: Server, { port, tls }: Options): Promise<void> {
+  await new Promise<void>((done, failed) => {
+    server.once('error', (cause) => failed(new Refusal(cause.message, { cause })))
+    server.listen(port, HOST, done)
+  })
+  const address = server.address()
+  const actualPort = typeof address === 'object' ? address?.port : port
+  console.log(`Listening at ${tls ? 'https' : 'http'}://${tls ? 'localhost' : HOST}:${actualPort}${PATH}`)
+}
+
+async function readOptions() {
+  const values = readArguments()
+  if (!/^\d{1,5}$/.test(values.port)) throw new Refusal(`--port ${values.port}: expected a number`)
+  return {
+    targetUrl: values['target-url'],
+    port: Number(values.port),
+    tls: values.tls === undefined ? undefined : await readTls(values.tls),
+    state: resolve(values.state),
+    secrets: (process.env.HOURBANK_WEBHOOK_SECRET ?? '').split(/\s+/).filter(Boolean),
+    help: values.help,
+  }
+}
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        'target-url': { type: 'string' },
+        port: { type: 'string', default: '8787' },
+        tls: { type: 'string' },
+        state: { type: 'string', default: STATE },
+        help: { type: 'boolean', default: false },
+      },
+    })
+    return values
+  } catch (cause) {
+    throw new Refusal(`${(cause as Error).message}\n\n${USAGE}`, { cause })
+  }
+}
+
+async function readTls(folder: string) {
+  try {
+    return { cert: await readFile(join(folder, 'cert.pem')), key: await readFile(join(folder, 'key.pem')) }
+  } catch (cause) {
+    throw new Refusal(`${(cause as Error).message}\nThe README shows how to make a certificate.`, { cause })
+  }
+}
+
+main().catch((error: unknown) => {
+  if (!(error instanceof Refusal || error instanceof HourbankError)) throw error
+  console.error(error.message)
+  process.exit(1)
+})
