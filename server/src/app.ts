@@ -5,6 +5,12 @@ import { randomUUID } from 'node:crypto'
 import { adminRoutes } from './admins/admin-routes.ts'
 import { sessionRoutes } from './admins/session-routes.ts'
 import { aggregateRoutes } from './aggregates/routes.ts'
+import { callAdminRoutes } from './calls/admin-routes.ts'
+import { partnerApiRoutes } from './communities/partner-api-routes.ts'
+import { testCommunityRoutes } from './communities/test-community-routes.ts'
+import { auditRoutes } from './audit/admin-routes.ts'
+import { communitySettingsRoutes } from './communities/admin-settings-routes.ts'
+import { csvRoutes } from './csv/admin-routes.ts'
 import { EVENT_TYPES } from './events/event-types.ts'
 import { eventRoutes } from './events/routes.ts'
 import { ADMIN_PREFIX, frameAdminApi } from './http/admin-frame.ts'
@@ -21,12 +27,18 @@ import { referenceRoutes } from './http/reference.ts'
 import { answerInTime } from './http/time-limit.ts'
 import { answerUnframed, ignoreExpectations } from './http/unframed.ts'
 import { compileValidator } from './http/validation.ts'
+import { listingAdminRoutes } from './listings/admin-routes.ts'
 import { listingRoutes } from './listings/routes.ts'
+import { memberAdminRoutes } from './members/admin-routes.ts'
 import { memberRoutes } from './members/routes.ts'
 import { oauthMetadataRoute, oauthRoutes } from './oauth/routes.ts'
 import { overviewRoutes } from './overview/admin-routes.ts'
+import { partnerAdminRoutes } from './partners/admin-routes.ts'
 import { removalRoutes } from './removals/routes.ts'
+import { searchRoutes } from './search/admin-routes.ts'
+import { transferAdminRoutes } from './wallet/admin-routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
+import { webhookAdminRoutes } from './webhooks/admin-routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
 export interface Timeouts {
@@ -115,6 +127,18 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       sessionRoutes(api, deps)
       overviewRoutes(api, deps)
       adminRoutes(api, deps)
+      memberAdminRoutes(api, deps)
+      listingAdminRoutes(api, deps)
+      await api.register(async (csv) => csvRoutes(csv.withTypeProvider<TypeBoxTypeProvider>(), deps))
+      searchRoutes(api, deps)
+      partnerAdminRoutes(api, deps)
+      partnerApiRoutes(api, deps)
+      testCommunityRoutes(api, deps)
+      callAdminRoutes(api, deps)
+      transferAdminRoutes(api, deps)
+      webhookAdminRoutes(api, deps)
+      communitySettingsRoutes(api, deps)
+      auditRoutes(api, deps)
       adminDescriptionRoute(api)
 
       answerTheRest()

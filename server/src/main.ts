@@ -5,6 +5,7 @@ import { clientCommands } from './commands/client.ts'
 import { print, type Command } from './commands/command.ts'
 import { communityCommands } from './commands/community.ts'
 import { demoCommand } from './commands/demo.ts'
+import { erasureCommands } from './commands/erasures.ts'
 import { explain } from './commands/explain.ts'
 import { exportCommands } from './commands/export.ts'
 import { importCommands } from './commands/import.ts'
@@ -29,6 +30,7 @@ const COMMANDS: Command[] = [
   demoCommand,
   ...importCommands,
   ...exportCommands,
+  ...erasureCommands,
   ...ledgerCommands,
 ]
 

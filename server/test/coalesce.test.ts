@@ -69,11 +69,15 @@ describe('what is sent, and when', () => {
 
   test('at most inFlightMax statements of one key are under way, and as many are', async () => {
     const { call, statements, sent } = startDatabase({ inFlightMax: 2 })
-    for (const item of [1, 2, 3, 4]) void call('town', item)
-    expect(sent()).toEqual([[1], [2]])
+    for (const item of [1, 2, 3]) void call('town', item)
+    await settled()
+    expect(sent()).toEqual([[1], [2, 3]])
+    void call('town', 4)
+    await settled()
+    expect(sent()).toHaveLength(2)
     statements[1]!.succeed()
     await settled()
-    expect(sent()).toEqual([[1], [2], [3, 4]])
+    expect(sent()).toEqual([[1], [2, 3], [4]])
     void call('town', 5)
     await settled()
     expect(sent()).toHaveLength(3)
@@ -172,6 +176,7 @@ describe('failure', () => {
     const waiting = call('town', 2)
     statements[0]!.fail(sqlError('ECONNREFUSED'))
     await expect(failed).rejects.toThrow('ECONNREFUSED')
+    await settled()
     statements[1]!.succeed()
     expect(await waiting).toBe(4)
   })
@@ -231,9 +236,9 @@ function sqlError(code: string): Error {
   return Object.assign(new Error(code), { code })
 }
 
-/** After everything that is already resolved has taken its course. */
+/** After the turn in which a statement ends, and the one at whose end the next is sent. */
 function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 }
 
 function withResolvers<T>() {

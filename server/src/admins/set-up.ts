@@ -1,10 +1,10 @@
 import { recordAudit } from '../audit/record.ts'
+import { checkCommunityName } from '../communities/check-community.ts'
 import { createCommunity } from '../communities/create-community.ts'
 import { listCommunities } from '../communities/queries.ts'
 import { transaction, type Queries } from '../db/connect.ts'
 import { ApiError } from '../http/errors.ts'
 import { hashSecret } from '../http/secrets.ts'
-import { Refusal } from '../refusal.ts'
 import { checkEmail, checkName } from './check-admin.ts'
 import { addRole } from './create-admin.ts'
 import { makeLink, type NewLink } from './links.ts'
@@ -58,8 +58,7 @@ async function communitiesToOwn(
 ): Promise<number[]> {
   const communities = await listCommunities(tx)
   if (communities.length > 0) return communities.map(({ id }) => id)
-  const name = wish.community_name?.trim()
-  if (!name) throw new Refusal('Name the community.', { field: 'community_name' })
+  const name = checkCommunityName(wish.community_name ?? '', 'community_name')
   const timeZone = wish.time_zone ?? 'UTC'
   const community = await createCommunity(tx, actor, { slug: slugOf(name), name, timeZone })
   return [community.id]

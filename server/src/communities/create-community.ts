@@ -1,11 +1,11 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../db/connect.ts'
 import { Refusal } from '../refusal.ts'
+import { checkCommunityName, checkTimeZone } from './check-community.ts'
 import { insertCommunity, type CommunityRow } from './queries.ts'
 
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/
 const SLUG_LENGTH_MAX = 63
-const NAME_LENGTH_MAX = 200
 
 export interface NewCommunity {
   slug: string
@@ -18,11 +18,8 @@ export async function createCommunity(sql: Queries, actor: Actor, wish: NewCommu
   if (!SLUG.test(wish.slug) || wish.slug.length > SLUG_LENGTH_MAX) {
     throw new Refusal(`The slug must be lower-case letters and digits with single hyphens, like green-valley.`)
   }
-  const name = wish.name.trim()
-  if (!name || name.length > NAME_LENGTH_MAX)
-    throw new Refusal(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`)
-  const timeZone = wish.timeZone ?? 'UTC'
-  if (!isTimeZone(timeZone)) throw new Refusal(`There is no time zone ${timeZone}; use a name like Europe/Vienna.`)
+  const name = checkCommunityName(wish.name)
+  const timeZone = checkTimeZone(wish.timeZone ?? 'UTC')
   try {
     return await transaction(sql, async (tx) => {
       const community = await insertCommunity(tx, { slug: wish.slug, name, test: wish.test ?? false, timeZone })
@@ -38,13 +35,5 @@ export async function createCommunity(sql: Queries, actor: Actor, wish: NewCommu
       throw new Refusal(`There is a community ${wish.slug} already.`)
     }
     throw error
-  }
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
   }
 }

@@ -49,3 +49,15 @@ export async function updatePartnerApi(
       updated_at = now()
     where id = ${communityId}`
 }
+
+export interface PartnerApiRow {
+  enabled: boolean
+  reason: string | null
+}
+
+export async function findPartnerApi(sql: Queries, communityId: number): Promise<PartnerApiRow> {
+  const [row] = await sql<[PartnerApiRow]>`
+    select partner_api_enabled as enabled, partner_api_disabled_reason as reason from communities
+    where id = ${communityId}`
+  return row
+}

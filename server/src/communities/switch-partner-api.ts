@@ -1,7 +1,10 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { announceAccessChange } from '../db/channel.ts'
 import { transaction, type Queries } from '../db/connect.ts'
+import { Refusal } from '../refusal.ts'
 import { updatePartnerApi } from './queries.ts'
+
+const REASON_LENGTH_MAX = 500
 
 /** Off: every partner of the community is told 503 with the reason, at once. */
 export async function switchPartnerApi(
@@ -10,7 +13,7 @@ export async function switchPartnerApi(
   communityId: number,
   wish: { enabled: true } | { enabled: false; reason: string },
 ): Promise<void> {
-  const reason = wish.enabled ? null : wish.reason
+  const reason = wish.enabled ? null : checkReason(wish.reason)
   await transaction(sql, async (tx) => {
     await updatePartnerApi(tx, communityId, { enabled: wish.enabled, reason })
     await recordAudit(tx, communityId, actor, {
@@ -20,4 +23,11 @@ export async function switchPartnerApi(
     })
     await announceAccessChange(tx, { communityId })
   })
+}
+
+/** Partners are told, word by word. */
+function checkReason(text: string): string {
+  const reason = text.trim()
+  if (reason && reason.length <= REASON_LENGTH_MAX) return reason
+  throw new Refusal(`Say why, in 1 to ${REASON_LENGTH_MAX} characters: partners are told.`, { field: 'reason' })
 }

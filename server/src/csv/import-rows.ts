@@ -22,6 +22,12 @@ export interface Fate {
   reason: string | null
 }
 
+/** By which people recognise a row of the file, as far as it could be read. */
+export interface RowName {
+  external_id: string | null
+  name: string | null
+}
+
 /** What a row asks for: only the fields that it has. */
 export type Wish = Record<string, string | number | boolean | null>
 
@@ -61,7 +67,7 @@ export interface ImportOptions {
   /** Of the file, for the progress. */
   bytes?: number
   /** Told of every row in a dry run, of refused rows otherwise; in the order of the file. */
-  onFate?: (fate: Fate) => void
+  onFate?: (fate: Fate, row: RowName) => void
   onProgress?: (progress: Progress) => void
 }
 
@@ -250,10 +256,14 @@ async function settleUnmatched(tx: Transaction, { noun }: ImportKind): Promise<v
 
 async function tellFates(tx: Transaction, { dryRun = false, onFate }: ImportOptions): Promise<void> {
   if (!onFate) return
-  const fates = tx<Fate[]>`
-    select line, outcome, coalesce(reason, array_to_string(changes, ', ')) as reason from import_rows
+  const fates = tx<(Fate & RowName)[]>`
+    select line, outcome, coalesce(reason, array_to_string(changes, ', ')) as reason, external_id,
+      coalesce(wish ->> 'name', wish ->> 'title') as name
+    from import_rows
     where ${dryRun} or outcome = 'refused' order by line`
-  for await (const rows of fates.cursor(BATCH_ROWS)) for (const fate of rows) onFate(fate)
+  for await (const rows of fates.cursor(BATCH_ROWS)) {
+    for (const { external_id, name, ...fate } of rows) onFate(fate, { external_id, name })
+  }
 }
 
 type Counts = Omit<ImportSummary, 'written'>

@@ -207,6 +207,13 @@ export const deleteOldLinks: DeleteOld = async (sql, before, batchMax) => {
   return count
 }
 
+export const deleteOldAdminRequests: DeleteOld = async (sql, before, batchMax) => {
+  const { count } = await sql`
+    delete from admin_requests where (community_id, key) in (
+      select community_id, key from admin_requests where created_at < ${before} limit ${batchMax})`
+  return count
+}
+
 /** Whatever became of them: their event goes too. */
 export const deleteOldDeliveries: DeleteOld = async (sql, before, batchMax) => {
   const { count } = await sql`
@@ -237,4 +244,20 @@ export const deleteOldEvents: DeleteOld = async (sql, before, batchMax) => {
       select community_id, created_at, id from events_default
       where created_at < ${before} and position is not null limit ${batchMax})`
   return count
+}
+
+export interface KnownErasure {
+  community_id: number
+  community: string
+  community_created_at: string
+  member_id: number
+  erased_at: string
+}
+
+/** Everyone who was erased, for a restore, which brings back all communities at once. */
+export async function allErasures(sql: Queries): Promise<KnownErasure[]> {
+  return sql<KnownErasure[]>`
+    select e.community_id, c.slug as community, c.created_at as community_created_at, e.member_id, e.erased_at
+    from erasures e join communities c on c.id = e.community_id
+    order by e.community_id, e.member_id`
 }

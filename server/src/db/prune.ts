@@ -1,6 +1,7 @@
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
 import type { Logger } from 'pino'
 import {
+  deleteOldAdminRequests,
   deleteOldAttempts,
   deleteOldCalls,
   deleteOldDeliveries,
@@ -17,6 +18,8 @@ import { dropPartition, partitionsBefore, type PartitionedTable } from './partit
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const TOKEN_DAYS = 7
+/** Longer than a form stays open in a browser. */
+const ADMIN_REQUEST_DAYS = 7
 export const EVENT_DAYS = 30
 
 const PRUNE_LOCK = 4_711_003
@@ -72,6 +75,7 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
   await deleteOld(deleteOldTokens, TOKEN_DAYS)
   await deleteOld(deleteOldSessions, TOKEN_DAYS)
   await deleteOld(deleteOldLinks, TOKEN_DAYS)
+  await deleteOld(deleteOldAdminRequests, ADMIN_REQUEST_DAYS)
   // Deliveries first: one without its event would have nothing to send.
   await deleteOld(deleteOldDeliveries, EVENT_DAYS)
   await dropOld('attempts', EVENT_DAYS)

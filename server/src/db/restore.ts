@@ -15,7 +15,7 @@ import {
 import { fixSettings, lastValue, listSequences, listTables, publicName, quoted, withoutTimeLimit } from './catalogue.ts'
 import type { Progress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
-import { begin, type Queries, type Sql } from './connect.ts'
+import { begin, type Queries, type Sql, type Transaction } from './connect.ts'
 import {
   cutOff,
   damaged,
@@ -53,6 +53,8 @@ export interface RestoreOptions {
   skipUnknown?: boolean
   /** Where the migrations lie; tests play later versions with it. */
   migrations?: URL
+  /** Done to what was restored before anyone can see it, in the same transaction. */
+  finish?: (tx: Transaction) => Promise<void>
 }
 
 export interface RestoreSummary {
@@ -125,7 +127,7 @@ interface Work {
   options: RestoreOptions
 }
 
-async function fill(tx: Queries, work: Work): Promise<RestoreSummary> {
+async function fill(tx: Transaction, work: Work): Promise<RestoreSummary> {
   const directory = work.options.migrations && { directory: work.options.migrations }
   await fixSettings(tx)
   await withoutTimeLimit(tx)
@@ -148,6 +150,7 @@ async function fill(tx: Queries, work: Work): Promise<RestoreSummary> {
   }
   await renewEpoch(tx)
   await endSessions(tx)
+  await work.options.finish?.(tx)
   await tx.unsafe(`analyze ${(await listTables(tx)).map(({ name }) => publicName(name)).join(', ')}`)
 
   const rows = [...rowsByTable.values()].reduce((sum, some) => sum + some, 0)

@@ -68,9 +68,12 @@ export async function makeTestCommunity(
   actor: Actor,
   wish: Omit<NewCommunity, 'test'>,
   size: DemoSize = {},
+  /** Done in the same transaction. */
+  also: (tx: Transaction, community: CommunityRow) => Promise<void> = async () => {},
 ): Promise<{ community: CommunityRow; clientId: string; clientSecret: string }> {
   const made = await transaction(sql, async (tx) => {
     const community = await createCommunity(tx, actor, { ...wish, test: true })
+    await also(tx, community)
     const { partner } = await fill(tx, actor, community, size)
     return { community, clientId: partner.clientId, clientSecret: partner.clientSecret }
   })

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
@@ -12,7 +12,7 @@ export async function answerNotModified(
 ): Promise<unknown> {
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   if (!isRead || reply.statusCode !== 200 || typeof payload !== 'string') return payload
-  const tag = `"${createHash('sha1').update(payload).digest('base64url')}"`
+  const tag = `"${hash('sha1', payload, 'base64url')}"`
   reply.header('etag', `W/${tag}`)
   if (!matches(request.headers['if-none-match'], tag)) return payload
   reply.code(304).removeHeader('content-length').removeHeader('content-type')

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Queries } from '../db/connect.ts'
@@ -9,6 +9,7 @@ import { invalidField } from './validation.ts'
 const LIMIT_DEFAULT = 25
 const LIMIT_MAX = 100
 const CURSOR_LENGTH_MAX = 1000
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const PageQuery = {
   limit: Type.Optional(
@@ -46,14 +47,14 @@ export const PageMeta = Type.Object(
 )
 
 /** The place of a row in its list: an id, or a time and an id. */
-export type Place = { id: number; at?: string }
+export type Place<Id extends number | string = number> = { id: Id; at?: string }
 
-export interface ListRequest {
+export interface ListRequest<Id extends number | string = number> {
   /** The list and its filters: a cursor of another list or with other filters is refused. */
   list: string
   filters: Record<string, unknown>
   limit: number
-  after: Place | undefined
+  after: Place<Id> | undefined
   /** Ordered by time of change: from here, up to the horizon. */
   since: string | undefined
   horizon: string | undefined
@@ -76,22 +77,32 @@ export async function readListRequest(
 ): Promise<ListRequest> {
   const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
   const after =
-    cursor === undefined ? undefined : readCursor(cursor, epoch, fingerprint(list, filters), since !== undefined)
+    cursor === undefined
+      ? undefined
+      : readCursor<number>(cursor, epoch, fingerprint(list, filters), { isTimed: since !== undefined, isId: isNumber })
   // Before the statement that reads: see sync_horizon() in the migrations.
   const horizon = since === undefined ? undefined : await syncHorizon(sql)
   return { list, filters, limit, after, since, horizon, epoch }
 }
 
+/** The same for a list that is ordered by time, the newest first, of rows whose ids are UUIDs. */
+export function readTimedListRequest(epoch: string, list: string, query: ListQuery): ListRequest<string> {
+  const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
+  const shape = { isTimed: true, isId: isUuid }
+  const after = cursor === undefined ? undefined : readCursor<string>(cursor, epoch, fingerprint(list, filters), shape)
+  return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
+}
+
 /** Cuts a list that was read for one row more than the limit, names where to go on, in the body and in a Link. */
-export function finishList<Row>(
-  list: ListRequest,
+export function finishList<Row, Id extends number | string = number>(
+  list: ListRequest<Id>,
   found: Row[],
-  placeOf: (row: Row) => Place,
+  placeOf: (row: Row) => Place<Id>,
   request: FastifyRequest,
   reply: FastifyReply,
   publicUrl: string,
   /** Of a feed, which has no end: where to go on when there is no more for now. */
-  end?: Place,
+  end?: Place<Id>,
 ) {
   const rows = found.slice(0, list.limit)
   const hasMore = found.length > list.limit
@@ -120,26 +131,31 @@ function fingerprint(list: string, filters: Record<string, unknown>): string {
   const named = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return createHash('sha1')
-    .update(JSON.stringify([list, named]))
-    .digest('base64url')
-    .slice(0, 8)
+  return hash('sha1', JSON.stringify([list, named]), 'base64url').slice(0, 8)
 }
 
-function writeCursor({ id, at }: Place, epoch: string, filters: string): string {
+function writeCursor({ id, at }: Place<number | string>, epoch: string, filters: string): string {
   return Buffer.from(JSON.stringify([epoch, filters, id, ...(at === undefined ? [] : [at])])).toString('base64url')
 }
 
-function readCursor(cursor: string, epoch: string, filters: string, timed: boolean): Place {
+const isNumber = (id: unknown) => Number.isSafeInteger(id)
+const isUuid = (id: unknown) => typeof id === 'string' && UUID.test(id)
+
+function readCursor<Id extends number | string>(
+  cursor: string,
+  epoch: string,
+  filters: string,
+  { isTimed, isId }: { isTimed: boolean; isId: (id: unknown) => boolean },
+): Place<Id> {
   const parts = decodeCursor(cursor)
   const [ofEpoch, ofFilters, id, at] = parts ?? []
-  const isPlace = Number.isSafeInteger(id) && (timed ? typeof at === 'string' && isTime(at) : at === undefined)
+  const isPlace = isId(id) && (isTimed ? typeof at === 'string' && isTime(at) : at === undefined)
   if (typeof ofEpoch !== 'string') throw invalidField('cursor', 'invalid_cursor', 'is not a cursor of this service')
   if (ofEpoch !== epoch) throw new ApiError('resync_required')
   if (ofFilters !== filters || !isPlace) {
     throw invalidField('cursor', 'invalid_cursor', 'belongs to another list or to other filters')
   }
-  return { id: id as number, ...(timed && { at: at as string }) }
+  return { id: id as Id, ...(isTimed && { at: at as string }) }
 }
 
 function decodeCursor(cursor: string): unknown[] | undefined {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const RANDOM_BYTES = 32
@@ -39,9 +39,12 @@ export function communityOfToken(token: string): number | undefined {
   return match && withChecksum(token.slice(0, -8)) === token ? Number(match[1]) : undefined
 }
 
-/** Enough for secrets of 256 random bits: a slow hash protects weak ones, and would make the token endpoint a target. */
+/**
+ * Enough for secrets of 256 random bits: a slow hash protects weak ones, and would make the token endpoint a target.
+ * In one go: a Hash object takes 18 µs to make, this takes less than one, and every request does it.
+ */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }
 
 export function sameHash(one: Buffer, other: Buffer): boolean {

@@ -47,11 +47,11 @@ export function toApiError(error: unknown): ApiError {
 
 /** The words of a rule are for people as they are. */
 function fromRefusal(refusal: Refusal): ApiError {
-  const { message: description, field } = refusal
+  const { message: description, problems } = refusal
   if (refusal instanceof NotFound) return new ApiError('not_found', { description })
-  if (field === undefined) return new ApiError('refused', { description })
+  if (problems.length === 0) return new ApiError('refused', { description })
   return new ApiError('validation_failed', {
     description,
-    errors: [{ code: 'not_allowed', field, message: description }],
+    errors: problems.map(({ field, message, code = 'not_allowed' }) => ({ code, field, message })),
   })
 }

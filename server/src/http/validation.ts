@@ -17,7 +17,7 @@ export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPa
   (httpPart === 'body' ? strict : coercing).compile(schema)
 
 /** Well-formed Unicode without control characters; emoji and directional marks are text like any other. */
-function isCleanText(text: string): boolean {
+export function isCleanText(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text)
 }
 

@@ -5,7 +5,8 @@ import { recordEvents } from '../events/record.ts'
 import { listingSnapshot } from './present-listing.ts'
 import { isLine } from '../members/check-member.ts'
 import { requireMember } from '../members/change-member.ts'
-import { Refusal } from '../refusal.ts'
+import { lockMember } from '../members/queries.ts'
+import { NotFound, Refusal, type FieldProblem } from '../refusal.ts'
 import { forgetRemoval, recordRemoval } from '../removals/queries.ts'
 import {
   ensureCategory,
@@ -29,8 +30,13 @@ export async function publishListing(
 ): Promise<ListingRecord> {
   checkListing(wish)
   return transaction(sql, async (tx) => {
-    const member = await requireMember(tx, communityId, wish.member_id)
-    if (member.status !== 'active') throw new Refusal(`Member ${member.id} has left and cannot publish listings.`)
+    const member = await lockMember(tx, communityId, wish.member_id)
+    if (!member || member.erased_at !== null) {
+      throw new Refusal(`There is no member ${wish.member_id}.`, { field: 'member_id' })
+    }
+    if (member.status !== 'active') {
+      throw new Refusal(`Member ${member.id} has left and cannot publish listings.`, { field: 'member_id' })
+    }
     await ensureCategory(tx, communityId, wish.category)
     const listing = await insertListing(tx, communityId, { ...wish, visible: member.visible })
     await tell(tx, actor, communityId, listing, 'listing.published', listing.visible)
@@ -47,9 +53,13 @@ export async function changeListing(
 ): Promise<ListingRecord> {
   checkListing(wish)
   return transaction(sql, async (tx) => {
-    await requireListing(tx, communityId, id)
+    const before = await requireListing(tx, communityId, id)
+    const change = Object.fromEntries(
+      Object.entries(wish).filter(([field, value]) => before[field as keyof ListingRecord] !== value),
+    )
+    if (Object.keys(change).length === 0) return before
     if (wish.category) await ensureCategory(tx, communityId, wish.category)
-    const changed = await updateListing(tx, communityId, id, wish)
+    const changed = await updateListing(tx, communityId, id, change)
     await tell(tx, actor, communityId, changed, 'listing.updated', changed.visible)
     return changed
   })
@@ -79,7 +89,7 @@ export async function reopenListing(
 ): Promise<ListingRecord> {
   return transaction(sql, async (tx) => {
     const found = await findListingRecord(tx, communityId, id)
-    if (!found) throw new Refusal(`There is no listing ${id}.`)
+    if (!found) throw new NotFound(`There is no listing ${id}.`)
     // The member before the listing, as leaving does.
     const member = await requireMember(tx, communityId, found.member_id)
     const before = await requireListing(tx, communityId, id)
@@ -94,30 +104,36 @@ export async function reopenListing(
 
 async function requireListing(tx: Transaction, communityId: number, id: number): Promise<ListingRecord> {
   const listing = await lockListing(tx, communityId, id)
-  if (!listing) throw new Refusal(`There is no listing ${id}.`)
+  if (!listing) throw new NotFound(`There is no listing ${id}.`)
   return listing
 }
 
-export function listingProblems({ title, description, category, centihours }: Partial<NewListing>): string[] {
-  const problems: string[] = []
+export function listingProblems({ title, description, category, centihours }: Partial<NewListing>): FieldProblem[] {
+  const problems: FieldProblem[] = []
   if (title !== undefined && (!isLine(title, TITLE_LENGTH_MAX) || title.trim() === '')) {
-    problems.push(`The title must have 1 to ${TITLE_LENGTH_MAX} characters.`)
+    problems.push({ field: 'title', message: `The title must have 1 to ${TITLE_LENGTH_MAX} characters.` })
   }
-  if (description !== undefined && ([...description].length > DESCRIPTION_LENGTH_MAX || !description.isWellFormed())) {
-    problems.push(`The description must have at most ${DESCRIPTION_LENGTH_MAX} characters.`)
+  if (description !== undefined && ([...description].length > DESCRIPTION_LENGTH_MAX || !isText(description))) {
+    const message = `The description must have at most ${DESCRIPTION_LENGTH_MAX} characters.`
+    problems.push({ field: 'description', message })
   }
   if (category !== undefined && (!isLine(category, CATEGORY_LENGTH_MAX) || category.trim() === '')) {
-    problems.push(`The category must have 1 to ${CATEGORY_LENGTH_MAX} characters.`)
+    problems.push({ field: 'category', message: `The category must have 1 to ${CATEGORY_LENGTH_MAX} characters.` })
   }
   if (centihours !== undefined && centihours !== null && !(Number.isSafeInteger(centihours) && centihours > 0)) {
-    problems.push('The hours must be greater than 0.')
+    problems.push({ field: 'hours', message: 'The hours must be greater than 0.' })
   }
   return problems
 }
 
+/** Lines and tabs are welcome; a NUL character is nothing that PostgreSQL stores. */
+function isText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
 function checkListing(wish: Partial<NewListing>): void {
   const problems = listingProblems(wish)
-  if (problems.length > 0) throw new Refusal(problems.join(' '))
+  if (problems.length > 0) throw new Refusal(problems.map(({ message }) => message).join(' '), { problems })
 }
 
 /** The audit log always, partners only what they could see or can see now. */

@@ -74,7 +74,7 @@ const LISTINGS: ImportKind = {
 function readListing(fields: Record<string, string>, ids: StandInIds): { wish: Wish; problems: string[] } {
   const { external_id, member_external_id, type, title, description, category, hours, status, created_at } = fields
   // One rule for all external ids.
-  const problems = memberProblems({ external_id: external_id || null })
+  const problems = memberProblems({ external_id: external_id || null }).map(({ message }) => message)
   const wish: Wish = {
     member_external_id: member_external_id!,
     member_stand_in_for: ids.idOf(member_external_id!),
@@ -106,7 +106,7 @@ function readListing(fields: Record<string, string>, ids: StandInIds): { wish: W
       category: category!,
       ...(description !== undefined && { description }),
       ...(centihours !== undefined && { centihours }),
-    }),
+    }).map(({ message }) => message),
   )
   return { wish, problems }
 }

@@ -3,7 +3,7 @@ import { transaction, type Queries, type Transaction } from '../db/connect.ts'
 import type { EventType } from '../events/event-types.ts'
 import { recordEvents } from '../events/record.ts'
 import { closeListingsOfLeaver, reopenListingsOfReturner, showListings } from '../listings/follow-member.ts'
-import { Refusal } from '../refusal.ts'
+import { NotFound, Refusal } from '../refusal.ts'
 import { forgetRemoval, recordRemoval } from '../removals/queries.ts'
 import {
   insertMember,
@@ -22,11 +22,13 @@ export async function addMember(
   wish: { name: string; email?: string | null; external_id?: string | null },
 ): Promise<MemberRecord> {
   const member: NewMember = checkMember({ email: null, external_id: null, ...wish })
-  return transaction(sql, async (tx) => {
-    const added = await insertMember(tx, communityId, member)
-    await tell(tx, actor, communityId, added, 'user.joined', 'member.added')
-    return added
-  })
+  return unlessTaken(
+    transaction(sql, async (tx) => {
+      const added = await insertMember(tx, communityId, member)
+      await tell(tx, actor, communityId, added, 'user.joined', 'member.added')
+      return added
+    }),
+  )
 }
 
 export async function changeMember(
@@ -36,13 +38,32 @@ export async function changeMember(
   id: number,
   wish: Partial<Pick<MemberRecord, 'name' | 'email' | 'external_id'>>,
 ): Promise<MemberRecord> {
-  const change = checkMember(wish)
-  return transaction(sql, async (tx) => {
-    await requireMember(tx, communityId, id)
-    const changed = await updateMember(tx, communityId, id, change)
-    await tell(tx, actor, communityId, changed, 'user.updated', 'member.changed', { fields: Object.keys(change) })
-    return changed
-  })
+  const wanted = checkMember(wish)
+  return unlessTaken(
+    transaction(sql, async (tx) => {
+      const before = await requireMember(tx, communityId, id)
+      const change = Object.fromEntries(
+        Object.entries(wanted).filter(([field, value]) => before[field as keyof MemberRecord] !== value),
+      )
+      if (Object.keys(change).length === 0) return before
+      const changed = await updateMember(tx, communityId, id, change)
+      await tell(tx, actor, communityId, changed, 'user.updated', 'member.changed', { fields: Object.keys(change) })
+      return changed
+    }),
+  )
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+/** Two members cannot go by one number of the office. */
+async function unlessTaken<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const { code, constraint_name: name } = error as { code?: string; constraint_name?: string }
+    if (code !== UNIQUE_VIOLATION || name !== 'members_external_id_key') throw error
+    throw new Refusal('Another member has this external id already.', { field: 'external_id', cause: error })
+  }
 }
 
 /** As good as absent for partners, but counted in the aggregates. */
@@ -54,9 +75,15 @@ export async function showMember(sql: Queries, actor: Actor, communityId: number
   return setState(sql, actor, communityId, id, { hidden: false }, 'user.joined', 'member.shown')
 }
 
-/** Closes their listings too. What happens to the balance is decided apart, by an adjustment. */
-export async function leave(sql: Queries, actor: Actor, communityId: number, id: number): Promise<MemberRecord> {
-  return setState(sql, actor, communityId, id, { status: 'inactive' }, 'user.left', 'member.left')
+/** Closes their listings too. What happens to the balance is decided apart: see leave-with-balance.ts. */
+export async function leave(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  id: number,
+  detail: AuditEntry['detail'] = {},
+): Promise<MemberRecord> {
+  return setState(sql, actor, communityId, id, { status: 'inactive' }, 'user.left', 'member.left', detail)
 }
 
 /** Reopens the listings that leaving closed. */
@@ -72,6 +99,7 @@ async function setState(
   wish: MemberChange,
   event: EventType,
   action: string,
+  detail: AuditEntry['detail'] = {},
 ): Promise<MemberRecord> {
   return transaction(sql, async (tx) => {
     const before = await requireMember(tx, communityId, id)
@@ -84,14 +112,14 @@ async function setState(
     // Partners are told of what they could see or can see now, never of what stays hidden from them.
     if (before.visible && !after.visible) await recordRemoval(tx, communityId, 'user', [id])
     if (!before.visible && after.visible) await forgetRemoval(tx, communityId, 'user', [id])
-    await tell(tx, actor, communityId, after, event, action, {}, before.visible !== after.visible)
+    await tell(tx, actor, communityId, after, event, action, detail, before.visible !== after.visible)
     return after
   })
 }
 
 export async function requireMember(tx: Transaction, communityId: number, id: number): Promise<MemberRecord> {
   const member = await lockMember(tx, communityId, id)
-  if (!member || member.erased_at !== null) throw new Refusal(`There is no member ${id}.`)
+  if (!member || member.erased_at !== null) throw new NotFound(`There is no member ${id}.`)
   return member
 }
 

@@ -48,7 +48,8 @@ const MEMBERS: ImportKind = {
 
 function readMember(fields: Record<string, string>): { wish: Wish; problems: string[] } {
   const { external_id, name, email, status, hidden, joined_at } = fields
-  const problems = memberProblems({ name: name!, email: email || null, external_id: external_id || null })
+  const wrong = memberProblems({ name: name!, email: email || null, external_id: external_id || null })
+  const problems = wrong.map(({ message }) => message)
   const wish: Wish = { name: name! }
   if (email !== undefined) wish.email = email || null
   if (status) {

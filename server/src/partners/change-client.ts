@@ -2,9 +2,9 @@ import { recordAudit, type Actor } from '../audit/record.ts'
 import { announceAccessChange } from '../db/channel.ts'
 import { transaction, type Queries } from '../db/connect.ts'
 import { communityOfClientId, hashSecret, newClientSecret } from '../http/secrets.ts'
-import { Refusal } from '../refusal.ts'
+import { NotFound, Refusal } from '../refusal.ts'
 import { LAST_SHOWN, type NewCredentials } from './create-client.ts'
-import { findClientForChange, markClientRevoked, replaceSecret, type ClientRow } from './queries.ts'
+import { dropPreviousSecret, findClientForChange, markClientRevoked, replaceSecret, type ClientRow } from './queries.ts'
 
 const HOUR_SECONDS = 60 * 60
 
@@ -22,11 +22,13 @@ export async function rotateSecret(
   actor: Actor,
   publicId: string,
   grace: Grace,
+  communityId = communityOfClientId(publicId),
 ): Promise<NewCredentials> {
   const clientSecret = newClientSecret()
-  await changeClient(sql, actor, publicId, 'client.rotated', { grace }, async (tx, communityId, client) => {
+  const subject = { publicId, communityId }
+  await changeClient(sql, actor, subject, 'client.rotated', { grace }, async (tx, client) => {
     if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked; create a new one.`)
-    await replaceSecret(tx, communityId, client.id, {
+    await replaceSecret(tx, client, {
       hash: hashSecret(clientSecret),
       lastFour: clientSecret.slice(-LAST_SHOWN),
       graceSeconds: GRACE_SECONDS[grace],
@@ -35,31 +37,48 @@ export async function rotateSecret(
   return { clientId: publicId, clientSecret }
 }
 
+/** The old secret, still valid after a rotation, ends now. */
+export async function endGrace(
+  sql: Queries,
+  actor: Actor,
+  publicId: string,
+  communityId = communityOfClientId(publicId),
+): Promise<void> {
+  await changeClient(sql, actor, { publicId, communityId }, 'client.grace_ended', {}, async (tx, client) => {
+    if (client.grace_until === null) throw new Refusal('The old secret has ended already.')
+    await dropPreviousSecret(tx, client)
+  })
+}
+
 /** For good: its tokens end with it, at once. */
-export async function revokeClient(sql: Queries, actor: Actor, publicId: string): Promise<void> {
-  await changeClient(sql, actor, publicId, 'client.revoked', {}, async (tx, communityId, client) => {
+export async function revokeClient(
+  sql: Queries,
+  actor: Actor,
+  publicId: string,
+  communityId = communityOfClientId(publicId),
+): Promise<void> {
+  await changeClient(sql, actor, { publicId, communityId }, 'client.revoked', {}, async (tx, client) => {
     if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked already.`)
-    await markClientRevoked(tx, communityId, client.id)
+    await markClientRevoked(tx, client)
   })
 }
 
 async function changeClient(
   sql: Queries,
   actor: Actor,
-  publicId: string,
+  { publicId, communityId }: { publicId: string; communityId: number | undefined },
   action: string,
   detail: Record<string, string>,
-  change: (tx: Queries, communityId: number, client: ClientRow) => Promise<void>,
+  change: (tx: Queries, client: ClientRow) => Promise<void>,
 ): Promise<void> {
-  const communityId = communityOfClientId(publicId)
   await transaction(sql, async (tx) => {
     const client = communityId && (await findClientForChange(tx, communityId, publicId))
-    if (!communityId || !client) throw new Refusal(`There is no client ${publicId}.`)
-    await change(tx, communityId, client)
+    if (!communityId || !client) throw new NotFound(`There is no client ${publicId}.`)
+    await change(tx, client)
     await recordAudit(tx, communityId, actor, {
       action,
       subject: { kind: 'client', id: client.id },
-      detail: { client_id: publicId, ...detail },
+      detail: { partner_id: client.partner_id, client_id: publicId, ...detail },
     })
     await announceAccessChange(tx, { communityId })
   })

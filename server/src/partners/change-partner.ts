@@ -1,7 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { announceAccessChange } from '../db/channel.ts'
 import { transaction, type Queries } from '../db/connect.ts'
-import { Refusal } from '../refusal.ts'
+import { NotFound } from '../refusal.ts'
 import { checkPartner } from './check-partner.ts'
 import { releaseHeld } from '../webhooks/delivery-queries.ts'
 import { findPartnerForChange, updatePartner, type PartnerProperties } from './queries.ts'
@@ -17,7 +17,7 @@ export async function changePartner(
   const change = checkPartner(wish)
   await transaction(sql, async (tx) => {
     if (!(await findPartnerForChange(tx, communityId, partnerId))) {
-      throw new Refusal(`There is no partner ${partnerId} in this community.`)
+      throw new NotFound(`There is no partner ${partnerId} in this community.`)
     }
     await updatePartner(tx, communityId, partnerId, change)
     await recordAudit(tx, communityId, actor, {

@@ -2,11 +2,12 @@ import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../db/connect.ts'
 import type { Scope } from '../http/scopes.ts'
 import { hashSecret, newClientId, newClientSecret } from '../http/secrets.ts'
-import { Refusal } from '../refusal.ts'
-import { checkScopes } from './check-partner.ts'
-import { findPartnerForChange, insertClient, type PartnerRow } from './queries.ts'
+import { NotFound, Refusal } from '../refusal.ts'
+import { checkClientName, checkScopes } from './check-partner.ts'
+import { countActiveClients, findPartnerForChange, insertClient, type PartnerRow } from './queries.ts'
 
 export const LAST_SHOWN = 4
+const ACTIVE_CLIENTS_MAX = 50
 
 /** The secret is known only here, and shown once. */
 export interface NewCredentials {
@@ -22,13 +23,19 @@ export async function createClient(
   partnerId: number,
   wish: { name: string; scopes?: string[] },
 ): Promise<NewCredentials & { scopes: Scope[] }> {
+  const name = checkClientName(wish.name)
   return transaction(sql, async (tx) => {
     const partner = await findPartnerForChange(tx, communityId, partnerId)
-    if (!partner) throw new Refusal(`There is no partner ${partnerId} in this community.`)
+    if (!partner) throw new NotFound(`There is no partner ${partnerId} in this community.`)
     const scopes = wish.scopes ? checkScopes(wish.scopes) : partner.scopes
     const beyond = scopes.filter((scope) => !partner.scopes.includes(scope))
-    if (beyond.length > 0) throw new Refusal(`The partner itself does not have the scope ${beyond.join(', ')}.`)
-    return { ...(await addClient(tx, actor, communityId, partner, { name: wish.name, scopes })), scopes }
+    if (beyond.length > 0) {
+      throw new Refusal(`The partner itself does not have the scope ${beyond.join(', ')}.`, { field: 'scopes' })
+    }
+    if ((await countActiveClients(tx, communityId, partnerId)) >= ACTIVE_CLIENTS_MAX) {
+      throw new Refusal(`A partner can have at most ${ACTIVE_CLIENTS_MAX} credentials. Revoke one that is not used.`)
+    }
+    return { ...(await addClient(tx, actor, communityId, partner, { name, scopes })), scopes }
   })
 }
 

@@ -1,6 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../db/connect.ts'
-import { Refusal } from '../refusal.ts'
+import { NotFound, Refusal } from '../refusal.ts'
+import { checkReason } from './check-reason.ts'
 import { lockAccounts, postTransfers, type Movement, type PostedTransfer } from './post-transfers.ts'
 
 interface TransferRow {
@@ -19,9 +20,9 @@ export async function reverseTransfer(
   communityId: number,
   wish: { transferId: number; reason: string },
 ): Promise<PostedTransfer> {
-  if (!wish.reason.trim()) throw new Refusal('Say why.')
+  const reason = checkReason(wish.reason)
   return transaction(sql, async (tx) => {
-    const posted = await postReversal(tx, actor, communityId, { transferId: wish.transferId, note: wish.reason })
+    const posted = await postReversal(tx, actor, communityId, { transferId: wish.transferId, note: reason })
     await recordAudit(tx, communityId, actor, {
       action: 'transfer.reversed',
       subject: { kind: 'transfer', id: wish.transferId },
@@ -38,7 +39,7 @@ export async function postReversal(
   { transferId, ...rest }: { transferId: number } & Pick<Movement, 'note' | 'event'>,
 ): Promise<PostedTransfer> {
   const found = await findTransfer(tx, communityId, transferId)
-  if (!found) throw new Refusal(`There is no transfer ${transferId}.`)
+  if (!found) throw new NotFound(`There is no transfer ${transferId}.`)
   if (found.kind === 'reversal') throw new Refusal('A reversal cannot be reversed; record the transfer anew.')
   const accounts = await lockAccounts(tx, communityId, { ids: [found.debit_account_id, found.credit_account_id] })
   // Asked again under the lock: another reversal may have come first.

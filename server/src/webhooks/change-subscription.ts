@@ -15,6 +15,8 @@ import { newWebhookSecret } from './sign.ts'
 
 const SUBSCRIPTIONS_MAX = 20
 const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
+/** Whoever missed more reads the feed, or begins later. */
+export const REPLAY_MAX = 100_000
 
 /** The secret leaves the service here and on rotation, nowhere else. */
 export async function subscribe(
@@ -48,6 +50,24 @@ export async function changeSubscription(
     const changed = requireFound(await updateSubscription(tx, caller.communityId, caller.partnerId, id, change))
     await record(tx, caller, 'subscription.changed', id, describe(change))
     return changed
+  })
+}
+
+const PAUSED_BY_OFFICE = "Paused by the community's administrators"
+
+/** What the office does with a partner's subscription: hold it, or let it go on (one that was disabled, too). */
+export async function setSubscriptionStatus(
+  sql: Queries,
+  actor: Actor,
+  { communityId, partnerId }: Pick<Caller, 'communityId' | 'partnerId'>,
+  id: number,
+  status: 'active' | 'paused',
+): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const reason = status === 'paused' ? PAUSED_BY_OFFICE : null
+    requireFound(await updateSubscription(tx, communityId, partnerId, id, { status, reason }))
+    const action = status === 'paused' ? 'subscription.paused' : 'subscription.resumed'
+    await recordAudit(tx, communityId, actor, { action, subject: { kind: 'subscription', id } })
   })
 }
 

@@ -1,4 +1,4 @@
-import { transaction, type Queries, type Sql } from '../db/connect.ts'
+import { transaction, type Queries } from '../db/connect.ts'
 import type { ListRequest } from '../http/paging.ts'
 import type { Delivery, Subscription } from './schema.ts'
 
@@ -54,14 +54,18 @@ export async function updateSubscription(
   communityId: number,
   partnerId: number,
   id: number,
-  { status, ...change }: { event_types?: string[]; target_url?: string; status?: 'active' | 'paused' },
+  {
+    status,
+    reason = null,
+    ...change
+  }: { event_types?: string[]; target_url?: string; status?: 'active' | 'paused'; reason?: string | null },
 ): Promise<Subscription | undefined> {
   const [row] = await sql<Subscription[]>`
     update subscriptions set ${sql({ ...change, updated_at: new Date() })}, set_going_at = clock_timestamp()
       ${
         status === undefined
           ? sql``
-          : sql`, status = ${status}, status_reason = null, failing_since = null,
+          : sql`, status = ${status}, status_reason = ${reason}, failing_since = null,
               status_changed_at = case when status = ${status} then status_changed_at else now() end`
       }
     where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
@@ -99,7 +103,7 @@ export async function rotateSubscriptionSecret(
 }
 
 /** Only for this subscription. */
-export async function insertTestEvent(sql: Sql, communityId: number, subscriptionId: number): Promise<string> {
+export async function insertTestEvent(sql: Queries, communityId: number, subscriptionId: number): Promise<string> {
   return transaction(sql, async (tx) => {
     await setGoing(tx, communityId, subscriptionId)
     const [row] = await tx<[{ uuid: string }]>`
@@ -154,7 +158,7 @@ function selectDeliveries(sql: Queries, communityId: number) {
 }
 
 /** Sets a delivery of the partner going again, from the start of the schedule. */
-export async function redeliver(sql: Sql, communityId: number, partnerId: number, id: number): Promise<boolean> {
+export async function redeliver(sql: Queries, communityId: number, partnerId: number, id: number): Promise<boolean> {
   return transaction(sql, async (tx) => {
     const [owned] = await tx<{ subscription_id: number }[]>`
       select d.subscription_id from deliveries d
@@ -175,7 +179,7 @@ export async function redeliver(sql: Sql, communityId: number, partnerId: number
  * are more than the limit, and nothing was done.
  */
 export async function replaySince(
-  sql: Sql,
+  sql: Queries,
   communityId: number,
   subscriptionId: number,
   since: string,

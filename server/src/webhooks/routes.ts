@@ -7,7 +7,14 @@ import { IdParameter, parseId } from '../http/ids.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../http/paging.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
 import { invalidField } from '../http/validation.ts'
-import { changeSubscription, requireFound, rotateWebhookSecret, subscribe, unsubscribe } from './change-subscription.ts'
+import {
+  changeSubscription,
+  REPLAY_MAX,
+  requireFound,
+  rotateWebhookSecret,
+  subscribe,
+  unsubscribe,
+} from './change-subscription.ts'
 import { checkTarget } from './check-target.ts'
 import { isEventPattern, unknownPatterns } from './event-types.ts'
 import {
@@ -29,8 +36,6 @@ import {
   SubscriptionRequest,
 } from './schema.ts'
 
-/** Whoever missed more reads the feed, or begins later. */
-const REPLAY_MAX = 100_000
 const SUBSCRIPTIONS_PATH = `${API_PREFIX}/webhooks/subscriptions`
 
 const MANAGE = { scope: 'webhooks.manage' } as const

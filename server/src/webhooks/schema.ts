@@ -95,7 +95,7 @@ export const NewSubscription = Type.Object(
   },
 )
 
-const Attempt = Type.Object(
+export const Attempt = Type.Object(
   {
     number: Type.Integer(),
     at: Type.String({ format: 'date-time' }),
@@ -107,6 +107,7 @@ const Attempt = Type.Object(
   },
   { title: 'Attempt' },
 )
+export type Attempt = Static<typeof Attempt>
 
 export const Delivery = Type.Object(
   {

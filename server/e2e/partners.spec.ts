@@ -1,0 +1,380 @@
+import { expect, test, type Locator, type Page } from '@playwright/test'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
+import { startService, type Service } from './service.ts'
+
+const START_TIMEOUT_MS = 90_000
+/** A walk through many pages, each with its own waits. */
+const WALK_TIMEOUT_MS = 120_000
+const PARTNER_API = '/api/partner/v1'
+const SECRET = /^hbs_[0-9a-f]{72}$/
+const MARKUP = '<img src=x onerror="document.title=1">'
+
+const run = promisify(execFile)
+let service: Service
+
+test.beforeAll(async () => {
+  test.setTimeout(START_TIMEOUT_MS)
+  service = await startService()
+})
+
+test.afterAll(async () => {
+  await service?.stop()
+})
+
+test.beforeEach(async ({ page }) => {
+  await signIn(page, service)
+})
+
+interface Handed {
+  id: string
+  secret: string
+  curl: string
+}
+
+/** What the dialog shows once. */
+async function readCredentials(dialog: Locator): Promise<Handed> {
+  const values = dialog.locator('pre')
+  await expect(values).toHaveCount(3)
+  const [id, secret, curl] = await values.allInnerTexts()
+  expect(secret).toMatch(SECRET)
+  return { id: id!, secret: secret!, curl: curl! }
+}
+
+async function saveAndClose(page: Page, dialog: Locator): Promise<void> {
+  await page.keyboard.press('Escape')
+  await expect(dialog.getByRole('button', { name: 'Close' })).toBeDisabled()
+  await dialog.getByLabel('I have saved it').check()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await expect(dialog).toBeHidden()
+}
+
+/** As a developer would paste it. */
+async function paste(command: string): Promise<{ access_token?: string; error?: string; scope?: string }> {
+  const { stdout } = await run('sh', ['-c', command])
+  return JSON.parse(stdout)
+}
+
+async function askToken(page: Page, { id, secret }: Pick<Handed, 'id' | 'secret'>): Promise<number> {
+  const body = { grant_type: 'client_credentials', client_id: id, client_secret: secret }
+  return (await page.request.post(`${service.url}${PARTNER_API}/oauth/token`, { data: body })).status()
+}
+
+async function callAsPartner(page: Page, token: string, path: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` }
+  return (await page.request.get(`${service.url}${PARTNER_API}${path}`, { headers })).status()
+}
+
+/** Through the API, for tests of what comes after. */
+async function makePartner(page: Page, name: string): Promise<Handed & { partnerId: number }> {
+  const answer = await page.request.post(`${service.url}${ADMIN_API}/communities/demo/partners`, {
+    headers: { origin: service.url },
+    data: { name, scopes: ['users.read'] },
+  })
+  const { data } = await answer.json()
+  return { partnerId: data.partner_id, id: data.client_id, secret: data.client_secret, curl: '' }
+}
+
+async function everythingAdminsCanRead(page: Page, partnerId: string): Promise<string> {
+  const paths = ['/partners', `/partners/${partnerId}`, '/calls?limit=100', '/calls/export', '/calls/errors', '/audit']
+  const texts = await Promise.all(
+    paths.map(async (path) => (await page.request.get(`${service.url}${ADMIN_API}/communities/demo${path}`)).text()),
+  )
+  return texts.join('\n')
+}
+
+test('Monday to Wednesday: access is given, watched and taken away', async ({ page }) => {
+  test.setTimeout(WALK_TIMEOUT_MS)
+  const complaints = complaintsOf(page)
+
+  // Monday: a bank gets access.
+  await openPage(page, service, 'partners', 'Partners')
+  await page.getByRole('button', { name: 'Add partner' }).click()
+  const form = page.getByRole('dialog', { name: 'Add a partner' })
+  await form.getByRole('button', { name: 'Add partner' }).click()
+  await expect(form.getByText('Enter the name of the organisation.')).toBeVisible()
+  await form.getByLabel('Name').fill('Riverside Bank')
+  await form.getByLabel('Contact').fill('Ada, +43 1 234')
+  await form.getByLabel('See members').check()
+  await form.getByLabel('Credit hours').check()
+  await form.getByLabel('Allowed addresses').fill('127.0.0.1\n10.0.0.1/8')
+  await form.getByRole('button', { name: 'Add partner' }).click()
+  await expect(form.getByText('10.0.0.1/8 has bits set beyond its prefix')).toBeVisible()
+  await expect(form.getByLabel('Name')).toHaveValue('Riverside Bank')
+  await form.getByLabel('Allowed addresses').fill('127.0.0.1')
+  await form.getByRole('button', { name: 'Add partner' }).click()
+
+  const handed = await test.step('the credentials are shown once, with a command that works', async () => {
+    const dialog = page.getByRole('dialog', { name: 'Credentials of Riverside Bank' })
+    const credentials = await readCredentials(dialog)
+    const download = page.waitForEvent('download')
+    await dialog.getByRole('button', { name: 'Download as a file' }).click()
+    expect((await download).suggestedFilename()).toBe(`hourbank-${credentials.id}.txt`)
+    await saveAndClose(page, dialog)
+    return credentials
+  })
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Riverside Bank')
+  const [, partnerId] = /partners\/(\d+)$/.exec(page.url())!
+
+  const granted = await paste(handed.curl)
+  expect(granted.scope).toBe('users.read wallet.write')
+  const token = granted.access_token!
+  expect(await callAsPartner(page, token, '/users?limit=1')).toBe(200)
+  expect(await callAsPartner(page, token, '/wallet/balance/1')).toBe(403)
+
+  await test.step('the secret is nowhere any more', async () => {
+    expect(await page.content()).not.toContain(handed.secret)
+    await page.reload()
+    await expect(page.getByText(handed.id)).toBeVisible()
+    await expect(page.getByLabel(`ends with ${handed.secret.slice(-4)}`)).toBeVisible()
+    expect(await page.content()).not.toContain(handed.secret)
+    expect(await everythingAdminsCanRead(page, partnerId!)).not.toContain(handed.secret)
+    expect(service.output()).not.toContain(handed.secret)
+    const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
+    expect(kept).not.toContain(handed.secret)
+  })
+
+  // Tuesday: what did it do?
+  await page.getByRole('link', { name: 'Its calls' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Calls')
+  await expect(page).toHaveURL(new RegExp(`partner=${partnerId}`))
+  const calls = page.getByRole('table', { name: 'Calls' })
+  await expect(async () => {
+    await page.getByRole('button', { name: 'Look again' }).click()
+    await expect(calls.getByRole('row')).toHaveCount(4, { timeout: 1_000 })
+  }).toPass()
+  await page.getByLabel('Answer', { exact: true }).selectOption('4xx')
+  await expect(page).toHaveURL(/status=4xx/)
+  await expect(calls.getByRole('row')).toHaveCount(2)
+  await expect(calls).toContainText('GET /wallet/balance/1')
+  await calls.getByRole('link').click()
+  const detail = page.getByRole('dialog', { name: 'One call' })
+  await expect(detail).toContainText('insufficient_scope')
+  await expect(detail).toContainText('tried something that it may not do')
+  // The address names the call: it can be passed on.
+  await page.reload()
+  await expect(detail).toContainText('insufficient_scope')
+  await page.keyboard.press('Escape')
+  await expect(page).not.toHaveURL(/call=/)
+  await page.getByText('Errors in groups').click()
+  const groups = page.getByRole('table', { name: 'Errors in groups' })
+  await expect(groups.getByRole('row', { name: /insufficient_scope/ })).toContainText('Riverside Bank')
+
+  // Wednesday: a new secret, then less and less.
+  await page.goto(`${service.url}/console/demo/partners/${partnerId}`)
+  await page.getByRole('button', { name: `New secret for ${handed.id}` }).click()
+  await page.getByRole('dialog', { name: 'Make a new secret?' }).getByLabel('For 24 hours').check()
+  await page.getByRole('button', { name: 'Make a new secret', exact: true }).click()
+  const rotated = page.getByRole('dialog', { name: 'New secret of Riverside Bank' })
+  const fresh = await readCredentials(rotated)
+  expect(fresh.id).toBe(handed.id)
+  await saveAndClose(page, rotated)
+  await expect(page.getByText('The old secret works until')).toBeVisible()
+  expect([await askToken(page, handed), await askToken(page, fresh)]).toEqual([200, 200])
+  await page.getByRole('button', { name: `End the old secret of ${handed.id}` }).click()
+  await page.getByRole('button', { name: 'End it now' }).click()
+  await expect(page.getByText('The old secret works until')).toBeHidden()
+  expect([await askToken(page, handed), await askToken(page, fresh)]).toEqual([401, 200])
+
+  await page.getByRole('button', { name: 'Suspend …' }).click()
+  await page.getByRole('button', { name: 'Suspend', exact: true }).click()
+  await expect(page.getByText('Every call of this partner is refused.')).toBeVisible()
+  expect(await callAsPartner(page, token, '/users?limit=1')).toBe(401)
+  expect(await askToken(page, fresh)).toBe(401)
+  await page.getByRole('button', { name: 'Resume …' }).click()
+  await page.getByRole('button', { name: 'Resume', exact: true }).click()
+  await expect(page.getByText('Every call of this partner is refused.')).toBeHidden()
+  expect(await callAsPartner(page, token, '/users?limit=1')).toBe(200)
+
+  await page.getByRole('button', { name: `Revoke ${handed.id}` }).click()
+  const question = page.getByRole('dialog', { name: 'Revoke these credentials?' })
+  await expect(question.getByRole('button', { name: 'Revoke for good' })).toBeDisabled()
+  await question.getByLabel('Type “Riverside Bank” to confirm').fill('Riverside Bank')
+  await question.getByRole('button', { name: 'Revoke for good' }).click()
+  await expect(page.getByRole('table', { name: 'Credentials' })).toContainText('Revoked')
+  expect(await callAsPartner(page, token, '/users?limit=1')).toBe(401)
+  expect(await askToken(page, fresh)).toBe(401)
+  expect(await everythingAdminsCanRead(page, partnerId!)).not.toContain(fresh.secret)
+  expect(service.output()).not.toContain(fresh.secret)
+  expect(complaints).toEqual([])
+})
+
+test('a test community is made for a new partner, used, and removed', async ({ page }) => {
+  test.setTimeout(WALK_TIMEOUT_MS)
+  await openPage(page, service, 'partners', 'Partners')
+  await page.getByRole('button', { name: 'Make a test community …' }).click()
+  const form = page.getByRole('dialog', { name: 'Make a test community' })
+  await form.getByLabel('Name').fill('Trial of the Care Network')
+  await form.getByRole('button', { name: 'Make it' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Credentials of Trial of the Care Network' })
+  await expect(dialog).toBeVisible({ timeout: START_TIMEOUT_MS })
+  const handed = await readCredentials(dialog)
+  await saveAndClose(page, dialog)
+  await expect(page).toHaveURL(/\/console\/test-trial-of-the-care-network\/overview$/)
+
+  const { access_token: token } = await paste(handed.curl)
+  const headers = { authorization: `Bearer ${token}` }
+  const users = await page.request.get(`${service.url}${PARTNER_API}/users?limit=1`, { headers })
+  const [member] = (await users.json()).data
+  const credit = { user_id: member.id, hours: 1.5, reference: 'first' }
+  const credited = await page.request.post(`${service.url}${PARTNER_API}/wallet/credit`, { headers, data: credit })
+  expect(credited.status()).toBe(201)
+  await page.goto(`${service.url}/console/test-trial-of-the-care-network/partners`)
+  await expect(page.getByRole('table', { name: 'Partners' })).toContainText('1.5 h of 2,000 h')
+  // A test community is not a place to make others from.
+  await expect(page.getByRole('button', { name: 'Make a test community …' })).toHaveCount(0)
+
+  await page.goto(`${service.url}/console/test-trial-of-the-care-network/community`)
+  await page.getByRole('button', { name: 'Remove …' }).click()
+  const question = page.getByRole('dialog', { name: 'Remove Trial of the Care Network?' })
+  await question.getByLabel('Type “test-trial-of-the-care-network” to confirm').fill('test-trial-of-the-care-network')
+  await question.getByRole('button', { name: 'Remove for good' }).click()
+  await expect(page).toHaveURL(/\/console\/demo\/overview$/)
+  expect(await askToken(page, handed)).toBe(401)
+  expect(await callAsPartner(page, token!, '/users')).toBe(401)
+  await page.goto(`${service.url}/console/demo/community`)
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Remove …' })).toHaveCount(0)
+})
+
+test('switching the partner API off is told to everyone, and undone', async ({ page }) => {
+  const complaints = complaintsOf(page)
+  const { id, secret } = await makePartner(page, 'Told off')
+  await openPage(page, service, 'partners', 'Partners')
+  await page.getByRole('button', { name: 'Switch off …' }).click()
+  const form = page.getByRole('dialog', { name: 'Switch the partner API off?' })
+  await form.getByRole('button', { name: 'Switch off' }).click()
+  await expect(form.getByText('Say why: partners are told.')).toBeVisible()
+  await form.getByLabel('Reason').fill('We move house until noon')
+  await form.getByRole('button', { name: 'Switch off' }).click()
+  await expect(form).toBeHidden()
+  expect(await askToken(page, { id, secret })).toBe(503)
+  await openPage(page, service, 'calls', 'Calls')
+  await expect(page.getByText('The partner API of this community is switched off')).toContainText('We move house')
+  await expectAccessible(page)
+  await page.getByRole('link', { name: 'To the switch' }).click()
+  await page.getByRole('button', { name: 'Switch on …' }).click()
+  await page.getByRole('button', { name: 'Switch on', exact: true }).click()
+  await expect(page.getByText('The partner API of this community is switched off')).toBeHidden()
+  expect(await askToken(page, { id, secret })).toBe(200)
+  expect(complaints).toEqual([])
+})
+
+test('by keyboard alone a partner is added, and its credentials are saved', async ({ page }) => {
+  const complaints = complaintsOf(page)
+  await openPage(page, service, 'partners', 'Partners')
+  const tabTo = async (target: Locator) => {
+    for (let presses = 0; presses < 60; presses++) {
+      if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return
+      await page.keyboard.press('Tab')
+    }
+    throw new Error(`the focus never came to ${target}`)
+  }
+  await tabTo(page.getByRole('button', { name: 'Add partner' }))
+  await page.keyboard.press('Enter')
+  const form = page.getByRole('dialog', { name: 'Add a partner' })
+  await tabTo(form.getByLabel('Name'))
+  await page.keyboard.type('Keyboard Care')
+  await tabTo(form.getByLabel('Read balances'))
+  await page.keyboard.press('Space')
+  await tabTo(form.getByLabel('Calls per minute'))
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'Credentials of Keyboard Care' })
+  await expect(dialog).toBeVisible()
+  await tabTo(dialog.getByLabel('I have saved it'))
+  await page.keyboard.press('Space')
+  await tabTo(dialog.getByRole('button', { name: 'Close' }))
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Keyboard Care')
+  await openPage(page, service, 'calls', 'Calls')
+  await tabTo(page.getByLabel('Method'))
+  await page.keyboard.press('P')
+  await expect(page).toHaveURL(/method=P/)
+  expect(complaints).toEqual([])
+})
+
+test('a failed save keeps what was typed, and says so', async ({ page }) => {
+  await openPage(page, service, 'partners', 'Partners')
+  await page.getByRole('button', { name: 'Add partner' }).click()
+  const form = page.getByRole('dialog', { name: 'Add a partner' })
+  await form.getByLabel('Name').fill('Never saved')
+  await form.getByLabel('Read balances').check()
+  await page.route('**/partners', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()))
+  await form.getByRole('button', { name: 'Add partner' }).click()
+  await expect(form.getByRole('alert')).toContainText('No connection to the service')
+  await expect(form.getByLabel('Name')).toHaveValue('Never saved')
+  await page.unrouteAll()
+  await form.getByRole('button', { name: 'Add partner' }).click()
+  await expect(page.getByRole('dialog', { name: 'Credentials of Never saved' })).toBeVisible()
+})
+
+test('a viewer sees everything and no button to change it', async ({ page, browser }) => {
+  const { partnerId, id } = await makePartner(page, 'Looked at')
+  const invited = await page.request.post(`${service.url}${ADMIN_API}/communities/demo/administrators`, {
+    headers: { origin: service.url },
+    data: { email: 'vera@demo.example', name: 'Vera', role: 'viewer' },
+  })
+  const { link } = (await invited.json()).data
+  const theirs = await browser.newPage()
+  const used = await theirs.request.post(`${service.url}${ADMIN_API}/links/use`, {
+    headers: { origin: service.url },
+    data: { token: new URL(link.url).hash.slice(1), password: PASSWORD },
+  })
+  expect(used.ok()).toBe(true)
+  await openPage(theirs, service, 'partners', 'Partners')
+  await expect(theirs.getByRole('table', { name: 'Partners' })).toContainText('Looked at')
+  for (const name of ['Add partner', 'Switch off …', 'Make a test community …']) {
+    await expect(theirs.getByRole('button', { name })).toHaveCount(0)
+  }
+  await openPage(theirs, service, `partners/${partnerId}`, 'Looked at')
+  await expect(theirs.getByText(id)).toBeVisible()
+  await expect(theirs.getByText('See members')).toBeVisible()
+  await expect(theirs.getByRole('main').getByRole('button')).toHaveCount(0)
+  await expectAccessible(theirs)
+  await theirs.close()
+})
+
+test('every page can be used by everyone, and shows markup as text', async ({ page }) => {
+  test.setTimeout(WALK_TIMEOUT_MS)
+  const complaints = complaintsOf(page)
+  const { partnerId, id, secret } = await makePartner(page, MARKUP)
+  await askToken(page, { id, secret: 'wrong' })
+  await askToken(page, { id, secret })
+
+  await openPage(page, service, 'partners', 'Partners')
+  await expect(page.getByRole('link', { name: MARKUP })).toBeVisible()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Add partner' }).click()
+  await expect(page.getByRole('dialog', { name: 'Add a partner' })).toBeVisible()
+  await expectAccessible(page)
+
+  await openPage(page, service, `partners/${partnerId}`, MARKUP)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: `New secret for ${id}` }).click()
+  await expect(page.getByRole('dialog', { name: 'Make a new secret?' })).toBeVisible()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Make a new secret', exact: true }).click()
+  await expect(page.getByRole('dialog', { name: `New secret of ${MARKUP}` })).toBeVisible()
+  await expectAccessible(page)
+  await saveAndClose(page, page.getByRole('dialog'))
+  await page.getByRole('button', { name: `Revoke ${id}` }).click()
+  await expect(page.getByRole('dialog', { name: 'Revoke these credentials?' })).toBeVisible()
+  await expectAccessible(page)
+
+  await expect(async () => {
+    await openPage(page, service, 'calls?status=401', 'Calls')
+    await expect(page.getByRole('table', { name: 'Calls' }).getByRole('link').first()).toBeVisible({ timeout: 1_000 })
+  }).toPass()
+  await expectAccessible(page)
+  await page.getByRole('table', { name: 'Calls' }).getByRole('link').first().click()
+  await expect(page.getByRole('dialog', { name: 'One call' })).toContainText('invalid_client')
+  await expectAccessible(page)
+  await openPage(page, service, 'calls?view=errors&period=days', 'Calls')
+  await expect(page.getByRole('table', { name: 'Errors in groups' })).toBeVisible()
+  await expectAccessible(page)
+  await openPage(page, service, 'partners?q=nobody+has+this+name', 'Partners')
+  await expect(page.getByText('No partner matches')).toBeVisible()
+  await expectAccessible(page)
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,98 @@
+import { Type } from 'typebox'
+import { adminActor } from '../audit/admin-actor.ts'
+import { recordAudit } from '../audit/record.ts'
+import { sendCsv } from '../csv/send-csv.ts'
+import type { AdminApi } from '../http/admin-api.ts'
+import type { Deps } from '../http/deps.ts'
+import { finishList, PageMeta, PageQuery, readTimedListRequest } from '../http/paging.ts'
+import { NotFound, Refusal } from '../refusal.ts'
+import { Call, CallDetail, CallFilters, ErrorGroup, PeriodQuery } from './admin-schema.ts'
+import { callsExport } from './export-calls.ts'
+import { findCall, groupErrors, listCalls, type CallFilter } from './queries.ts'
+
+const TAGS = ['Calls']
+const GROUPS_MAX = 50
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export function callAdminRoutes(api: AdminApi, { sql, longSql, config, epoch }: Deps): void {
+  api.get('/communities/:slug/calls', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'What partners called, the newest first',
+      tags: TAGS,
+      querystring: Type.Object({ ...PageQuery, ...CallFilters }),
+      response: { 200: Type.Object({ data: Type.Array(Call), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { query, community } = request
+      const list = readTimedListRequest(await epoch(), 'admin calls', query)
+      const filter = readFilter(query)
+      const page = { after: list.after, limit: list.limit + 1 }
+      const found = filter ? await listCalls(sql, community.id, filter, page) : []
+      const placeOf = ({ request_id: id, at }: { request_id: string; at: string }) => ({ id, at })
+      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl)
+      return { data: rows, meta }
+    },
+  })
+
+  api.get('/communities/:slug/calls/errors', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'What went wrong: refused calls in groups, the most frequent first',
+      tags: TAGS,
+      querystring: Type.Object({ partner_id: CallFilters.partner_id, ...PeriodQuery }),
+      response: { 200: Type.Object({ data: Type.Array(ErrorGroup) }) },
+    },
+    handler: async ({ community, query }) => ({ data: await groupErrors(sql, community.id, query, GROUPS_MAX) }),
+  })
+
+  api.get('/communities/:slug/calls/export', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'Calls as CSV',
+      tags: TAGS,
+      querystring: Type.Object(CallFilters),
+    },
+    handler: async (request, reply) => {
+      const { id: communityId, slug } = request.community
+      const filter = readFilter(request.query)
+      if (!filter) throw new Refusal('This is not a request id.', { field: 'request_id' })
+      // Before the first row leaves: what is not recorded did not happen.
+      await recordAudit(sql, communityId, adminActor(request), {
+        action: 'calls.exported',
+        subject: { kind: 'community', id: communityId },
+        detail: { ...filter },
+      })
+      return sendCsv(reply, longSql, callsExport(communityId, filter), `${slug}-calls.csv`)
+    },
+  })
+
+  api.get('/communities/:slug/calls/:request_id', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'One call in detail',
+      tags: TAGS,
+      params: Type.Object({ slug: Type.String(), request_id: Type.String() }),
+      response: { 200: Type.Object({ data: CallDetail }) },
+    },
+    handler: async ({ community, params }) => {
+      const requestId = readUuid(params.request_id)
+      const call = requestId && (await findCall(sql, community.id, requestId))
+      if (!call) throw new NotFound('There is no such call. Calls are kept for a limited time.')
+      return { data: call }
+    },
+  })
+}
+
+/** Undefined where nothing can match: what is no request id is nobody's. */
+function readFilter({ limit: _limit, cursor: _cursor, ...filter }: CallFilter & { limit?: number; cursor?: string }) {
+  if (filter.request_id === undefined) return filter
+  const requestId = readUuid(filter.request_id)
+  return requestId === undefined ? undefined : { ...filter, request_id: requestId }
+}
+
+/** As people paste it. */
+function readUuid(text: string): string | undefined {
+  const uuid = text.trim().toLowerCase()
+  return UUID.test(uuid) ? uuid : undefined
+}

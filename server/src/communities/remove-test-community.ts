@@ -1,0 +1,69 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { inOrderOfReference, listTables, type Table } from '../db/catalogue.ts'
+import { announceAccessChange } from '../db/channel.ts'
+import { transaction, type Queries, type Sql } from '../db/connect.ts'
+import { NotFound, Refusal } from '../refusal.ts'
+import { findCommunityById, lockCommunity } from './test-queries.ts'
+
+/** All that is in it, from every table, at once. Only a test community: the books of a real one are kept for good. */
+export async function removeTestCommunity(
+  sql: Sql,
+  actor: Actor,
+  communityId: number,
+  confirmedSlug: string,
+): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const community = await lockCommunity(tx, communityId)
+    if (!community) throw new NotFound('There is no such community.')
+    if (!community.test) throw new Refusal('Only a test community can be removed.')
+    if (confirmedSlug !== community.slug) {
+      throw new Refusal(`Type ${community.slug} to confirm.`, { field: 'confirm' })
+    }
+    await deleteRows(tx, communityId)
+    await tx`delete from communities where id = ${communityId}`
+    await recordRemoval(tx, actor, communityId, community)
+    await announceAccessChange(tx, { communityId })
+  })
+}
+
+async function deleteRows(tx: Queries, communityId: number): Promise<void> {
+  const tables = (await listTables(tx)).filter(({ columns }) => columns.includes('community_id'))
+  const ordered = inOrderOfReference(tables)
+  // Calls that are under way, a credit or a token, wait for these rows or are waited for: nothing slips in between.
+  // Wallets first, as everywhere: a credit that holds one goes on to its partner's row.
+  for (const table of ordered.filter((one) => isReferredTo(one, tables)).toSorted(walletsFirst)) {
+    await lockRows(tx, table, communityId)
+  }
+  for (const { name } of ordered.toReversed()) {
+    await tx`delete from ${tx(name)} where community_id = ${communityId}`
+  }
+}
+
+function walletsFirst(one: Table, other: Table): number {
+  return Number(other.name === 'accounts') - Number(one.name === 'accounts')
+}
+
+function isReferredTo({ name }: Table, tables: Table[]): boolean {
+  return tables.some(({ references }) => references.includes(name))
+}
+
+/** In the order of ids, as whatever moves hours locks wallets. */
+async function lockRows(tx: Queries, { name, columns }: Table, communityId: number): Promise<void> {
+  const order = columns.includes('id') ? 'id' : 'community_id'
+  await tx`select from ${tx(name)} where community_id = ${communityId} order by ${tx(order)} for update`
+}
+
+/** Its own audit log is gone with it; the community it was made from keeps the record. */
+async function recordRemoval(
+  tx: Queries,
+  actor: Actor,
+  communityId: number,
+  { slug, name, test_of }: { slug: string; name: string; test_of: number | null },
+): Promise<void> {
+  if (test_of === null || !(await findCommunityById(tx, test_of))) return
+  await recordAudit(tx, test_of, actor, {
+    action: 'test_community.removed',
+    subject: { kind: 'community', id: communityId },
+    detail: { slug, name },
+  })
+}

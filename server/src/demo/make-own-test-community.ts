@@ -1,0 +1,53 @@
+import { addRole } from '../admins/create-admin.ts'
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { countTestCommunities, findCommunityById, listSlugsLike, markTestOf } from '../communities/test-queries.ts'
+import type { Sql } from '../db/connect.ts'
+import { Refusal } from '../refusal.ts'
+import { makeTestCommunity } from './make-demo.ts'
+
+const TEST_COMMUNITIES_MAX = 10
+const SLUG_START = 'test-'
+/** Leaves room for a number in the 63 characters of a slug. */
+const SLUG_LENGTH_MAX = 50
+
+/** A test community that belongs to the administrator who asks for it. The community it is made from keeps a record. */
+export async function makeOwnTestCommunity(
+  sql: Sql,
+  actor: Actor,
+  ownerId: number,
+  { id: communityId, time_zone: timeZone }: { id: number; time_zone: string },
+  name: string,
+) {
+  if ((await findCommunityById(sql, communityId))?.test) {
+    throw new Refusal('This is a test community itself. Make another one from your own community.')
+  }
+  if ((await countTestCommunities(sql, communityId)) >= TEST_COMMUNITIES_MAX) {
+    throw new Refusal(`There are ${TEST_COMMUNITIES_MAX} test communities already. Remove one that is no longer used.`)
+  }
+  const slug = freeSlug(name, await listSlugsLike(sql, slugOf(name)))
+  return makeTestCommunity(sql, actor, { slug, name, timeZone }, {}, async (tx, community) => {
+    await markTestOf(tx, community.id, communityId)
+    await addRole(tx, actor, community.id, ownerId, 'owner')
+    await recordAudit(tx, communityId, actor, {
+      action: 'test_community.created',
+      subject: { kind: 'community', id: community.id },
+      detail: { slug, name: community.name },
+    })
+  })
+}
+
+function slugOf(name: string): string {
+  const words =
+    name
+      .normalize('NFKD')
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? []
+  return `${SLUG_START}${words.join('-') || 'community'}`.slice(0, SLUG_LENGTH_MAX).replace(/-$/, '')
+}
+
+function freeSlug(name: string, taken: string[]): string {
+  const base = slugOf(name)
+  let slug = base
+  for (let n = 2; taken.includes(slug); n++) slug = `${base}-${n}`
+  return slug
+}

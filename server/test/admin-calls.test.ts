@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { addAdmin, newBrowser } from './admin.ts'
+import { eventually, startBank, type Bank } from './bank.ts'
+
+const NOON = Date.parse('2026-03-02T12:00:00Z')
+
+interface Logged {
+  minute: number
+  partner_id?: number | null
+  method?: string
+  path?: string
+  route?: string | null
+  status?: number
+  error?: string | null
+  user_agent?: string
+}
+
+/** As if they had been called, so many minutes past noon. */
+async function log({ sql, communityId, partner }: Bank, calls: Logged[], community = communityId): Promise<string[]> {
+  const rows = calls.map(({ minute, ...call }) => ({
+    community_id: community,
+    at: new Date(NOON + minute * 60_000),
+    request_id: randomUUID(),
+    partner_id: partner.partnerId,
+    method: 'GET',
+    path: '/api/partner/v1/users',
+    route: '/api/partner/v1/users',
+    status: 200,
+    error: null,
+    user_agent: 'test',
+    duration_ms: 1.5,
+    ...call,
+  }))
+  await sql`insert into call_log ${sql(rows)}`
+  return rows.map(({ request_id }) => request_id)
+}
+
+const ids = (body: { data: { request_id: string }[] }) => body.data.map(({ request_id }) => request_id)
+
+test('what a partner called is there within moments, with its refusal in words', async () => {
+  const bank = await startBank({ scopes: ['users.read'] })
+  const viewer = await addAdmin(bank, 'viewer')
+  const token = await bank.token()
+  const refused = await bank.call('/wallet/balance/1', { token, headers: { 'user-agent': 'bank/1.0' } })
+  expect(refused.status).toBe(403)
+  const requestId = refused.headers.get('request-id')!
+  const call = await eventually(async () => {
+    const { status, body } = await viewer.call(`/calls/${requestId}`)
+    return status === 200 && body.data
+  })
+  expect(call).toMatchObject({
+    request_id: requestId,
+    partner_id: bank.partner.partnerId,
+    partner_name: 'Bank',
+    client_id: bank.partner.clientId,
+    method: 'GET',
+    path: '/api/partner/v1/wallet/balance/1',
+    status: 403,
+    error: 'insufficient_scope',
+    error_description: 'The access token does not cover this operation.',
+    address: '127.0.0.1',
+    user_agent: 'bank/1.0',
+  })
+  const { body: list } = await viewer.call('/calls')
+  expect(list.data.map(({ status }: { status: number }) => status)).toEqual([403, 200])
+  expect(JSON.stringify(list)).not.toContain(bank.partner.clientSecret)
+})
+
+test('every filter finds what it says, alone and together', async () => {
+  const bank = await startBank()
+  const viewer = await addAdmin(bank, 'viewer')
+  const other = await bank.addPartner()
+  const [get, post, missing, broken, foreign] = await log(bank, [
+    { minute: 0 },
+    { minute: 1, method: 'POST', path: '/api/partner/v1/wallet/credit', status: 201 },
+    { minute: 2, path: '/api/partner/v1/users/77', status: 404, error: 'user_not_found' },
+    { minute: 3, status: 503, error: 'unavailable' },
+    { minute: 4, partner_id: other.partnerId },
+  ])
+  const found: [query: string, expected: (string | undefined)[]][] = [
+    ['', [foreign, broken, missing, post, get]],
+    [`partner_id=${other.partnerId}`, [foreign]],
+    ['status=404', [missing]],
+    ['status=4xx', [missing]],
+    ['status=5xx', [broken]],
+    ['status=2xx', [foreign, post, get]],
+    ['method=post', [post]],
+    ['path=USERS/', [missing]],
+    ['path=/api/partner/v1/wallet', [post]],
+    ['path=%25', []],
+    ['error=user_not_found', [missing]],
+    ['from=2026-03-02T12:03:00Z', [foreign, broken]],
+    ['until=2026-03-02T12:01:00Z', [get]],
+    ['from=2026-03-02T12:01:00Z&until=2026-03-02T12:03:00Z&status=2xx', [post]],
+    [`request_id=%20${missing!.toUpperCase()}`, [missing]],
+    ['request_id=unknown', []],
+  ]
+  for (const [query, expected] of found) {
+    expect(ids((await viewer.call(`/calls?${query}`)).body), query).toEqual(expected)
+  }
+  for (const query of ['status=9', 'status=4x', 'from=yesterday', 'partner_id=x', 'limit=0', 'cursor=x']) {
+    expect((await viewer.call(`/calls?${query}`)).body.error, query).toBe('validation_failed')
+  }
+})
+
+test('page by page nothing is missed or told twice, although many calls have the same time', async () => {
+  const bank = await startBank()
+  const viewer = await addAdmin(bank, 'viewer')
+  const logged = await log(
+    bank,
+    Array.from({ length: 25 }, (_, n) => ({ minute: n < 20 ? 5 : n })),
+  )
+  const seen: string[] = []
+  let cursor = ''
+  do {
+    const { body } = await viewer.call(`/calls?limit=4&status=2xx${cursor && `&cursor=${cursor}`}`)
+    seen.push(...ids(body))
+    cursor = body.meta.next_cursor
+    // What comes in meanwhile belongs before the first page.
+    await log(bank, [{ minute: 60 }])
+  } while (cursor)
+  expect(seen.toSorted()).toEqual(logged.toSorted())
+  const first = await viewer.call('/calls?limit=4')
+  expect((await viewer.call(`/calls?limit=4&status=4xx&cursor=${first.body.meta.next_cursor}`)).status).toBe(422)
+})
+
+test('errors are told in groups, the most frequent first', async () => {
+  const bank = await startBank()
+  const viewer = await addAdmin(bank, 'viewer')
+  const scope = { status: 403, error: 'insufficient_scope' }
+  await log(bank, [
+    { minute: 0 },
+    { minute: 1, ...scope },
+    { minute: 2, ...scope },
+    { minute: 3, ...scope, method: 'POST', route: null },
+    { minute: 90, status: 500, error: 'internal_error' },
+  ])
+  const { data } = (await viewer.call('/calls/errors?until=2026-03-02T13:00:00Z')).body
+  expect(data).toEqual([
+    {
+      ...scope,
+      method: 'GET',
+      route: '/api/partner/v1/users',
+      partner_id: bank.partner.partnerId,
+      partner_name: 'Bank',
+      count: 2,
+      last_at: '2026-03-02T12:02:00Z',
+    },
+    expect.objectContaining({ ...scope, method: 'POST', route: null, count: 1 }),
+  ])
+  const all = (await viewer.call('/calls/errors')).body.data
+  expect(all.map(({ error }: { error: string }) => error)).toContain('internal_error')
+  expect((await viewer.call('/calls/errors?partner_id=987654')).body.data).toEqual([])
+})
+
+test('an export holds what the filters find, harmless to spreadsheets, and is on record', async () => {
+  const bank = await startBank()
+  const viewer = await addAdmin(bank, 'viewer')
+  const [, bad] = await log(bank, [
+    { minute: 0 },
+    { minute: 1, status: 404, error: 'not_found', user_agent: '=HYPERLINK("http://evil.example")' },
+  ])
+  const { status, headers, body } = await viewer.call('/calls/export?status=4xx')
+  expect(status).toBe(200)
+  expect(headers.get('content-type')).toContain('text/csv')
+  expect(headers.get('content-disposition')).toBe('attachment; filename="town-calls.csv"')
+  const lines = (body as string).replace('\uFEFF', '').trim().split('\r\n')
+  expect(lines).toHaveLength(2)
+  expect(lines[0]).toMatch(/^at,request_id,partner_id/)
+  expect(lines[1]).toContain(bad)
+  expect(lines[1]).toContain(`"'=HYPERLINK(""http://evil.example"")"`)
+  const [audit] = await bank.sql`
+    select actor_id, detail from audit_log where community_id = ${bank.communityId} and action = 'calls.exported'`
+  expect(audit).toEqual({ actor_id: viewer.id, detail: { status: '4xx' } })
+  expect((await viewer.call('/calls/export?request_id=x')).status).toBe(422)
+})
+
+test('calls of another community are nobody else’s, and without a session there are none', async () => {
+  const bank = await startBank()
+  const viewer = await addAdmin(bank, 'viewer')
+  const elsewhere = await bank.addCommunity('elsewhere')
+  const [theirs] = await log(bank, [{ minute: 0, status: 404, error: 'not_found' }], elsewhere)
+  expect(ids((await viewer.call('/calls')).body)).toEqual([])
+  expect(ids((await viewer.call(`/calls?request_id=${theirs}`)).body)).toEqual([])
+  expect((await viewer.call('/calls/errors')).body.data).toEqual([])
+  expect((await viewer.call('/calls/export')).body).not.toContain(theirs)
+  for (const id of [theirs, randomUUID(), 'x']) expect((await viewer.call(`/calls/${id}`)).status).toBe(404)
+  for (const path of ['/calls', '/calls/errors', '/calls/export', `/calls/${theirs}`]) {
+    expect((await viewer.call(`/communities/elsewhere${path}`)).status).toBe(404)
+    expect((await newBrowser(bank).call(path)).body.error).toBe('sign_in_required')
+  }
+})

@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { publishListing } from '../src/listings/change-listing.ts'
+import { addMember, hideMember, leave } from '../src/members/change-member.ts'
+import { eraseMember } from '../src/members/erase-member.ts'
+import { addAdmin, newBrowser } from './admin.ts'
+import { startBank, TESTER, type Bank } from './bank.ts'
+
+const addPerson = (bank: Bank, name: string, communityId = bank.communityId) =>
+  addMember(bank.sql, TESTER, communityId, { name })
+
+const publish = (bank: Bank, member_id: number, title: string, rest: { type?: 'request'; category?: string } = {}) =>
+  publishListing(bank.sql, TESTER, bank.communityId, {
+    member_id,
+    type: 'service',
+    title,
+    description: '',
+    category: 'Kitchen',
+    centihours: null,
+    external_id: null,
+    ...rest,
+  })
+
+const titles = (answer: { body: any }): string[] => answer.body.data.map(({ title }: { title: string }) => title)
+
+async function audited(bank: Bank, id: number): Promise<string[]> {
+  const rows = await bank.sql<{ action: string }[]>`
+    select action from audit_log where community_id = ${bank.communityId} and actor_kind = 'admin'
+      and subject_kind = 'listing' and subject_id = ${id} order by id`
+  return rows.map(({ action }) => action)
+}
+
+test('an administrator publishes, changes, closes and reopens a listing for a member', async () => {
+  const bank = await startBank()
+  const manager = await addAdmin(bank, 'manager')
+  const ada = await addPerson(bank, 'Ada')
+  const body = {
+    member_id: ada.id,
+    type: 'service',
+    title: ' Bread ',
+    description: 'Two\nloaves',
+    category: 'Kitchen',
+    hours: 1.5,
+  }
+  const added = await manager.call('/listings', { body })
+  expect(added.status).toBe(201)
+  expect(added.body.data).toMatchObject({
+    title: 'Bread',
+    description: 'Two\nloaves',
+    hours: 1.5,
+    status: 'active',
+    visible: true,
+    member: { id: ada.id, name: 'Ada', status: 'active', hidden: false },
+  })
+  const path = `/listings/${added.body.data.id}`
+  const changed = await manager.call(path, { method: 'PATCH', body: { category: 'Baking', hours: null } })
+  expect(changed.body.data).toMatchObject({ title: 'Bread', category: 'Baking', hours: null })
+  expect((await manager.call(path, { method: 'PATCH', body: {} })).status).toBe(200)
+  expect((await manager.call(`${path}/close`, { method: 'POST' })).body.data).toMatchObject({ status: 'closed' })
+  expect((await manager.call(`${path}/reopen`, { method: 'POST' })).body.data).toMatchObject({ status: 'active' })
+  expect((await manager.call(path)).body.data).toMatchObject({ status: 'active', visible: true })
+  expect(await audited(bank, added.body.data.id)).toEqual([
+    'listing.published',
+    'listing.updated',
+    'listing.closed',
+    'listing.published',
+  ])
+})
+
+test('listings are searched by words and filtered by type, category, status and member', async () => {
+  const bank = await startBank()
+  const viewer = await addAdmin(bank, 'viewer')
+  const [ada, ben, gone] = [await addPerson(bank, 'Ada'), await addPerson(bank, 'Ben'), await addPerson(bank, 'Gone')]
+  await publish(bank, ada.id, 'Gardening')
+  await publish(bank, ben.id, 'Garden chairs wanted', { type: 'request', category: 'Outdoors' })
+  await publish(bank, ben.id, 'Sourdough')
+  await publish(bank, gone.id, 'Garden gnomes')
+  await eraseMember(bank.sql, TESTER, bank.communityId, gone.id)
+  await hideMember(bank.sql, TESTER, bank.communityId, ada.id)
+  await leave(bank.sql, TESTER, bank.communityId, ben.id)
+
+  expect(titles(await viewer.call('/listings'))).toEqual(['Sourdough', 'Garden chairs wanted', 'Gardening'])
+  expect(titles(await viewer.call('/listings?q=gard'))).toEqual(['Garden chairs wanted', 'Gardening'])
+  expect(titles(await viewer.call('/listings?q=chair%20gard'))).toEqual(['Garden chairs wanted'])
+  expect(titles(await viewer.call(`/listings?q=${encodeURIComponent("' & !")}`))).toEqual([])
+  expect(titles(await viewer.call('/listings?type=request'))).toEqual(['Garden chairs wanted'])
+  expect(titles(await viewer.call('/listings?category=Kitchen'))).toEqual(['Sourdough', 'Gardening'])
+  expect(titles(await viewer.call('/listings?status=active'))).toEqual(['Gardening'])
+  expect(titles(await viewer.call(`/listings?member_id=${ben.id}&status=closed`))).toHaveLength(2)
+
+  const first = await viewer.call('/listings?limit=2')
+  const rest = await viewer.call(`/listings?limit=2&cursor=${first.body.meta.next_cursor}`)
+  expect([...titles(first), ...titles(rest)]).toEqual(['Sourdough', 'Garden chairs wanted', 'Gardening'])
+})
+
+test('what is wrong with a listing is said beside its field, and nothing is written', async () => {
+  const bank = await startBank()
+  const manager = await addAdmin(bank, 'manager')
+  const elsewhere = await bank.addCommunity('elsewhere')
+  const [ada, left] = [await addPerson(bank, 'Ada'), await addPerson(bank, 'Left')]
+  const stranger = await addPerson(bank, 'Stranger', elsewhere)
+  await leave(bank.sql, TESTER, bank.communityId, left.id)
+  const good = { member_id: ada.id, type: 'service', title: 'Bread', category: 'Kitchen' }
+  const fieldsOf = async (change: object) => {
+    const { status, body } = await manager.call('/listings', { body: { ...good, ...change } })
+    expect(status).toBe(422)
+    return body.errors.map(({ field }: { field: string }) => field)
+  }
+  expect(await fieldsOf({ title: ' ', category: '', hours: -1 })).toEqual(['title', 'category', 'hours'])
+  expect(await fieldsOf({ description: 'x'.repeat(5001) })).toEqual(['description'])
+  expect(await fieldsOf({ description: 'a\0b' })).toEqual(['description'])
+  expect(await fieldsOf({ hours: 1.234 })).toEqual(['hours'])
+  expect(await fieldsOf({ type: 'gift' })).toEqual(['type'])
+  for (const member_id of [left.id, stranger.id, 999_999]) expect(await fieldsOf({ member_id })).toEqual(['member_id'])
+  expect((await manager.call('/listings')).body.data).toEqual([])
+
+  const own = await publish(bank, ada.id, 'Bread')
+  await leave(bank.sql, TESTER, bank.communityId, ada.id)
+  const reopened = await manager.call(`/listings/${own.id}/reopen`, { method: 'POST' })
+  expect(reopened).toMatchObject({ status: 409, body: { error: 'refused' } })
+})
+
+test('nobody reads or changes listings without a session, as a viewer, or in another community', async () => {
+  const bank = await startBank()
+  const listing = await publish(bank, (await addPerson(bank, 'Ada')).id, 'Bread')
+  const elsewhere = await bank.addCommunity('elsewhere')
+  const [viewer, outsider] = [await addAdmin(bank, 'viewer'), await addAdmin(bank, 'owner', elsewhere, 'elsewhere')]
+  const changes = [
+    [`/listings/${listing.id}`, { method: 'PATCH', body: { title: 'X' } }],
+    [`/listings/${listing.id}/close`, { method: 'POST' }],
+    [`/listings/${listing.id}/reopen`, { method: 'POST' }],
+  ] as const
+  for (const path of ['/listings', `/listings/${listing.id}`, '/listings/export']) {
+    expect((await newBrowser(bank).call(path)).status).toBe(401)
+    expect((await viewer.call(path)).status).toBe(200)
+  }
+  const csv = { headers: { 'content-type': 'text/csv' }, body: 'external_id' }
+  for (const [path, options] of [...changes, ['/listings', { body: {} }], ['/listings/import', csv]] as const) {
+    expect((await newBrowser(bank).call(path, options)).status, path).toBe(401)
+    expect((await viewer.call(path, options)).body.error, path).toBe('role_insufficient')
+  }
+  expect((await outsider.call(`/listings/${listing.id}`)).status).toBe(404)
+  for (const [path, options] of changes) expect((await outsider.call(path, options)).status, path).toBe(404)
+  expect((await viewer.call(`/listings/${listing.id}`)).body.data).toMatchObject({ title: 'Bread', status: 'active' })
+})

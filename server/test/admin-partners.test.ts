@@ -1,0 +1,456 @@
+import { describe, expect, test } from 'vitest'
+import { createCommunity } from '../src/communities/create-community.ts'
+import { SCOPE_NAMES } from '../src/http/scopes.ts'
+import { addAdmin, newBrowser, type TestAdmin } from './admin.ts'
+import { callNode, fetchToken, startBank, TESTER, type Bank } from './bank.ts'
+
+const NEW_PARTNER = {
+  name: 'Riverside Bank',
+  contact: 'Ada, +43 1 234',
+  scopes: ['users.read', 'wallet.write'],
+  rate_limit_per_minute: 30,
+  hours_per_day: 12.5,
+  allowed_addresses: ['127.0.0.0/8', '2001:db8::/32'],
+}
+const SECRET = /^hbs_[0-9a-f]{72}$/
+
+async function lastAudit({ sql, communityId }: Bank) {
+  const [row] = await sql`
+    select actor_kind, actor_id, action, subject_kind, subject_id, detail from audit_log
+    where community_id = ${communityId} order by id desc limit 1`
+  return row!
+}
+
+/** Whether client id and secret still open the door, and what the answer says. */
+async function tryToken(bank: Bank, client_id: string, client_secret: string) {
+  return callNode(bank.url, '/oauth/token', { body: { grant_type: 'client_credentials', client_id, client_secret } })
+}
+
+async function makePartner(owner: TestAdmin, wish: object = {}) {
+  const { status, body } = await owner.call('/partners', { body: { ...NEW_PARTNER, ...wish } })
+  expect(status).toBe(201)
+  return body.data as { partner_id: number; client_id: string; client_secret: string; token_url: string }
+}
+
+describe('a partner', () => {
+  test('is made in one go with credentials that work, and its secret is told once', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const made = await makePartner(owner)
+    expect(made).toMatchObject({ client_secret: expect.stringMatching(SECRET), scopes: NEW_PARTNER.scopes })
+    expect(made.token_url).toBe(`${bank.url}/api/partner/v1/oauth/token`)
+    expect((await tryToken(bank, made.client_id, made.client_secret)).status).toBe(200)
+
+    const { body: page } = await owner.call(`/partners/${made.partner_id}`)
+    expect(page.data).toMatchObject({
+      ...NEW_PARTNER,
+      id: made.partner_id,
+      status: 'active',
+      hours_used_today: 0,
+      hours_nearly_used: false,
+      clients: [
+        {
+          client_id: made.client_id,
+          status: 'active',
+          secret_last_four: made.client_secret.slice(-4),
+          grace_until: null,
+        },
+      ],
+    })
+    const { body: list } = await owner.call('/partners')
+    expect(list.data.map(({ name }: { name: string }) => name)).toEqual(['Riverside Bank', 'Bank'])
+    const stored =
+      await bank.sql`select actor_name, detail::text from audit_log where community_id = ${bank.communityId}`
+    expect(JSON.stringify([page, list, stored])).not.toContain(made.client_secret)
+  })
+
+  test('is on record with who made it', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const { partner_id } = await makePartner(owner)
+    const rows = await bank.sql`
+      select actor_kind, actor_id, action, subject_id, detail from audit_log
+      where community_id = ${bank.communityId} and actor_kind = 'admin' order by id`
+    expect(rows).toMatchObject([
+      { actor_id: owner.id, action: 'partner.created', subject_id: partner_id, detail: { name: NEW_PARTNER.name } },
+      { actor_id: owner.id, action: 'client.created', detail: { partner_id } },
+    ])
+  })
+
+  test('is listed page by page, the newest first', async () => {
+    const bank = await startBank()
+    const viewer = await addAdmin(bank, 'viewer')
+    for (const name of ['B', 'C']) await bank.addPartner({ name })
+    const first = await viewer.call('/partners?limit=2')
+    expect(first.body.data.map((one: { name: string }) => one.name)).toEqual(['C', 'B'])
+    const second = await viewer.call(`/partners?limit=2&cursor=${first.body.meta.next_cursor}`)
+    expect(second.body.data.map((one: { name: string }) => one.name)).toEqual(['Bank'])
+    expect(second.body.meta.has_more).toBe(false)
+  })
+
+  test('is found by a part of its name and by its status', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const { partnerId } = await bank.addPartner({ name: 'Town hall 100%' })
+    await owner.call(`/partners/${partnerId}`, { method: 'PATCH', body: { status: 'suspended' } })
+    const found: [query: string, names: string[]][] = [
+      ['q=HALL', ['Town hall 100%']],
+      ['q=0%25', ['Town hall 100%']],
+      ['q=_', []],
+      ['status=suspended', ['Town hall 100%']],
+      ['status=active', ['Bank']],
+      ['q=bank&status=suspended', []],
+    ]
+    for (const [query, names] of found) {
+      const { data } = (await owner.call(`/partners?${query}`)).body
+      expect(
+        data.map(({ name }: { name: string }) => name),
+        query,
+      ).toEqual(names)
+    }
+    expect((await owner.call('/partners?status=gone')).status).toBe(422)
+  })
+
+  test('whose form has a mistake is not made, and the mistake is named beside its field', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const mistakes: [field: string, value: unknown][] = [
+      ['name', '  '],
+      ['name', 'x'.repeat(201)],
+      ['name', 'a\u0000b'],
+      ['contact', 'x'.repeat(501)],
+      ['scopes', []],
+      ['scopes', ['users.write']],
+      ['rate_limit_per_minute', 0],
+      ['rate_limit_per_minute', 1.5],
+      ['hours_per_day', -1],
+      ['hours_per_day', 1.234],
+      ['allowed_addresses', ['10.0.0.1/8']],
+      ['allowed_addresses', ['everywhere']],
+    ]
+    for (const [field, value] of mistakes) {
+      const { status, body } = await owner.call('/partners', { body: { ...NEW_PARTNER, [field]: value } })
+      expect([status, body.errors?.[0]?.field], `${field}: ${JSON.stringify(value)}`).toEqual([422, field])
+      const change = await owner.call(`/partners/${bank.partner.partnerId}`, {
+        method: 'PATCH',
+        body: { [field]: value },
+      })
+      expect([change.status, change.body.errors?.[0]?.field], `change of ${field}`).toEqual([422, field])
+    }
+    const [count] = await bank.sql`select count(*) from partners where community_id = ${bank.communityId}`
+    expect(count).toEqual({ count: 1 })
+    expect((await lastAudit(bank)).actor_kind).not.toBe('admin')
+  })
+
+  test('is changed field by field, and its live tokens follow at once', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const token = await bank.token()
+    const path = `/partners/${bank.partner.partnerId}`
+    const change = { scopes: ['wallet.read'], hours_per_day: 3, name: ' The Bank ' }
+    expect((await owner.call(path, { method: 'PATCH', body: change })).body).toEqual({ data: {} })
+
+    expect((await bank.call('/users', { token })).status).toBe(403)
+    const { data } = (await owner.call(path)).body
+    expect(data).toMatchObject({
+      name: 'The Bank',
+      scopes: ['wallet.read'],
+      hours_per_day: 3,
+      rate_limit_per_minute: 600,
+    })
+    expect(await lastAudit(bank)).toMatchObject({
+      actor_id: owner.id,
+      action: 'partner.changed',
+      detail: { name: 'The Bank', scopes: ['wallet.read'], daily_limit_centihours: 300 },
+    })
+    expect((await owner.call(path, { method: 'PATCH', body: {} })).body.error).toBe('refused')
+  })
+
+  test('that is suspended is refused at once, and let in again when it is resumed', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const token = await bank.token()
+    const path = `/partners/${bank.partner.partnerId}`
+    await owner.call(path, { method: 'PATCH', body: { status: 'suspended' } })
+    expect((await bank.call('/users', { token })).status).toBe(401)
+    const { clientId, clientSecret } = bank.partner
+    expect((await tryToken(bank, clientId, clientSecret)).body.error_description).toBe('The partner is suspended.')
+
+    await owner.call(path, { method: 'PATCH', body: { status: 'active' } })
+    expect((await bank.call('/users', { token })).status).toBe(200)
+    expect(await lastAudit(bank)).toMatchObject({ action: 'partner.changed', detail: { status: 'active' } })
+  })
+
+  test('shows the hours it used today, with a warning from four fifths on', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const { partnerId } = bank.partner
+    const used = async (centihours: number) => {
+      await bank.sql`
+        insert into partner_days (community_id, partner_id, day, centihours)
+        values (${bank.communityId}, ${partnerId}, (now() at time zone 'UTC')::date, ${centihours})
+        on conflict (community_id, partner_id, day) do update set centihours = excluded.centihours`
+      const { hours_used_today, hours_nearly_used } = (await owner.call(`/partners/${partnerId}`)).body.data
+      return { hours_used_today, hours_nearly_used }
+    }
+    expect(await used(159_999)).toEqual({ hours_used_today: 1599.99, hours_nearly_used: false })
+    expect(await used(160_000)).toEqual({ hours_used_today: 1600, hours_nearly_used: true })
+  })
+})
+
+describe('credentials', () => {
+  test('one more pair works beside the first, within the scopes of the partner', async () => {
+    const bank = await startBank({ scopes: ['users.read', 'wallet.read'] })
+    const owner = await addAdmin(bank)
+    const path = `/partners/${bank.partner.partnerId}/clients`
+    const { status, body } = await owner.call(path, { body: { name: 'Reporting', scopes: ['users.read'] } })
+    expect(status).toBe(201)
+    const token = await tryToken(bank, body.data.client_id, body.data.client_secret)
+    expect(token.body.scope).toBe('users.read')
+    expect(await lastAudit(bank)).toMatchObject({ action: 'client.created', actor_id: owner.id })
+
+    for (const [field, wish] of [
+      ['scopes', { scopes: ['wallet.write'] }],
+      ['scopes', { scopes: ['nothing'] }],
+      ['name', { name: 'x'.repeat(201) }],
+    ] as const) {
+      const refused = await owner.call(path, { body: wish })
+      expect([refused.status, refused.body.errors?.[0]?.field]).toEqual([422, field])
+    }
+    const { clients } = (await owner.call(`/partners/${bank.partner.partnerId}`)).body.data
+    expect(clients).toMatchObject([{ name: 'Reporting', scopes: ['users.read'] }, { name: '' }])
+  })
+
+  test('a partner has a bounded number of them, of which revoked ones do not count', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const path = `/partners/${bank.partner.partnerId}/clients`
+    await bank.sql`
+      insert into clients (community_id, partner_id, public_id, scopes, secret_hash, secret_last_four)
+      select ${bank.communityId}, ${bank.partner.partnerId}, 'hbc_' || n, '{users.read}', '', '' from generate_series(1, 49) n`
+    expect((await owner.call(path, { body: {} })).body.error).toBe('refused')
+    expect((await owner.call(`/clients/${bank.partner.clientId}/revoke`, { method: 'POST' })).status).toBe(200)
+    expect((await owner.call(path, { body: {} })).status).toBe(201)
+  })
+
+  test('after a rotation with grace old and new secret work, until the grace is ended', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const { partnerId, clientId, clientSecret } = bank.partner
+    const rotated = await owner.call(`/clients/${clientId}/rotate`, { body: { grace: '24h' } })
+    expect(rotated.status).toBe(200)
+    const fresh = rotated.body.data.client_secret
+    expect((await tryToken(bank, clientId, clientSecret)).status).toBe(200)
+    expect((await tryToken(bank, clientId, fresh)).status).toBe(200)
+    const [shown] = (await owner.call(`/partners/${partnerId}`)).body.data.clients
+    expect(shown.secret_last_four).toBe(fresh.slice(-4))
+    const hoursLeft = (Date.parse(shown.grace_until) - Date.now()) / 3_600_000
+    expect(hoursLeft).toBeGreaterThan(23)
+    expect(hoursLeft).toBeLessThan(25)
+    expect(await lastAudit(bank)).toMatchObject({ action: 'client.rotated', detail: { grace: '24h' } })
+
+    expect((await owner.call(`/clients/${clientId}/end-grace`, { method: 'POST' })).status).toBe(200)
+    expect((await tryToken(bank, clientId, clientSecret)).status).toBe(401)
+    expect((await tryToken(bank, clientId, fresh)).status).toBe(200)
+    expect(await lastAudit(bank)).toMatchObject({ action: 'client.grace_ended' })
+    expect((await owner.call(`/clients/${clientId}/end-grace`, { method: 'POST' })).body.error).toBe('refused')
+    expect((await owner.call(`/partners/${partnerId}`)).body.data.clients[0].grace_until).toBeNull()
+  })
+
+  test('without grace the old secret ends with the rotation', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const { clientId, clientSecret } = bank.partner
+    expect((await owner.call(`/clients/${clientId}/rotate`, { body: { grace: '2h' } })).status).toBe(422)
+    await owner.call(`/clients/${clientId}/rotate`, { body: { grace: 'none' } })
+    expect((await tryToken(bank, clientId, clientSecret)).status).toBe(401)
+  })
+
+  test('that are revoked end at once, for good', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const { clientId, clientSecret } = bank.partner
+    const token = await bank.token()
+    expect((await owner.call(`/clients/${clientId}/revoke`, { method: 'POST' })).status).toBe(200)
+    expect((await bank.call('/users', { token })).status).toBe(401)
+    expect((await tryToken(bank, clientId, clientSecret)).status).toBe(401)
+    expect(await lastAudit(bank)).toMatchObject({ action: 'client.revoked', detail: { client_id: clientId } })
+    expect((await owner.call(`/clients/${clientId}/revoke`, { method: 'POST' })).body.error).toBe('refused')
+    expect((await owner.call(`/clients/${clientId}/rotate`, { body: { grace: '1h' } })).body.error).toBe('refused')
+  })
+})
+
+describe('the switch of the partner API', () => {
+  test('off: partners are told why, at once; on: they are let in again', async () => {
+    const bank = await startBank()
+    const [owner, viewer] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
+    const token = await bank.token()
+    const wrong = await owner.call('/partner-api', { body: { enabled: false, reason: ' ' } })
+    expect([wrong.status, wrong.body.errors[0].field]).toEqual([422, 'reason'])
+    expect((await bank.call('/users', { token })).status).toBe(200)
+
+    await owner.call('/partner-api', { body: { enabled: false, reason: 'Moving house' } })
+    const refused = await bank.call('/users', { token })
+    expect([refused.status, refused.body.error]).toEqual([503, 'partner_api_disabled'])
+    expect(refused.body.error_description).toContain('Moving house')
+    expect((await viewer.call('/partner-api')).body.data).toEqual({ enabled: false, reason: 'Moving house' })
+    expect(await lastAudit(bank)).toMatchObject({ action: 'partner_api.disabled', detail: { reason: 'Moving house' } })
+
+    await owner.call('/partner-api', { body: { enabled: true } })
+    expect((await bank.call('/users', { token })).status).toBe(200)
+    expect((await viewer.call('/partner-api')).body.data).toEqual({ enabled: true, reason: null })
+  })
+})
+
+test('only owners change anything, and nobody anything of another community', async () => {
+  const bank = await startBank()
+  const elsewhere = await createCommunity(bank.sql, TESTER, { slug: 'elsewhere', name: 'Elsewhere' })
+  const theirs = await bank.addPartner({}, elsewhere.id)
+  const { partnerId, clientId } = bank.partner
+  const changes: [path: string, options: { method?: string; body?: object }][] = [
+    ['/partners', { body: NEW_PARTNER }],
+    [`/partners/${partnerId}`, { method: 'PATCH', body: { name: 'X' } }],
+    [`/partners/${partnerId}/clients`, { body: {} }],
+    [`/clients/${clientId}/rotate`, { body: { grace: 'none' } }],
+    [`/clients/${clientId}/end-grace`, { method: 'POST' }],
+    [`/clients/${clientId}/revoke`, { method: 'POST' }],
+    ['/partner-api', { body: { enabled: false, reason: 'X' } }],
+    ['/test-communities', { body: { name: 'X' } }],
+    ['/communities/town?confirm=town', { method: 'DELETE' }],
+  ]
+  for (const role of ['viewer', 'manager'] as const) {
+    const admin = await addAdmin(bank, role)
+    for (const [path, options] of changes) {
+      expect((await admin.call(path, options)).body.error, `${role} ${path}`).toBe('role_insufficient')
+    }
+    for (const path of ['/partners', `/partners/${partnerId}`, '/partner-api']) {
+      expect((await admin.call(path)).status, path).toBe(200)
+    }
+  }
+  for (const [path, options] of [...changes, ['/partners', {}], [`/partners/${partnerId}`, {}]] as typeof changes) {
+    expect((await newBrowser(bank).call(path, options)).body.error, path).toBe('sign_in_required')
+  }
+  const owner = await addAdmin(bank)
+  for (const id of [theirs.partnerId, 987_654, 'x', 0]) {
+    expect((await owner.call(`/partners/${id}`)).status).toBe(404)
+    expect((await owner.call(`/partners/${id}`, { method: 'PATCH', body: { name: 'X' } })).status).toBe(404)
+    expect((await owner.call(`/partners/${id}/clients`, { body: {} })).status).toBe(404)
+  }
+  for (const id of [theirs.clientId, 'hbc_1_0000000000000000', 'x']) {
+    expect((await owner.call(`/clients/${id}/rotate`, { body: { grace: 'none' } })).status).toBe(404)
+    expect((await owner.call(`/clients/${id}/end-grace`, { method: 'POST' })).status).toBe(404)
+    expect((await owner.call(`/clients/${id}/revoke`, { method: 'POST' })).status).toBe(404)
+  }
+  expect((await owner.call('/communities/elsewhere/partners')).status).toBe(404)
+  expect((await tryToken(bank, theirs.clientId, theirs.clientSecret)).status).toBe(200)
+})
+
+describe('a test community', () => {
+  test('is made for the caller with people and credentials that work, and removed without a trace but one', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const before = await countAll(bank)
+    const { status, body } = await owner.call('/test-communities', { body: { name: 'Flussbank übt' } })
+    expect(status).toBe(201)
+    const { slug, client_id: clientId, client_secret: clientSecret } = body.data
+    expect(slug).toBe('test-flussbank-u-bt')
+    const { communities } = (await owner.call('/session')).body.data
+    expect(communities).toMatchObject([{ slug: 'town' }, { slug, role: 'owner', test: true, name: 'Flussbank übt' }])
+
+    const token = await fetchToken(bank.url, { partnerId: 0, clientId, clientSecret })
+    const members = (await bank.call('/users?limit=1', { token })).body.data
+    const credit = { user_id: members[0].id, hours: 1, reference: 'r-1' }
+    expect((await bank.call('/wallet/credit', { token, body: credit })).status).toBe(201)
+    expect(await lastAudit(bank)).toMatchObject({ action: 'test_community.created', detail: { slug } })
+
+    const there = `/communities/${slug}`
+    expect((await owner.call(there, { method: 'DELETE' })).status).toBe(422)
+    const unconfirmed = await owner.call(`${there}?confirm=${slug}x`, { method: 'DELETE' })
+    expect([unconfirmed.status, unconfirmed.body.errors[0].field]).toEqual([422, 'confirm'])
+    expect((await bank.call('/users?limit=1', { token })).status).toBe(200)
+
+    expect((await owner.call(`${there}?confirm=${slug}`, { method: 'DELETE' })).body).toEqual({ data: {} })
+    expect((await bank.call('/users?limit=1', { token })).status).toBe(401)
+    expect((await tryToken(bank, clientId, clientSecret)).status).toBe(401)
+    expect((await owner.call(`${there}/partners`)).status).toBe(404)
+    expect(await lastAudit(bank)).toMatchObject({
+      action: 'test_community.removed',
+      actor_id: owner.id,
+      detail: { slug },
+    })
+    const after = await countAll(bank)
+    expect(after).toEqual({ ...before, audit_log: before.audit_log! + 2, admin_sessions: after.admin_sessions })
+  })
+
+  test('has a name, and a slug that is still free', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const nameless = await owner.call('/test-communities', { body: { name: ' ' } })
+    expect([nameless.status, nameless.body.errors[0].field]).toEqual([422, 'name'])
+    const slugs = []
+    for (let n = 0; n < 2; n++) {
+      slugs.push((await owner.call('/test-communities', { body: { name: '日本' } })).body.data.slug)
+    }
+    expect(slugs).toEqual(['test-community', 'test-community-2'])
+    const inner = await owner.call('/communities/test-community/test-communities', { body: { name: 'Inner' } })
+    expect(inner.body.error).toBe('refused')
+  })
+
+  test('a real community cannot be removed', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    expect((await owner.call('/communities/town?confirm=town', { method: 'DELETE' })).body.error).toBe('refused')
+    expect((await owner.call('/partners')).status).toBe(200)
+  })
+
+  test('is removed while its partner credits: each credit is made or refused, nothing is left', async () => {
+    const bank = await startBank()
+    const owner = await addAdmin(bank)
+    const before = await countAll(bank)
+    const { data } = (await owner.call('/test-communities', { body: { name: 'Busy' } })).body
+    const token = await fetchToken(bank.url, {
+      partnerId: 0,
+      clientId: data.client_id,
+      clientSecret: data.client_secret,
+    })
+    const [member] = (await bank.call('/users?limit=1', { token })).body.data
+    let stop = false
+    const statuses = new Set<number>()
+    const credit = async (worker: number) => {
+      for (let n = 0; !stop; n++) {
+        const body = { user_id: member.id, hours: 0.01, reference: `${worker}-${n}` }
+        statuses.add((await bank.call('/wallet/credit', { token, body })).status)
+      }
+    }
+    const busy = [1, 2, 3, 4].map(credit)
+    const removed = await owner.call(`/communities/${data.slug}?confirm=${data.slug}`, { method: 'DELETE' })
+    stop = true
+    await Promise.all(busy)
+    expect(removed.status).toBe(200)
+    expect([...statuses].filter((status) => ![201, 401, 404, 429].includes(status))).toEqual([])
+    const after = await countAll(bank)
+    const { audit_log, admin_sessions, ...rest } = before
+    expect(after).toMatchObject(rest)
+  })
+})
+
+/** The rows of every table. */
+async function countAll({ sql }: Bank): Promise<Record<string, number>> {
+  const tables = await sql<{ name: string }[]>`
+    select relname::text as name from pg_class
+    where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
+      and relname not in ('call_log', 'schema_migrations') order by 1`
+  const counts: Record<string, number> = {}
+  for (const { name } of tables) {
+    const [row] = await sql<[{ count: number }]>`select count(*) from ${sql(name)}`
+    counts[name] = row.count
+  }
+  return counts
+}
+
+test('every scope can be given', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const { partner_id } = await makePartner(owner, { scopes: SCOPE_NAMES })
+  expect((await owner.call(`/partners/${partner_id}`)).body.data.scopes).toEqual(SCOPE_NAMES)
+})

@@ -1,0 +1,107 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { createCommunity } from '../src/communities/create-community.ts'
+import { connect } from '../src/db/connect.ts'
+import { addMember } from '../src/members/change-member.ts'
+import { TESTER } from './bank.ts'
+import { hourbank } from './command-line.ts'
+import { newDatabase, newEmptyDatabase } from './database.ts'
+
+/** Several commands, each a process of its own. */
+const TIMEOUT_MS = 120_000
+
+function open(url: string) {
+  const sql = connect(url, { connectionsMax: 2, name: 'test' })
+  onTestFinished(() => sql.end())
+  return sql
+}
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'hourbank-erasures-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function startTown() {
+  const url = await newDatabase()
+  const sql = open(url)
+  const { id: communityId } = await createCommunity(sql, TESTER, { slug: 'town', name: 'Town' })
+  const add = (name: string) => addMember(sql, TESTER, communityId, { name, email: `${name}@example.org` })
+  return { url, sql, communityId, add }
+}
+
+async function emails(url: string): Promise<(string | null)[]> {
+  const rows = await open(url)<{ email: string | null }[]>`select email from members order by id`
+  return rows.map(({ email }) => email)
+}
+
+test(
+  'who is erased after a backup is still erased after its restore, by the list or by the database that is replaced',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const town = await startTown()
+    const [folder, ada, ben] = [await newFolder(), await town.add('ada'), await town.add('ben')]
+    const [backup, list] = [join(folder, 'town.backup'), join(folder, 'erasures.json')]
+    const early = await town.add('early')
+    await hourbank(town.url, 'members', 'erase', '--community', 'town', '--id', `${early.id}`, '--yes')
+    await hourbank(town.url, 'backup', backup)
+    const late = await town.add('late')
+    for (const { id } of [ada, late]) {
+      await hourbank(town.url, 'members', 'erase', '--community', 'town', '--id', `${id}`, '--yes')
+    }
+    expect(await hourbank(town.url, 'erasures', 'export', list)).toContain('Wrote 3 erasures')
+    expect(await readFile(list, 'utf8')).not.toContain('ada')
+
+    const [byList, byDatabase, byNothing] = [
+      await newEmptyDatabase(),
+      await newEmptyDatabase(),
+      await newEmptyDatabase(),
+    ]
+    expect(await hourbank(byList, 'restore', backup, '--erasures', list)).toContain('Erased again: 1 member.')
+    expect(await hourbank(byDatabase, 'restore', backup, '--replacing', town.url)).toContain('Erased again: 1 member.')
+    expect(await hourbank(byNothing, 'restore', backup)).toContain('are back')
+    for (const url of [byList, byDatabase]) expect(await emails(url)).toEqual([null, 'ben@example.org', null])
+    expect(await emails(byNothing)).toEqual(['ada@example.org', 'ben@example.org', null])
+
+    const restored = open(byList)
+    const erased = await restored<{ member_id: number }[]>`select member_id from erasures order by member_id`
+    expect(erased.map(({ member_id }) => member_id)).toEqual([ada.id, early.id])
+    const audit = await restored`select from audit_log where action = 'member.erased' and subject_id = ${ada.id}`
+    expect(audit).toHaveLength(1)
+    expect(ben.id).toBeGreaterThan(0)
+  },
+)
+
+test('the list of another installation erases nobody', { timeout: TIMEOUT_MS }, async () => {
+  const [town, other, folder] = [await startTown(), await startTown(), await newFolder()]
+  const [backup, list] = [join(folder, 'town.backup'), join(folder, 'erasures.json')]
+  const [ada, stranger] = [await town.add('ada'), await other.add('stranger')]
+  expect(stranger.id).toBe(ada.id)
+  await hourbank(town.url, 'backup', backup)
+  await hourbank(other.url, 'members', 'erase', '--community', 'town', '--id', `${stranger.id}`, '--yes')
+  await hourbank(other.url, 'erasures', 'export', list)
+  const copy = await newEmptyDatabase()
+  expect(await hourbank(copy, 'restore', backup, '--erasures', list)).toContain('Erased again: 0 members.')
+  expect(await emails(copy)).toEqual(['ada@example.org'])
+})
+
+test('erasing asks first, and a file that is no list restores nothing', { timeout: TIMEOUT_MS }, async () => {
+  const town = await startTown()
+  const [folder, ada] = [await newFolder(), await town.add('ada')]
+  const erase = ['members', 'erase', '--community', 'town', '--id']
+  await expect(hourbank(town.url, ...erase, `${ada.id}`)).rejects.toThrow('add --yes')
+  await expect(hourbank(town.url, ...erase, '999', '--yes')).rejects.toThrow('There is no member 999')
+  await expect(hourbank(town.url, ...erase, 'ada', '--yes')).rejects.toThrow('--id must be the number')
+  expect(await emails(town.url)).toEqual(['ada@example.org'])
+
+  const [backup, wrong] = [join(folder, 'town.backup'), join(folder, 'wrong.json')]
+  await hourbank(town.url, 'backup', backup)
+  await writeFile(wrong, '{"erasures": []}')
+  const copy = await newEmptyDatabase()
+  await expect(hourbank(copy, 'restore', backup, '--erasures', wrong)).rejects.toThrow('no list of erasures')
+  await expect(hourbank(copy, 'restore', backup, '--replacing', join(folder, 'nowhere'))).rejects.toThrow('no folder')
+  await expect(hourbank(town.url, 'erasures', 'export', wrong)).rejects.toThrow('exists already')
+  expect(await open(copy)`select from pg_class where relname = 'members'`).toHaveLength(0)
+})
