@@ -1,0 +1,129 @@
+import { startChild } from './children.ts'
+import type { CreditJob } from './comparisons/driver-credits.ts'
+import type { Contest, Side } from './contest.ts'
+import type { Job, Measured } from './load/job.ts'
+import type { Town } from './town.ts'
+
+const API = '/api/partner/v1'
+const ALL_CONNECTIONS = [1, 8, 64, 256]
+/** As the service has for its requests. */
+const DRIVER_CONNECTIONS_MAX = 10
+
+export interface Contests {
+  list: Contest[]
+  stop(): Promise<void>
+}
+
+/** Each contest with its comparison running. */
+export async function prepareContests(town: Town): Promise<Contests> {
+  const { service, partners, generator } = town
+  const [first] = partners
+  const scopes = 'users.read wallet.write'
+  const bare = await startChild<unknown, number>('comparisons/bare-routes.ts', {
+    DATABASE_URL: service.databaseUrl,
+    COMMUNITY_ID: `${town.communityId}`,
+  })
+  const driver = await startChild<CreditJob, Measured>('comparisons/driver-credits.ts', {
+    DATABASE_URL: service.databaseUrl,
+    CONNECTIONS_MAX: `${DRIVER_CONNECTIONS_MAX}`,
+  })
+  const provider = await startChild<unknown, number>('comparisons/oidc-provider.ts', {
+    CLIENT_ID: first!.clientId,
+    CLIENT_SECRET: first!.clientSecret,
+    SCOPES: scopes,
+  })
+  const barePort = await bare.ask({})
+  const providerPort = await provider.ask({})
+
+  const load = (job: Partial<Job> & { port: number; path: string }): Side => {
+    return (connections, times) =>
+      generator.ask({
+        method: 'GET',
+        authorizations: partners.map(({ token }) => `Bearer ${token}`),
+        members: town.members,
+        expectedStatus: 200,
+        ...job,
+        connections,
+        ...times,
+      })
+  }
+  const ours = (path: string, job: Partial<Job> = {}) => load({ port: service.port, path: `${API}${path}`, ...job })
+  const theirs = (path: string) => load({ port: barePort, path })
+  const tokenBody = { grant_type: 'client_credentials', client_id: first!.clientId, client_secret: first!.clientSecret }
+
+  const list: Contest[] = [
+    {
+      name: 'users-by-id',
+      title: 'GET /users/{id}',
+      against: 'bare Fastify route, same SQL',
+      bars: { 8: 0.7, 64: 1.2 },
+      connections: ALL_CONNECTIONS,
+      ours: ours('/users/{member}'),
+      theirs: theirs('/users/{member}'),
+    },
+    {
+      name: 'credit',
+      title: 'POST /wallet/credit',
+      against: 'the driver without HTTP, same statement',
+      bars: { 8: 0.45, 64: 1 },
+      connections: ALL_CONNECTIONS,
+      ours: ours('/wallet/credit', {
+        method: 'POST',
+        body: '{"user_id":{member},"hours":0.01,"reference":"{unique}"}',
+        expectedStatus: 201,
+      }),
+      theirs: (connections, times) =>
+        driver.ask({
+          communityId: town.communityId,
+          partners: town.clients,
+          members: town.members,
+          callers: connections,
+          ...times,
+        }),
+    },
+    {
+      name: 'token',
+      title: 'POST /oauth/token, durable',
+      against: 'oidc-provider 9, in memory',
+      bars: { 64: 1.5 },
+      connections: ALL_CONNECTIONS,
+      ours: ours('/oauth/token', {
+        method: 'POST',
+        body: JSON.stringify({ ...tokenBody, scope: scopes }),
+        authorizations: [],
+      }),
+      theirs: load({
+        port: providerPort,
+        path: '/token',
+        method: 'POST',
+        authorizations: [],
+        contentType: 'application/x-www-form-urlencoded',
+        body: `${new URLSearchParams({ ...tokenBody, scope: scopes })}`,
+      }),
+    },
+    {
+      name: 'users-page',
+      title: 'GET /users?limit=100',
+      against: 'bare Fastify route, same SQL',
+      bars: { 64: 0.8 },
+      connections: ALL_CONNECTIONS,
+      ours: ours('/users?limit=100'),
+      theirs: theirs('/users'),
+    },
+    {
+      name: 'aggregates',
+      title: 'GET /aggregates/community',
+      against: 'static JSON route, same bytes',
+      bars: { 64: 0.6 },
+      connections: ALL_CONNECTIONS,
+      ours: ours('/aggregates/community'),
+      theirs: theirs('/static'),
+    },
+  ]
+  return {
+    list,
+    async stop() {
+      for (const child of [bare, driver, provider]) await child.stop()
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { serveParent } from '../children.ts'
+import { percentile } from '../figures.ts'
+import type { Job, Measured } from './job.ts'
+
+/*
+ * Writes requests and reads answers on bare sockets: on a machine with few cores whatever the generator burns is taken
+ * from the server it measures. One request at a time per connection, which is kept open.
+ */
+
+const CONNECT_MS = 10_000
+const HEAD_END = Buffer.from('\r\n\r\n')
+const RUN = randomUUID().slice(0, 8)
+let sent = 0
+
+serveParent<Job>(async (job) => {
+  const sockets = await Promise.all(Array.from({ length: job.connections }, () => open(job.port)))
+  const startMs = performance.now() + job.warmUpMs
+  const endMs = startMs + job.measureMs
+  const latencies: number[] = []
+  let answerBytes = 0
+  try {
+    await Promise.all(sockets.map((socket, index) => drive(socket, job, index, { startMs, endMs }, note)))
+  } finally {
+    for (const socket of sockets) socket.destroy()
+  }
+  return summarise(latencies, answerBytes, job.measureMs)
+
+  function note(latencyMs: number, bytes: number): void {
+    latencies.push(latencyMs)
+    answerBytes = bytes
+  }
+})
+
+function summarise(latencies: number[], answerBytes: number, measureMs: number): Measured {
+  const ascending = Float64Array.from(latencies).toSorted()
+  const at = (share: number) => percentile(ascending, share)
+  return {
+    perSecond: latencies.length / (measureMs / 1000),
+    count: latencies.length,
+    answerBytes,
+    latencyMs: { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) },
+  }
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, timeout: CONNECT_MS })
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      socket.setTimeout(0)
+      resolve(socket)
+    })
+  })
+}
+
+/** Sends the next request as soon as an answer is whole, until the time is over. */
+function drive(
+  socket: Socket,
+  job: Job,
+  index: number,
+  { startMs, endMs }: { startMs: number; endMs: number },
+  note: (latencyMs: number, bytes: number) => void,
+): Promise<void> {
+  const authorization = job.authorizations[index % job.authorizations.length]
+  return new Promise((resolve, reject) => {
+    let beganMs = 0
+    let received: Buffer | undefined
+    const send = () => {
+      beganMs = performance.now()
+      if (beganMs >= endMs) return resolve()
+      socket.write(requestOf(job, authorization))
+    }
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error('the connection was closed under load')))
+    socket.on('data', (chunk) => {
+      received = received ? Buffer.concat([received, chunk]) : chunk
+      const answer = wholeAnswer(received)
+      if (!answer) return
+      if (answer.status !== job.expectedStatus) return reject(new Error(`answered ${received.toString()}`))
+      const nowMs = performance.now()
+      if (beganMs >= startMs && nowMs <= endMs) note(nowMs - beganMs, received.length)
+      received = undefined
+      send()
+    })
+    send()
+  })
+}
+
+function requestOf(job: Job, authorization: string | undefined): string {
+  const fill = (text: string) =>
+    text
+      .replace('{member}', () => `${job.members[Math.floor(Math.random() * job.members.length)]}`)
+      .replace('{unique}', () => `bench-${RUN}-${(sent += 1)}`)
+  const body = job.body === undefined ? undefined : fill(job.body)
+  return (
+    `${job.method} ${fill(job.path)} HTTP/1.1\r\nhost: 127.0.0.1:${job.port}\r\nuser-agent: hourbank-bench\r\n` +
+    (authorization === undefined ? '' : `authorization: ${authorization}\r\n`) +
+    (body === undefined
+      ? '\r\n'
+      : `content-type: ${job.contentType ?? 'application/json'}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  )
+}
+
+/** Undefined while some of it is missing. */
+function wholeAnswer(bytes: Buffer): { status: number } | undefined {
+  const headEnd = bytes.indexOf(HEAD_END)
+  if (headEnd < 0) return undefined
+  const head = bytes.toString('latin1', 0, headEnd)
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+  if (length === undefined) throw new Error(`an answer without a length: ${head}`)
+  if (bytes.length < headEnd + HEAD_END.length + Number(length)) return undefined
+  return { status: Number(head.slice(9, 12)) }
+}
