@@ -6,6 +6,17 @@ import { prepare } from './prepare.mjs'
 import { endOnFailure, Failure, run } from './run.mjs'
 import { requirePrograms } from './system-packages.mjs'
 
+/** What is type-checked, each with a tsconfig.json of its own. */
+const PARTS = [
+  'server',
+  'client',
+  'console',
+  'bench',
+  'examples/bank-settlement',
+  'examples/community-dashboard',
+  'examples/webhook-receiver',
+]
+
 const OXLINT = 'node_modules/oxlint/bin/oxlint'
 const PLAYWRIGHT = 'node_modules/@playwright/test/cli.js'
 const PRETTIER = 'node_modules/prettier/bin/prettier.cjs'
@@ -29,7 +40,7 @@ await endOnFailure(async () => {
   if (everything) {
     await step('Lint', [OXLINT, '--deny-warnings'])
     await step('Format', [PRETTIER, '--check', '.'])
-    for (const part of ['server', 'client', 'console']) await step(`Types: ${part}`, [TSC, '--noEmit', '-p', part])
+    for (const part of PARTS) await step(`Types: ${part}`, [TSC, '--noEmit', '-p', part])
   }
 
   const vitestReporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`]

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { formatAmount, parseAmount, parseRate, toCentihours } from '../../examples/bank-settlement/src/amounts.ts'
 import { findPaymentReferences, isPaymentReference } from '../../examples/bank-settlement/src/payment-reference.ts'
 import { readStatements, type Transfer } from '../../examples/bank-settlement/src/read-statement.ts'
@@ -14,7 +14,9 @@ import { agrees, writeReport } from '../../examples/bank-settlement/src/report.t
 import { settle } from '../../examples/bank-settlement/src/settle.ts'
 import { addMember, leave } from '../src/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
-import { COMMAND_TEST, readmeCommand, runCommand, settingsFor, temporaryFolder } from './example-commands.ts'
+import { PATIENCE, readmeCommand, runCommand, settingsFor, temporaryFolder } from './example-commands.ts'
+
+vi.setConfig(PATIENCE)
 
 const RATE = parseRate('10')
 const ACCOUNT = 'AT611904300234573201'
@@ -101,74 +103,66 @@ async function settleTexts({ hourbank, folder }: Town, ...texts: string[]) {
   return { ...run, report: writeReport(run), agrees: agrees(run) }
 }
 
-test(
-  'the commands of the README settle the sample statements, once, and tell when Hourbank has more than the bank',
-  COMMAND_TEST,
-  async () => {
-    const town = await startTown()
-    const env = settingsFor(town.url, town.partner)
-    const withSamples = (command: string) => command.replaceAll(SAMPLES, town.folder)
-    const make = runCommand(withSamples(readmeCommand('bank-settlement', '--make-samples')), env)
-    expect(await make.ended(), make.output()).toBe(0)
+test('the commands of the README settle the sample statements, once, and tell when Hourbank has more than the bank', async () => {
+  const town = await startTown()
+  const env = settingsFor(town.url, town.partner)
+  const withSamples = (command: string) => command.replaceAll(SAMPLES, town.folder)
+  const make = runCommand(withSamples(readmeCommand('bank-settlement', '--make-samples')), env)
+  expect(await make.ended(), make.output()).toBe(0)
 
-    const settleSamples = withSamples(readmeCommand('bank-settlement', 'day-1.xml'))
-    const first = runCommand(settleSamples, env)
-    expect(await first.ended(), first.output()).toBe(0)
-    expect(first.output()).toMatch(/credited now +7 +10\.25 h/)
-    expect(first.output()).toMatch(/reversed now +1 +1\.50 h/)
-    expect(first.output()).toMatch(/matched +7 +10\.25 h/)
-    expect(first.output()).toMatch(/of these reversed +1 +1\.50 h/)
-    expect(first.output()).toMatch(/40\.00 EUR {2}no payment reference/)
-    expect(first.output()).toMatch(/mistyped reference RF/)
-    expect(first.output()).toMatch(/10\.03 EUR is not a whole number of hundredths of an hour/)
+  const settleSamples = withSamples(readmeCommand('bank-settlement', 'day-1.xml'))
+  const first = runCommand(settleSamples, env)
+  expect(await first.ended(), first.output()).toBe(0)
+  expect(first.output()).toMatch(/credited now +7 +10\.25 h/)
+  expect(first.output()).toMatch(/reversed now +1 +1\.50 h/)
+  expect(first.output()).toMatch(/matched +7 +10\.25 h/)
+  expect(first.output()).toMatch(/of these reversed +1 +1\.50 h/)
+  expect(first.output()).toMatch(/40\.00 EUR {2}no payment reference/)
+  expect(first.output()).toMatch(/mistyped reference RF/)
+  expect(first.output()).toMatch(/10\.03 EUR is not a whole number of hundredths of an hour/)
 
-    const before = await creditsOf(town.hourbank)
-    expect(before.map(({ hours }) => hours)).toEqual([1.5, 2, 1, 0.5, 1.25, 1, 3])
-    expect(before.map(({ status }) => status === 'reversed')).toEqual([true, false, false, false, false, false, false])
+  const before = await creditsOf(town.hourbank)
+  expect(before.map(({ hours }) => hours)).toEqual([1.5, 2, 1, 0.5, 1.25, 1, 3])
+  expect(before.map(({ status }) => status === 'reversed')).toEqual([true, false, false, false, false, false, false])
 
-    await town.hourbank.wallet.credit({
-      user_id: town.members[0]!.id,
-      hours: 2,
-      reference: `${ACCOUNT}/from-nowhere/1`,
-      settled_on: before[0]!.settled_on!,
-    })
-    const second = runCommand(settleSamples, env)
-    expect(await second.ended(), second.output()).toBe(1)
-    expect(second.output()).toMatch(/credited now +0 +0\.00 h/)
-    expect(second.output()).toMatch(/credited before +7 +10\.25 h/)
-    expect(second.output()).toMatch(/extra +1 +2\.00 h/)
-    expect(second.output()).toContain('DISAGREE')
-    expect(await creditsOf(town.hourbank)).toEqual([...before, expect.objectContaining({ hours: 2 })])
-  },
-)
+  await town.hourbank.wallet.credit({
+    user_id: town.members[0]!.id,
+    hours: 2,
+    reference: `${ACCOUNT}/from-nowhere/1`,
+    settled_on: before[0]!.settled_on!,
+  })
+  const second = runCommand(settleSamples, env)
+  expect(await second.ended(), second.output()).toBe(1)
+  expect(second.output()).toMatch(/credited now +0 +0\.00 h/)
+  expect(second.output()).toMatch(/credited before +7 +10\.25 h/)
+  expect(second.output()).toMatch(/extra +1 +2\.00 h/)
+  expect(second.output()).toContain('DISAGREE')
+  expect(await creditsOf(town.hourbank)).toEqual([...before, expect.objectContaining({ hours: 2 })])
+})
 
-test(
-  'killed with -9 after a credit whose answer it never heard, and run again, it credits each transfer once',
-  COMMAND_TEST,
-  async () => {
-    const town = await startTown()
-    const file = join(town.folder, 'statement.xml')
-    const paid = town.members.map(({ payment_reference }, n) =>
-      entry({ reference: `R${n}`, amount: '12.30', details: [structured(payment_reference)] }),
-    )
-    writeFileSync(file, statement(paid))
-    const command = `${readmeCommand('bank-settlement', 'day-1.xml').split(' examples/bank-settlement/statements', 1)[0]} ${file}`
+test('killed with -9 after a credit whose answer it never heard, and run again, it credits each transfer once', async () => {
+  const town = await startTown()
+  const file = join(town.folder, 'statement.xml')
+  const paid = town.members.map(({ payment_reference }, n) =>
+    entry({ reference: `R${n}`, amount: '12.30', details: [structured(payment_reference)] }),
+  )
+  writeFileSync(file, statement(paid))
+  const command = `${readmeCommand('bank-settlement', 'day-1.xml').split(' examples/bank-settlement/statements', 1)[0]} ${file}`
 
-    const proxy = await startWithholdingProxy(town.url, 3)
-    const killed = runCommand(command, settingsFor(proxy.url, town.partner))
-    await Promise.race([proxy.withheld, killed.ended()])
-    await killed.kill()
-    expect(await creditsOf(town.hourbank), killed.output()).toHaveLength(3)
+  const proxy = await startWithholdingProxy(town.url, 3)
+  const killed = runCommand(command, settingsFor(proxy.url, town.partner))
+  await Promise.race([proxy.withheld, killed.ended()])
+  await killed.kill()
+  expect(await creditsOf(town.hourbank), killed.output()).toHaveLength(3)
 
-    const again = runCommand(command, settingsFor(town.url, town.partner))
-    expect(await again.ended(), again.output()).toBe(0)
-    expect(again.output()).toMatch(/credited now +3 +3\.69 h/)
-    expect(again.output()).toMatch(/credited before +3 +3\.69 h/)
-    for (const { id } of town.members) {
-      expect(await town.hourbank.wallet.balance(id)).toMatchObject({ balance_hours: 1.23 })
-    }
-  },
-)
+  const again = runCommand(command, settingsFor(town.url, town.partner))
+  expect(await again.ended(), again.output()).toBe(0)
+  expect(again.output()).toMatch(/credited now +3 +3\.69 h/)
+  expect(again.output()).toMatch(/credited before +3 +3\.69 h/)
+  for (const { id } of town.members) {
+    expect(await town.hourbank.wallet.balance(id)).toMatchObject({ balance_hours: 1.23 })
+  }
+})
 
 /** Passes everything on, but keeps the answer to the credit with this number for itself. */
 async function startWithholdingProxy(target: string, number: number) {
@@ -197,7 +191,7 @@ async function startWithholdingProxy(target: string, number: number) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, withheld }
 }
 
-test('without credentials every example says how to get them', COMMAND_TEST, async () => {
+test('without credentials every example says how to get them', async () => {
   const commands = [
     readmeCommand('bank-settlement', 'day-1.xml'),
     readmeCommand('community-dashboard', 'main.ts'),

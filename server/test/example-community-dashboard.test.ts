@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { closeDuePeriods } from '../src/aggregates/close-due-periods.ts'
 import { publishListing } from '../src/listings/change-listing.ts'
 import { addMember } from '../src/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
-import { COMMAND_TEST, readmeCommand, runCommand, settingsFor } from './example-commands.ts'
+import { PATIENCE, readmeCommand, runCommand, settingsFor } from './example-commands.ts'
+
+vi.setConfig(PATIENCE)
 
 const MEMBERS = 12
 const FOUNDED = '2024-01-02T12:00:00Z'
@@ -32,40 +34,36 @@ async function foundTown(): Promise<Bank> {
   return bank
 }
 
-test(
-  'the page shows ranges, marks what is suppressed, and holds neither secrets nor anything from elsewhere',
-  COMMAND_TEST,
-  async () => {
-    const town = await foundTown()
-    const dashboard = runCommand(readmeCommand('community-dashboard', 'main.ts'), settingsFor(town.url, town.partner))
-    await dashboard.printed('/\n')
-    const [, address] = /The dashboard is at (\S+)/.exec(dashboard.output()) ?? []
+test('the page shows ranges, marks what is suppressed, and holds neither secrets nor anything from elsewhere', async () => {
+  const town = await foundTown()
+  const dashboard = runCommand(readmeCommand('community-dashboard', 'main.ts'), settingsFor(town.url, town.partner))
+  await dashboard.printed('/\n')
+  const [, address] = /The dashboard is at (\S+)/.exec(dashboard.output()) ?? []
 
-    const answer = await fetch(address!)
-    const page = await answer.text()
-    expect(answer.status).toBe(200)
-    expect(page).toMatch(/Active members<\/dt>\s*<dd class="range">10 to 19</)
-    expect(page).toMatch(/2024-01<\/th>.*?10 to 19 members/s)
-    // Twelve services are told, no request is: not as zero either.
-    expect(page).toMatch(/Requests<\/dt>\s*<dd class="suppressed">fewer than ten, or too few members</)
-    expect(page).toMatch(/<h2>Exchanges<\/h2>.*?url\(#hatch\).*?fewer than ten, or too few members.*?<\/section>/s)
-    expect(page).not.toMatch(/<(td|dd)[^>]*>\s*0\b/)
-    expect(page).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;')
-    expect(page).not.toContain('<img')
+  const answer = await fetch(address!)
+  const page = await answer.text()
+  expect(answer.status).toBe(200)
+  expect(page).toMatch(/Active members<\/dt>\s*<dd class="range">10 to 19</)
+  expect(page).toMatch(/2024-01<\/th>.*?10 to 19 members/s)
+  // Twelve services are told, no request is: not as zero either.
+  expect(page).toMatch(/Requests<\/dt>\s*<dd class="suppressed">fewer than ten, or too few members</)
+  expect(page).toMatch(/<h2>Exchanges<\/h2>.*?url\(#hatch\).*?fewer than ten, or too few members.*?<\/section>/s)
+  expect(page).not.toMatch(/<(td|dd)[^>]*>\s*0\b/)
+  expect(page).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;')
+  expect(page).not.toContain('<img')
 
-    expect(page).not.toContain(town.partner.clientId)
-    expect(page).not.toContain(town.partner.clientSecret)
-    expect(page).not.toMatch(/https?:|<script|\/\/\w/)
-    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'/)
-    expect((await fetch(new URL('/style.css', address))).headers.get('content-type')).toMatch('text/css')
+  expect(page).not.toContain(town.partner.clientId)
+  expect(page).not.toContain(town.partner.clientSecret)
+  expect(page).not.toMatch(/https?:|<script|\/\/\w/)
+  expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'/)
+  expect((await fetch(new URL('/style.css', address))).headers.get('content-type')).toMatch('text/css')
 
-    // Asked again, Hourbank says that nothing changed, and so does the page.
-    const again = await fetch(address!, { headers: { 'if-none-match': answer.headers.get('etag')! } })
-    expect(again.status).toBe(304)
-    expect(dashboard.output()).toContain('/aggregates/community 304')
+  // Asked again, Hourbank says that nothing changed, and so does the page.
+  const again = await fetch(address!, { headers: { 'if-none-match': answer.headers.get('etag')! } })
+  expect(again.status).toBe(304)
+  expect(dashboard.output()).toContain('/aggregates/community 304')
 
-    await town.node.close()
-    const without = await fetch(address!)
-    expect(await without.text()).toMatch(/these are older figures.*10 to 19 members/s)
-  },
-)
+  await town.node.close()
+  const without = await fetch(address!)
+  expect(await without.text()).toMatch(/these are older figures.*10 to 19 members/s)
+})

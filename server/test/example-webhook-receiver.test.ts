@@ -1,9 +1,9 @@
 import { Hourbank, type Delivery, type HourbankEvent } from '@hourbank/client'
 import { createHmac, randomUUID } from 'node:crypto'
-import { appendFileSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { catchUp } from '../../examples/webhook-receiver/src/catch-up.ts'
 import { createCommunity } from '../src/communities/create-community.ts'
 import { connect } from '../src/db/connect.ts'
@@ -12,7 +12,9 @@ import { addMember } from '../src/members/change-member.ts'
 import { createPartner } from '../src/partners/create-partner.ts'
 import { eventually, freePort, SECRET_KEY, startBank, startTestNode, TESTER } from './bank.ts'
 import { newDatabase } from './database.ts'
-import { COMMAND_TEST, readmeCommand, runCommand, settingsFor, temporaryFolder } from './example-commands.ts'
+import { PATIENCE, readmeCommand, runCommand, settingsFor, temporaryFolder } from './example-commands.ts'
+
+vi.setConfig(PATIENCE)
 
 const STATE = 'examples/webhook-receiver/state'
 const README_PORT = '8787'
@@ -61,62 +63,58 @@ function creditsIn(state: string): HourbankEvent[] {
   return keptIn(state).filter(({ type }) => type === 'wallet.credited')
 }
 
-test(
-  'deliveries are kept once, through redelivery, kill -9 and catching up; forged and stale ones are refused',
-  COMMAND_TEST,
-  async () => {
-    const state = temporaryFolder()
-    const { env, hourbank, credit } = await startService(state)
-    const port = await freePort()
-    // Where everything is kept by default is part of the project's folder: here it is the test's.
-    const command = inState(readmeCommand('webhook-receiver', '--tls'), state).replace(README_PORT, `${port}`)
-    const start = () => runCommand(`${command} --port ${port} --state ${state}`, env)
+test('deliveries are kept once, through redelivery, kill -9 and catching up; forged and stale ones are refused', async () => {
+  const state = temporaryFolder()
+  const { env, hourbank, credit } = await startService(state)
+  const port = await freePort()
+  // Where everything is kept by default is part of the project's folder: here it is the test's.
+  const command = inState(readmeCommand('webhook-receiver', '--tls'), state).replace(README_PORT, `${port}`)
+  const start = () => runCommand(`${command} --port ${port} --state ${state}`, env)
 
-    const first = start()
-    await first.printed('Caught up with the feed')
-    await credit('tx-1')
-    await first.printed('"wallet.credited"')
-    const [event] = creditsIn(state)
-    expect(event).toMatchObject({ data: { reference: 'tx-1' } })
-    expect(first.output()).toContain(`webhook  "${event!.id}"`)
+  const first = start()
+  await first.printed('Caught up with the feed')
+  await credit('tx-1')
+  await first.printed('"wallet.credited"')
+  const [event] = creditsIn(state)
+  expect(event).toMatchObject({ data: { reference: 'tx-1' } })
+  expect(first.output()).toContain(`webhook  "${event!.id}"`)
 
-    const [subscription] = (await hourbank.webhooks.subscriptions.list()).data
-    async function delivered(attempts: number): Promise<Delivery> {
-      return eventually(async () => {
-        const { data } = await hourbank.webhooks.subscriptions.deliveries(subscription!.id)
-        const delivery = data.find(({ event_id }) => event_id === event!.id)
-        return delivery?.status === 'delivered' && delivery.attempts.length >= attempts && delivery
-      })
-    }
-    async function redeliver(attempts: number): Promise<void> {
-      await hourbank.webhooks.redeliver(delivery.id)
-      await delivered(attempts)
-    }
-    const delivery = await delivered(1)
-    await redeliver(2)
-    expect(creditsIn(state)).toHaveLength(1)
+  const [subscription] = (await hourbank.webhooks.subscriptions.list()).data
+  async function delivered(attempts: number): Promise<Delivery> {
+    return eventually(async () => {
+      const { data } = await hourbank.webhooks.subscriptions.deliveries(subscription!.id)
+      const delivery = data.find(({ event_id }) => event_id === event!.id)
+      return delivery?.status === 'delivered' && delivery.attempts.length >= attempts && delivery
+    })
+  }
+  async function redeliver(attempts: number): Promise<void> {
+    await hourbank.webhooks.redeliver(delivery.id)
+    await delivered(attempts)
+  }
+  const delivery = await delivered(1)
+  await redeliver(2)
+  expect(creditsIn(state)).toHaveLength(1)
 
-    await refusesStrangers(state, port)
-    expect(creditsIn(state)).toHaveLength(1)
+  await refusesStrangers(state, port)
+  expect(creditsIn(state)).toHaveLength(1)
 
-    await first.kill()
-    const kept = keptIn(state)
-    // Killed in the middle of a write: the event was not acknowledged, so it is not one.
-    appendFileSync(join(state, 'events.jsonl'), '{"id":"evt_half')
-    await credit('tx-2')
-    const second = start()
-    await second.printed(`${kept.length} events are kept`)
-    await second.printed('Caught up with the feed')
-    // From the feed; or, if it had not reached the feed by then, as a delivery.
-    await eventually(() => creditsIn(state).length === 2)
-    expect(creditsIn(state)).toMatchObject([{ data: { reference: 'tx-1' } }, { data: { reference: 'tx-2' } }])
-    expect(keptIn(state).slice(0, kept.length)).toEqual(kept)
-    await redeliver(3)
-    expect(creditsIn(state)).toHaveLength(2)
-    // Restarted, it knows its subscription: there is no second one.
-    expect((await hourbank.webhooks.subscriptions.list()).data).toHaveLength(1)
-  },
-)
+  await first.kill()
+  const kept = keptIn(state)
+  // Killed in the middle of a write: the event was not acknowledged, so it is not one.
+  appendFileSync(join(state, 'events.jsonl'), '{"id":"evt_half')
+  await credit('tx-2')
+  const second = start()
+  await second.printed(`${kept.length} events are kept`)
+  await second.printed('Caught up with the feed')
+  // From the feed; or, if it had not reached the feed by then, as a delivery.
+  await eventually(() => creditsIn(state).length === 2)
+  expect(creditsIn(state)).toMatchObject([{ data: { reference: 'tx-1' } }, { data: { reference: 'tx-2' } }])
+  expect(keptIn(state).slice(0, kept.length)).toEqual(kept)
+  await redeliver(3)
+  expect(creditsIn(state)).toHaveLength(2)
+  // Restarted, it knows its subscription: there is no second one.
+  expect((await hourbank.webhooks.subscriptions.list()).data).toHaveLength(1)
+})
 
 async function refusesStrangers(state: string, port: number): Promise<void> {
   const { secret } = JSON.parse(readFileSync(join(state, 'subscription'), 'utf8')) as { secret: string }
@@ -144,32 +142,29 @@ async function refusesStrangers(state: string, port: number): Promise<void> {
   expect(await send(key, 0, 'x'.repeat(OVERSIZED_BYTES))).toMatch(/^413 /)
 }
 
-test(
-  'without a subscription it follows the feed; a place that the feed has lost is told, with what to do',
-  COMMAND_TEST,
-  async () => {
-    const bank = await startBank({ config: { role: 'all' } })
-    const state = temporaryFolder()
-    const { clientId, clientSecret } = bank.partner
-    const hourbank = new Hourbank({ baseUrl: bank.url, clientId, clientSecret })
-    const { id } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
-    const plain = readmeCommand('webhook-receiver', '--tls').split(' --target-url', 1)[0]!
-    const receiver = runCommand(`${plain} --state ${state}`, settingsFor(bank.url, bank.partner))
-    await receiver.printed('following the feed')
-    await hourbank.wallet.credit({ user_id: id, hours: 1, reference: 'tx-1' })
-    await receiver.printed('"reference":"tx-1"')
-    await receiver.kill()
-    expect(keptIn(state).map(({ type }) => type)).toEqual(['user.joined', 'wallet.credited'])
+test('without a subscription it follows the feed; a place that the feed has lost is told, with what to do', async () => {
+  const bank = await startBank({ config: { role: 'all' } })
+  const state = temporaryFolder()
+  const { clientId, clientSecret } = bank.partner
+  const hourbank = new Hourbank({ baseUrl: bank.url, clientId, clientSecret })
+  const { id } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  const plain = readmeCommand('webhook-receiver', '--tls').split(' --target-url', 1)[0]!
+  const receiver = runCommand(`${plain} --state ${state}`, settingsFor(bank.url, bank.partner))
+  await receiver.printed('following the feed')
+  await hourbank.wallet.credit({ user_id: id, hours: 1, reference: 'tx-1' })
+  await receiver.printed('"reference":"tx-1"')
+  await eventually(() => existsSync(join(state, 'cursor')))
+  await receiver.kill()
+  expect(keptIn(state).map(({ type }) => type)).toEqual(['user.joined', 'wallet.credited'])
 
-    // A restore gives the database another epoch: the cursor is from before it.
-    await bank.sql`update installation set epoch = gen_random_uuid()`
-    const restored = await startTestNode(bank.databaseUrl)
-    const after = new Hourbank({ baseUrl: restored.url, clientId, clientSecret })
-    const handled: string[] = []
-    const handle = async (event: HourbankEvent) => void handled.push(event.type)
-    await expect(catchUp(after, state, handle)).rejects.toThrow(/resync_required.*up to date.*cursor/s)
-    rmSync(join(state, 'cursor'))
-    await catchUp(after, state, handle)
-    expect(handled.toSorted()).toEqual(['user.joined', 'wallet.credited'])
-  },
-)
+  // A restore gives the database another epoch: the cursor is from before it.
+  await bank.sql`update installation set epoch = gen_random_uuid()`
+  const restored = await startTestNode(bank.databaseUrl)
+  const after = new Hourbank({ baseUrl: restored.url, clientId, clientSecret })
+  const handled: string[] = []
+  const handle = async (event: HourbankEvent) => void handled.push(event.type)
+  await expect(catchUp(after, state, handle)).rejects.toThrow(/resync_required.*up to date.*cursor/s)
+  rmSync(join(state, 'cursor'))
+  await catchUp(after, state, handle)
+  expect(handled.toSorted()).toEqual(['user.joined', 'wallet.credited'])
+})

@@ -2,8 +2,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { XMLParser } from 'fast-xml-parser'
 import { Refusal } from './connect.ts'
 
-/** A day of some ten thousand transfers. A file beyond that is split by the bank, or is not a statement. */
-export const FILE_BYTES_MAX = 32 * 1024 * 1024
+/** Some 25,000 transfers. The whole file is held in memory, where it takes about thirty times its size. */
+export const FILE_BYTES_MAX = 16 * 1024 * 1024
 /** A statement is about 15 deep. */
 const DEPTH_MAX = 40
 
