@@ -67,7 +67,7 @@ function SignInAgain({ answer }: { answer: (signedIn: boolean) => void }) {
   })
   return (
     <>
-      <Text mb="md">Your session has ended. Sign in to go on; nothing you typed is lost.</Text>
+      <Text mb="md">Sign in to go on; nothing you typed is lost.</Text>
       <Form form={form} submit="Sign in" guard={false}>
         {/* Only the same person may go on: what is on the page is theirs. */}
         <TextInput

@@ -12,11 +12,13 @@ const STEPS = [
 ] as const
 const RELATIVE_DAYS_MAX = 30
 
+type TimeStyle = 'moment' | 'second' | 'date' | 'relative'
+
 interface Props {
   /** RFC 3339, as the service sends it. */
   value: string
-  /** `moment`: date and minute; `date`: the day alone; `relative`: '3 minutes ago'. */
-  as?: 'moment' | 'date' | 'relative'
+  /** `moment`: date and minute; `second`: to the second; `date`: the day alone; `relative`: '3 minutes ago'. */
+  as?: TimeStyle
   /** Reachable by keyboard, which then shows the exact time. Off in tables: a stop per row would be a burden. */
   focusable?: boolean
 }
@@ -40,10 +42,11 @@ export function useTimeZone(): string {
   return community?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-export function formatTime(value: string, timeZone: string, as: 'moment' | 'date' | 'relative' = 'moment'): string {
+export function formatTime(value: string, timeZone: string, as: TimeStyle = 'moment'): string {
   const date = new Date(value)
   if (as === 'relative') return formatRelative(date) ?? formatTime(value, timeZone)
-  const time = as === 'date' ? {} : ({ hour: '2-digit', minute: '2-digit' } as const)
+  const seconds = as === 'second' ? ({ second: '2-digit' } as const) : {}
+  const time = as === 'date' ? {} : ({ hour: '2-digit', minute: '2-digit', ...seconds } as const)
   return new Intl.DateTimeFormat(LANGUAGE, {
     day: 'numeric',
     month: 'short',

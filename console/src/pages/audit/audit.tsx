@@ -1,14 +1,97 @@
+import { Button, Group, Text } from '@mantine/core'
+import { CsvDownload } from '../../parts/csv-download.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import { endOfDay, startOfDay } from '../../parts/day.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
+import { ChoiceFilter, DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Time, useTimeZone } from '../../parts/time.tsx'
+import { useList, useRead } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import { Details } from './details.tsx'
+import { ACTIONS } from './sentences.ts'
+import { SentenceText } from './sentence-text.tsx'
+import type { AuditEntry } from './types.ts'
+
+const FILTERS = ['actor', 'action', 'subject_kind', 'subject_id', 'from', 'until']
+const OTHERS = [
+  { value: 'client', label: 'Partners' },
+  { value: 'command', label: 'The command line' },
+  { value: 'system', label: 'The service itself' },
+]
+
+type Filters = { [name in 'actor' | 'action' | 'subject_kind' | 'subject_id' | 'from' | 'until']?: string | undefined }
 
 export function Audit() {
+  const path = useCommunityPath()
+  const zone = useTimeZone()
+  const [filters] = useFilters<Filters>()
+  const { action, subject_kind, subject_id, from, until } = filters
+  const query = {
+    ...readActor(filters.actor),
+    action,
+    subject_kind,
+    subject_id,
+    from: startOfDay(from, zone),
+    until: endOfDay(until, zone),
+  }
+  const list = useList<AuditEntry>(path('/audit'), query)
+  const admins = useRead<{ id: number; name: string }[]>(path('/administrators'))
+  const actors = [...(admins.data ?? []).map(({ id, name }) => ({ value: `admin ${id}`, label: name })), ...OTHERS]
   return (
     <>
-      <PageHeader title="Audit" description="Who did what, and when." />
-      <Panel>
-        <EmptyState title="This page is being built">It does not show anything yet.</EmptyState>
-      </Panel>
+      <PageHeader
+        title="Audit"
+        description="Who did what, and when. Nothing here can be changed or removed."
+        actions={<CsvDownload path={path('/audit/export')} query={query} />}
+      />
+      <FilterBar names={FILTERS}>
+        <ChoiceFilter name="actor" label="Who" choices={actors} any="Everybody" />
+        <ChoiceFilter name="action" label="What" choices={ACTIONS} any="Everything" />
+        <DateFilter name="from" label="From" />
+        <DateFilter name="until" label="Until" />
+      </FilterBar>
+      <SubjectFilter />
+      <DataTable
+        label="Audit log"
+        list={list}
+        rowKey={(row) => row.id}
+        empty={
+          <EmptyState title="Nothing fits the filters">
+            Clear them to see all. Everything that changes something is written down here.
+          </EmptyState>
+        }
+        columns={[
+          { header: 'What happened', cell: (row) => <SentenceText entry={row} /> },
+          { header: 'When', cell: (row) => <Time value={row.at} /> },
+          { header: 'Details', cell: (row) => <Details entry={row} /> },
+        ]}
+      />
     </>
   )
+}
+
+/** A link from elsewhere may ask for one subject alone; here it can only be let go. */
+function SubjectFilter() {
+  const [{ subject_kind: kind, subject_id: id }, change] = useFilters<Filters>()
+  if (!kind) return null
+  return (
+    <Group mb="md" gap="sm">
+      <Text size="sm">
+        Only about {kind} {id && `number ${id}`}
+      </Text>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => change({ subject_kind: undefined, subject_id: undefined })}
+      >
+        Show all
+      </Button>
+    </Group>
+  )
+}
+
+function readActor(actor: string | undefined): { actor_kind?: string; actor_id?: string } {
+  const [kind, id] = (actor ?? '').split(' ')
+  return { ...(kind && { actor_kind: kind }), ...(id && { actor_id: id }) }
 }

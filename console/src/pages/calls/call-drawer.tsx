@@ -55,7 +55,7 @@ function Facts({ call }: { call: CallDetail }) {
         <CallStatus status={call.status} />
       </Fact>
       <Fact name="When">
-        <Time value={call.at} focusable />
+        <Time value={call.at} as="second" focusable />
       </Fact>
       <Fact name="Partner">
         {partner_id === null ? (

@@ -12,7 +12,7 @@ import type { CallFilters, CallRow } from './types.ts'
 import { formatDuration, shortPath } from './words.ts'
 
 const COLUMNS: Column<CallRow>[] = [
-  { header: 'When', cell: ({ at }) => <Time value={at} /> },
+  { header: 'When', cell: ({ at }) => <Time value={at} as="second" /> },
   { header: 'Partner', cell: ({ partner_name }) => partner_name ?? 'unknown' },
   {
     header: 'Call',

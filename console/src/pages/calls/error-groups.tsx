@@ -1,4 +1,4 @@
-import { Skeleton, Text } from '@mantine/core'
+import { Code, Skeleton, Text } from '@mantine/core'
 import { type Column, PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -34,18 +34,8 @@ function GroupTable({ groups, filters }: { groups: ErrorGroup[]; filters: CallFi
   const { period, since, until } = filters
   const most = Math.max(1, ...groups.map((group) => group.count))
   const columns: Column<ErrorGroup>[] = [
-    { header: 'Error', cell: ({ error, status }) => error ?? `Status ${status}` },
-    {
-      header: 'What it means',
-      cell: ({ error, method, route }) => (
-        <>
-          <Text size="sm">{errorWords(error) ?? 'The call was refused.'}</Text>
-          <Text size="sm" c="dimmed">
-            {method} {route ? shortPath(route) : 'an unknown address'}
-          </Text>
-        </>
-      ),
-    },
+    { header: 'What went wrong', cell: ({ error }) => errorWords(error) ?? 'The call was refused.' },
+    { header: 'Where', cell: (group) => <Where group={group} /> },
     { header: 'Partner', cell: ({ partner_name }) => partner_name ?? 'unknown' },
     { header: 'Answer', cell: ({ status }) => <CallStatus status={status} /> },
     { header: 'How often', cell: (group) => <Bar value={group.count} most={most} /> },
@@ -72,6 +62,20 @@ function GroupTable({ groups, filters }: { groups: ErrorGroup[]; filters: CallFi
       })}
       empty={<EmptyState title="No error">Every call in this time was answered well.</EmptyState>}
     />
+  )
+}
+
+/** One element: as a card, the cell lays out its children side by side. */
+function Where({ group: { method, route, error } }: { group: ErrorGroup }) {
+  return (
+    <div>
+      <Code>
+        {method} {route ? shortPath(route) : 'an unknown address'}
+      </Code>
+      <Text size="sm" c="dimmed">
+        {error}
+      </Text>
+    </div>
   )
 }
 

@@ -1,7 +1,9 @@
-import { Badge, Group, Stack, Text } from '@mantine/core'
+import { Badge, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { PlainPage } from '../../layout/plain-page.tsx'
-import { LinkButton, LinkText } from '../../parts/links.tsx'
+import { LinkText } from '../../parts/links.tsx'
 import { useSession } from '../../session.ts'
+import classes from './chooser.module.css'
 
 /** For administrators of several communities, or of none any more. */
 export function Chooser() {
@@ -9,28 +11,17 @@ export function Chooser() {
   if (communities.length === 0) return <None />
   return (
     <PlainPage title="Choose a community" after={<LinkText to="/account">Account and sessions</LinkText>}>
-      <Stack gap="xs">
+      <ul className={classes.list}>
         {communities.map((one) => (
-          <LinkButton
-            key={one.slug}
-            to="/$slug/overview"
-            params={{ slug: one.slug }}
-            variant="default"
-            size="md"
-            justify="space-between"
-            rightSection={
-              <Group gap="xs">
-                {one.test && <Badge color="yellow">Test</Badge>}
-                <Text size="sm" c="dimmed">
-                  {one.role}
-                </Text>
-              </Group>
-            }
-          >
-            {one.name}
-          </LinkButton>
+          <li key={one.slug}>
+            <Link to="/$slug/overview" params={{ slug: one.slug }} className={classes.link}>
+              <span className={classes.name}>{one.name}</span>
+              {one.test && <Badge color="yellow">Test</Badge>}
+              <span className={classes.role}>{one.role}</span>
+            </Link>
+          </li>
         ))}
-      </Stack>
+      </ul>
     </PlainPage>
   )
 }

@@ -1,14 +1,44 @@
-import { EmptyState } from '../../parts/empty-state.tsx'
+import { Tabs } from '@mantine/core'
+import { useFilters } from '../../parts/filter-bar.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { useCommunity } from '../../session.ts'
+import { Administrators } from './administrators.tsx'
+import { Categories } from './categories.tsx'
+import { General } from './general.tsx'
+import { PartnersView } from './partners-view.tsx'
+
+const PARTS = [
+  { value: 'general', label: 'General', page: <General /> },
+  { value: 'categories', label: 'Categories', page: <Categories /> },
+  { value: 'administrators', label: 'Administrators', page: <Administrators /> },
+  { value: 'partners', label: 'What partners see', page: <PartnersView /> },
+]
 
 export function CommunityPage() {
+  const { name } = useCommunity()
+  const [{ part = 'general' }, change] = useFilters<{ part?: string | undefined }>()
+  const shown = PARTS.some(({ value }) => value === part) ? part : 'general'
   return (
     <>
-      <PageHeader title="Community" description="Name, limits, categories and administrators." />
-      <Panel>
-        <EmptyState title="This page is being built">It does not show anything yet.</EmptyState>
-      </Panel>
+      <PageHeader title="Settings" description={name} />
+      <Tabs
+        value={shown}
+        keepMounted={false}
+        onChange={(value) => change({ part: value === null || value === 'general' ? undefined : value })}
+      >
+        <Tabs.List mb="lg" aria-label="Settings">
+          {PARTS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {PARTS.map(({ value, page }) => (
+          <Tabs.Panel key={value} value={value}>
+            {page}
+          </Tabs.Panel>
+        ))}
+      </Tabs>
     </>
   )
 }

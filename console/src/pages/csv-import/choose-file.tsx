@@ -33,7 +33,10 @@ export function ChooseFile({ kind, onPreview }: Props) {
   }
   return (
     <>
-      <Panel title="1. Choose the file" description="Nothing is written yet: first you see what would become of each row.">
+      <Panel
+        title="1. Choose the file"
+        description="Nothing is written yet: first you see what would become of each row."
+      >
         <form
           onSubmit={(event) => {
             event.preventDefault()

@@ -17,9 +17,7 @@ export interface ImportKind {
 }
 
 type Step =
-  | { name: 'choose' }
-  | { name: 'preview'; file: File; preview: ImportResult }
-  | { name: 'done'; result: ImportResult }
+  { name: 'choose' } | { name: 'preview'; file: File; preview: ImportResult } | { name: 'done'; result: ImportResult }
 
 /** Choose a file, see what would become of every row, and only then write it. */
 export function CsvImport({ kind, back }: { kind: ImportKind; back: ReactNode }) {

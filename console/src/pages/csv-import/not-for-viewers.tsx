@@ -5,7 +5,9 @@ import { Panel } from '../../parts/panel.tsx'
 export function NotForViewers() {
   return (
     <Panel>
-      <EmptyState title="Your role does not include this">Ask an owner of the community to make you a manager.</EmptyState>
+      <EmptyState title="Your role does not include this">
+        Ask an owner of the community to make you a manager.
+      </EmptyState>
     </Panel>
   )
 }

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Icon } from '../../parts/icons.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { Stat, StatRow } from '../../parts/stat.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
 import { UnsavedGuard } from '../../parts/unsaved-guard.tsx'
 import { WorkProgress } from '../../parts/work-progress.tsx'
 import { refresh } from '../../reading.ts'
@@ -83,12 +83,12 @@ function useWriting(kind: ImportKind, file: File, skipBad: boolean, onDone: (res
 
 export function ImportCounts({ result }: { result: ImportResult }) {
   return (
-    <StatRow>
-      <Stat label="New" value={result.added} />
-      <Stat label="Changed" value={result.changed} />
-      <Stat label="Unchanged" value={result.unchanged} />
-      <Stat label="Bad" value={result.refused} />
-    </StatRow>
+    <Group gap="xs">
+      <StatusBadge status="added" label={`${result.added} new`} look={['green', 'check']} />
+      <StatusBadge status="changed" label={`${result.changed} changed`} look={['blue', 'dot']} />
+      <StatusBadge status="unchanged" label={`${result.unchanged} unchanged`} look={['gray', 'dot']} />
+      <StatusBadge status="refused" label={`${result.refused} bad`} look={['red', 'cross']} />
+    </Group>
   )
 }
 

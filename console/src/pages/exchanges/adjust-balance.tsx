@@ -51,8 +51,8 @@ export function AdjustBalance() {
         }}
       >
         <Text size="sm">
-          Gives hours to a member from the community’s account, or takes them. For gifts and corrections; what one member did
-          for another is recorded as an exchange.
+          Gives hours to a member from the community’s account, or takes them. For gifts and corrections; what one
+          member did for another is recorded as an exchange.
         </Text>
         <MemberField label="Member" withInactive {...form.value<MemberChoice>('member_id')} />
         <Radio.Group label="What to do" {...form.value<string>('direction')}>
@@ -62,7 +62,13 @@ export function AdjustBalance() {
           </Stack>
         </Radio.Group>
         <TextInput label="Hours" inputMode="decimal" autoComplete="off" maw="10rem" {...form.text('hours')} />
-        <Textarea label="Why" description="The member sees it on the statement" autosize minRows={2} {...form.text('reason')} />
+        <Textarea
+          label="Why"
+          description="The member sees it on the statement"
+          autosize
+          minRows={2}
+          {...form.text('reason')}
+        />
       </FormDialog>
     </>
   )

@@ -47,7 +47,9 @@ function Slips() {
   const key = useRef(newRequestKey())
   // What looked entered twice, and was said to be meant.
   const isConfirmed = useRef(false)
-  const blank = (): { slips: SlipRow[] } => ({ slips: Array.from({ length: FIRST_ROWS }, () => emptySlip(today(zone))) })
+  const blank = (): { slips: SlipRow[] } => ({
+    slips: Array.from({ length: FIRST_ROWS }, () => emptySlip(today(zone))),
+  })
   const form = useForm({
     initial: blank(),
     check: ({ slips }) => checkSlips(slips),
@@ -95,8 +97,8 @@ function Duplicates({ confirm }: { confirm: () => void }) {
     <Alert color="yellow" variant="light" icon={<Icon name="warning" />} title="Was a slip entered twice?">
       <Stack gap="sm" align="flex-start">
         <Text size="sm">
-          The marked rows have the same two members, hours and day as another one. Nothing is recorded yet. Remove what is
-          there twice, or record all of them if both really happened.
+          The marked rows have the same two members, hours and day as another one. Nothing is recorded yet. Remove what
+          is there twice, or record all of them if both really happened.
         </Text>
         <Button variant="default" onClick={confirm}>
           Record all the same

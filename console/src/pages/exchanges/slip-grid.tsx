@@ -62,7 +62,12 @@ export function SlipGrid({ form, newSlip }: Props) {
             className={classes.remove}
             aria-label={`Remove slip ${index + 1}`}
             disabled={slips.length === 1}
-            onClick={() => form.set('slips', slips.filter((_, place) => place !== index))}
+            onClick={() =>
+              form.set(
+                'slips',
+                slips.filter((_, place) => place !== index),
+              )
+            }
           />
           <RowNote text={form.errors[`slips.${index}`]} />
         </div>

@@ -118,8 +118,8 @@ function TakeBack({ transfer }: { transfer: Transfer }) {
         onClose={() => setOpened(false)}
       >
         <Text size="sm">
-          {transferText(transfer)}, {formatHours(transfer.hours)}, {formatDay(transfer.occurred_on)}. The hours go back in
-          full. It can be done once, and cannot be undone; the record stays, with your reason.
+          {transferText(transfer)}, {formatHours(transfer.hours)}, {formatDay(transfer.occurred_on)}. The hours go back
+          in full. It can be done once, and cannot be undone; the record stays, with your reason.
         </Text>
         <Textarea label="Why" autosize minRows={2} data-autofocus {...form.text('reason')} />
       </FormDialog>

@@ -14,9 +14,9 @@ import { type Session, beginSession } from '../../session.ts'
 interface LinkState {
   purpose: 'invitation' | 'reset'
   email: string
-  name: string | null
+  name: string
+  communities: string[]
   expires_at: string
-  password_needed: boolean
 }
 
 /** A one-time link: an invitation, or a new password. The token is in the fragment, which reaches no log. */
@@ -57,15 +57,10 @@ function Invalid() {
 function UseLink({ token, link }: { token: string; link: LinkState }) {
   const router = useRouter()
   const isInvitation = link.purpose === 'invitation'
-  const asksName = isInvitation && link.password_needed
   const form = useForm({
-    initial: { name: link.name ?? '', password: '' },
+    initial: { name: link.name, password: '' },
     save: ({ name, password }) =>
-      api.post<Session>(
-        '/links/use',
-        { token, ...(link.password_needed ? { password } : {}), ...(asksName ? { name } : {}) },
-        { signedOut: true },
-      ),
+      api.post<Session>('/links/use', { token, password, ...(isInvitation ? { name } : {}) }, { signedOut: true }),
     onSaved: (session) => {
       beginSession(session)
       router.history.replace(import.meta.env.BASE_URL)
@@ -74,25 +69,23 @@ function UseLink({ token, link }: { token: string; link: LinkState }) {
   return (
     <PlainPage
       title={isInvitation ? 'You are invited' : 'Choose a new password'}
-      description={isInvitation ? 'To help administer a community.' : 'It ends all your sessions elsewhere.'}
+      description={
+        isInvitation ? `To help administer ${link.communities.join(', ')}.` : 'It ends all your sessions elsewhere.'
+      }
     >
       <Text size="sm" c="dimmed">
         For {link.email}. The link is valid until <Time value={link.expires_at} />.
       </Text>
       <Form form={form} submit={isInvitation ? 'Accept' : 'Save password'} guard={false}>
-        {asksName && <TextInput label="Your name" autoComplete="name" {...form.text('name')} />}
-        {link.password_needed && (
-          <>
-            {/* For the browser's password manager, which would otherwise not know whose password it is. */}
-            <input type="hidden" name="email" autoComplete="username" value={link.email} readOnly />
-            <PasswordInput
-              label="New password"
-              description="At least 10 characters."
-              autoComplete="new-password"
-              {...form.text('password')}
-            />
-          </>
-        )}
+        {isInvitation && <TextInput label="Your name" autoComplete="name" {...form.text('name')} />}
+        {/* For the browser's password manager, which would otherwise not know whose password it is. */}
+        <input type="hidden" name="email" autoComplete="username" value={link.email} readOnly />
+        <PasswordInput
+          label="New password"
+          description="At least 10 characters."
+          autoComplete="new-password"
+          {...form.text('password')}
+        />
       </Form>
     </PlainPage>
   )

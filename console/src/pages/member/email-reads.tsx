@@ -13,10 +13,12 @@ interface EmailRead {
   request_id: string | null
 }
 
+const SHOWN_FIRST = 5
+
 /** For a member who asks who knows their address. */
 export function EmailReads({ member }: { member: MemberRow }) {
   const path = useCommunityPath()
-  const reads = useList<EmailRead>(path(`/members/${member.id}/email-reads`))
+  const reads = useList<EmailRead>(path(`/members/${member.id}/email-reads`), { limit: SHOWN_FIRST })
   return (
     <Panel
       title="Who read the email address"

@@ -19,7 +19,7 @@ export function EraseMember({ member }: { member: MemberRow }) {
     <Panel
       danger
       title="Erase"
-      description="For a person who asks that everything about them is deleted. It cannot be taken back, not even from a backup."
+      description="For a person who asks that everything about them is deleted. It cannot be taken back."
     >
       <Group>
         <Button color="red" variant="outline" onClick={() => setAsking(true)}>

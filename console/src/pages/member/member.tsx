@@ -51,10 +51,10 @@ function Shown({ member }: { member: MemberRow }) {
         description={isErased && 'This person was erased. The hours stay in the books without a name.'}
         actions={mayChange && <EditMember member={member} />}
       />
+      <StatRow>
+        <Stat label="Balance" value={formatHours(member.balance_hours)} hint={balanceHint(member.balance_hours)} />
+      </StatRow>
       <Stack gap="lg">
-        <StatRow>
-          <Stat label="Balance" value={formatHours(member.balance_hours)} hint={balanceHint(member.balance_hours)} />
-        </StatRow>
         <Record member={member} />
         <Statement member={member} />
         {!isErased && <EmailReads member={member} />}

@@ -107,30 +107,41 @@ function Sheet({ member, statement, period }: { member: MemberRow; statement: Wh
         {member.payment_reference}
       </Text>
       {isCut && <Text>Only the latest {rows.length} lines of this period. Choose fewer days to see all of them.</Text>}
-      <table className={classes.table}>
-        <caption className={classes.caption}>Days are those on which something was recorded. Made on {formatDay(today(zone))}.</caption>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            <th scope="col">What</th>
-            <th scope="col" data-align="end">
+      {/* The roles are said although the elements have them: as a grid, on a small screen, browsers would forget them. */}
+      <table className={classes.table} role="table">
+        <caption className={classes.caption}>
+          Days are those on which something was recorded. Made on {formatDay(today(zone))}.
+        </caption>
+        <thead role="rowgroup">
+          <tr role="row">
+            <th scope="col" role="columnheader">
+              Day
+            </th>
+            <th scope="col" role="columnheader">
+              What
+            </th>
+            <th scope="col" role="columnheader" data-align="end">
               Hours
             </th>
-            <th scope="col" data-align="end">
+            <th scope="col" role="columnheader" data-align="end">
               Balance
             </th>
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           <BalanceLine label="Balance before" hours={opening} />
           {rows.map((row) => (
-            <tr key={row.id}>
-              <td>{formatDay(row.occurred_on)}</td>
-              <td>
+            <tr key={row.id} role="row">
+              <td role="cell">{formatDay(row.occurred_on)}</td>
+              <td role="cell">
                 <Movement row={row} />
               </td>
-              <td data-align="end">{formatHours(row.hours, true)}</td>
-              <td data-align="end">{formatHours(row.balance_hours)}</td>
+              <td role="cell" data-align="end">
+                {formatHours(row.hours, true)}
+              </td>
+              <td role="cell" data-align="end">
+                {formatHours(row.balance_hours)}
+              </td>
             </tr>
           ))}
           <BalanceLine label="Balance after" hours={closing} />
@@ -142,11 +153,13 @@ function Sheet({ member, statement, period }: { member: MemberRow; statement: Wh
 
 function BalanceLine({ label, hours }: { label: string; hours: number }) {
   return (
-    <tr className={classes.balance}>
-      <th scope="row" colSpan={3}>
+    <tr className={classes.balance} role="row">
+      <th scope="row" role="rowheader" colSpan={3}>
         {label}
       </th>
-      <td data-align="end">{formatHours(hours)}</td>
+      <td role="cell" data-align="end">
+        {formatHours(hours)}
+      </td>
     </tr>
   )
 }

@@ -12,11 +12,14 @@ import type { MemberRow } from '../members/types.ts'
 import { Movement } from './movement.tsx'
 import type { StatementRow } from './statement-types.ts'
 
+/** The page goes on below: what is older is loaded when asked for. */
+const SHOWN_FIRST = 10
+
 export function Statement({ member }: { member: MemberRow }) {
   const { slug } = useCommunity()
   const path = useCommunityPath()
   const [{ from, until }] = useFilters<{ from?: string; until?: string }>()
-  const list = useList<StatementRow>(path(`/members/${member.id}/statement`), { from, until })
+  const list = useList<StatementRow>(path(`/members/${member.id}/statement`), { from, until, limit: SHOWN_FIRST })
   return (
     <Panel
       title="Statement"
@@ -54,6 +57,7 @@ export function Statement({ member }: { member: MemberRow }) {
 }
 
 function NothingMoved({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <EmptyState title="Nothing was recorded in these days">Choose others, or clear them.</EmptyState>
+  if (isFiltered)
+    return <EmptyState title="Nothing was recorded in these days">Choose others, or clear them.</EmptyState>
   return <EmptyState title="Nothing yet">Exchanges, credits of partners and adjustments appear here.</EmptyState>
 }

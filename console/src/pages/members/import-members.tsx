@@ -5,7 +5,11 @@ import { CsvImport, type ImportKind } from '../csv-import/csv-import.tsx'
 import { NotForViewers } from '../csv-import/not-for-viewers.tsx'
 
 const COLUMNS: ImportKind['columns'] = [
-  { name: 'external_id', needed: true, text: 'Your number for the member. Who has it already is changed, not added twice.' },
+  {
+    name: 'external_id',
+    needed: true,
+    text: 'Your number for the member. Who has it already is changed, not added twice.',
+  },
   { name: 'name', needed: true, text: 'As others see it.' },
   { name: 'email', text: 'Left empty, it is taken away.' },
   { name: 'status', text: 'active, or inactive for who has left.' },
@@ -27,7 +31,10 @@ export function ImportMembers() {
     <>
       <PageHeader title="Import members" description="From a spreadsheet, saved as CSV." />
       {mayManage ? (
-        <CsvImport kind={{ path: path('/members/import'), noun: 'members', columns: COLUMNS, example: EXAMPLE }} back={back} />
+        <CsvImport
+          kind={{ path: path('/members/import'), noun: 'members', columns: COLUMNS, example: EXAMPLE }}
+          back={back}
+        />
       ) : (
         <NotForViewers />
       )}

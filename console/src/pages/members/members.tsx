@@ -78,8 +78,8 @@ export function Members() {
 function NothingFound() {
   return (
     <EmptyState title="Nobody fits">
-      Every word must be the beginning of a word of the name, the email address, the number or the payment reference. Try
-      fewer letters, or clear the filters.
+      Every word must be the beginning of a word of the name, the email address, the number or the payment reference.
+      Try fewer letters, or clear the filters.
     </EmptyState>
   )
 }
@@ -87,8 +87,8 @@ function NothingFound() {
 function NobodyYet() {
   return (
     <EmptyState title="No members yet">
-      Add the first one, or import all of them from a spreadsheet: before anything is written you see what becomes of each
-      row.
+      Add the first one, or import all of them from a spreadsheet: before anything is written you see what becomes of
+      each row.
     </EmptyState>
   )
 }

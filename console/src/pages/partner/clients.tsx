@@ -64,22 +64,23 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
 function Identity({ client, partner }: { client: Client; partner: PartnerDetail }) {
   const isNarrower = client.scopes.length < partner.scopes.length
   return (
-    <>
-      <Code>{client.client_id}</Code>
+    <div>
+      <Code style={{ whiteSpace: 'nowrap' }}>{client.client_id}</Code>
       {client.name && <Text size="sm">{client.name}</Text>}
       {isNarrower && (
         <Text size="sm" c="dimmed">
           Only: {client.scopes.map(scopeLabel).join(', ')}
         </Text>
       )}
-    </>
+    </div>
   )
 }
 
+/** One element: as a card, the cell lays out its children side by side. */
 function Secret({ client }: { client: Client }) {
   const { secret_last_four, secret_created_at, grace_until, revoked_at } = client
   return (
-    <>
+    <div>
       <Code aria-label={`ends with ${secret_last_four}`}>••••{secret_last_four}</Code>
       <Text size="sm" c="dimmed">
         {revoked_at ? (
@@ -97,6 +98,6 @@ function Secret({ client }: { client: Client }) {
           The old secret works until <Time value={grace_until} />
         </Text>
       )}
-    </>
+    </div>
   )
 }

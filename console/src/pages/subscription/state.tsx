@@ -48,8 +48,8 @@ function Notes({ subscription }: { subscription: Subscription }) {
     <>
       {status === 'disabled' && (
         <Note color="red" title="Switched off">
-          {status_reason ?? 'No reason is known'}, {since}. Nothing is sent until an owner or the partner resumes it. Then
-          what waits is sent; what is older than 30 days is gone.
+          {status_reason ?? 'No reason is known'}, {since}. Nothing is sent until an owner or the partner resumes it.
+          Then what waits is sent; what is older than 30 days is gone.
         </Note>
       )}
       {status === 'paused' && (

@@ -46,8 +46,8 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
         confirm="Send"
         action={act('test', 'The test event is on its way')}
       >
-        The receiver gets an event of the type webhook.test, which says nothing about anybody. It appears below with what
-        the receiver answered.
+        The receiver gets an event of the type webhook.test, which says nothing about anybody. It appears below with
+        what the receiver answered.
       </ConfirmDialog>
       <ConfirmDialog
         opened={asking === 'pause'}
@@ -89,8 +89,8 @@ function Replay({ path, opened, onClose }: { path: string; opened: boolean; onCl
   return (
     <FormDialog form={form} title="Send again since a day" submit="Send again" opened={opened} onClose={onClose}>
       <Text size="sm">
-        For a receiver that was away or lost something. All events since then that it asks for are sent again, those that
-        arrived before, too; receivers tell them apart by their number. Events are kept for 30 days.
+        For a receiver that was away or lost something. All events since then that it asks for are sent again, those
+        that arrived before, too; receivers tell them apart by their number. Events are kept for 30 days.
       </Text>
       <TextInput type="date" label="From the beginning of" {...form.text('since')} />
     </FormDialog>

@@ -1,0 +1,46 @@
+import { Facts } from '../../parts/facts.tsx'
+import { LinkText } from '../../parts/links.tsx'
+import { useCommunity } from '../../session.ts'
+import classes from './details.module.css'
+import type { AuditEntry } from './types.ts'
+
+/** What else was written down; folded away. */
+export function Details({ entry: { action, detail, member_ids } }: { entry: AuditEntry }) {
+  const values = Object.entries(detail).map(([name, value]) => [labelOf(name), valueText(value)] as const)
+  return (
+    <details className={classes.details}>
+      <summary>More</summary>
+      <Facts
+        facts={[
+          ['Action', action],
+          ...values,
+          ['Members', member_ids && <MemberLinks key="members" ids={member_ids} />],
+        ]}
+      />
+    </details>
+  )
+}
+
+function MemberLinks({ ids }: { ids: number[] }) {
+  const { slug } = useCommunity()
+  return (
+    <span className={classes.links}>
+      {ids.map((id) => (
+        <LinkText key={id} to="/$slug/members/$id" params={{ slug, id: String(id) }}>
+          {id}
+        </LinkText>
+      ))}
+    </span>
+  )
+}
+
+function labelOf(name: string): string {
+  const words = name.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function valueText(value: unknown): string {
+  if (value === null) return 'none'
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

@@ -1,0 +1,42 @@
+import { LinkText } from '../../parts/links.tsx'
+import { useCommunity } from '../../session.ts'
+import { sentenceOf } from './sentences.ts'
+import type { AuditEntry } from './types.ts'
+
+/** 'Ada suspended the partner Bank', with the way to what it is about where there is one. */
+export function SentenceText({ entry }: { entry: AuditEntry }) {
+  const { who, before, subject, after } = sentenceOf(entry)
+  return (
+    <span>
+      <strong>{who}</strong> {before}
+      {subject && <Subject entry={entry} text={subject} />}
+      {after}
+    </span>
+  )
+}
+
+const PAGES: Record<string, '/$slug/members/$id' | '/$slug/partners/$id' | '/$slug/webhooks/$id'> = {
+  member: '/$slug/members/$id',
+  partner: '/$slug/partners/$id',
+  subscription: '/$slug/webhooks/$id',
+}
+
+function Subject({ entry: { subject }, text }: { entry: AuditEntry; text: string }) {
+  const { slug } = useCommunity()
+  if (subject.id === null) return text
+  if (subject.kind === 'transfer') {
+    return (
+      <LinkText to="/$slug/exchanges" params={{ slug }} search={{ transfer: String(subject.id) }}>
+        {text}
+      </LinkText>
+    )
+  }
+  const to = PAGES[subject.kind]
+  // What is gone has no name, and no page.
+  if (!to || subject.name === null) return text
+  return (
+    <LinkText to={to} params={{ slug, id: String(subject.id) }}>
+      {text}
+    </LinkText>
+  )
+}

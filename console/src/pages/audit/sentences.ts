@@ -1,0 +1,115 @@
+import type { AuditEntry } from './types.ts'
+
+/** Where the name of the subject stands in a sentence. */
+const IT = '…'
+
+/** What was done, to go on after the name of whoever did it. */
+const DEEDS: Record<string, string> = {
+  'admin.added': `made ${IT} an administrator`,
+  'admin.password_changed': `chose a new password for ${IT}`,
+  'admin.password_reset': `reset the password of ${IT}`,
+  'admin.removed': `removed the administrator ${IT}`,
+  'admin.reset_link_made': `made a link for a new password of ${IT}`,
+  'admin.role_changed': `changed the role of ${IT}`,
+  'admin.set_up': `set the console up as ${IT}`,
+  'audit.exported': 'downloaded the audit log',
+  'balance.adjusted': `adjusted a balance (number ${IT})`,
+  'calls.exported': 'downloaded the log of calls',
+  'category.added': `added the category ${IT}`,
+  'category.renamed': `renamed the category ${IT}`,
+  'category.retired': `retired the category ${IT}`,
+  'category.restored': `offered the category ${IT} again`,
+  'client.created': `made the credentials ${IT}`,
+  'client.grace_ended': `ended the time of grace of the credentials ${IT}`,
+  'client.revoked': `revoked the credentials ${IT}`,
+  'client.rotated': `made a new secret for the credentials ${IT}`,
+  'community.changed': 'changed the settings of the community',
+  'community.created': 'made the community',
+  'community.filled': 'filled the community with demo data',
+  'delivery.resent': `sent a delivery to the webhook of ${IT} again`,
+  'exchange.recorded': `recorded an exchange (number ${IT})`,
+  'listing.closed': `closed the listing ${IT}`,
+  'listing.published': `published the listing ${IT}`,
+  'listing.updated': `changed the listing ${IT}`,
+  'listings.exported': 'downloaded all listings',
+  'listings.imported': 'imported listings',
+  'member.added': `added the member ${IT}`,
+  'member.changed': `changed the member ${IT}`,
+  'member.erased': `erased the member number ${IT}`,
+  'member.hidden': `hid the member ${IT} from partners`,
+  'member.left': `let the member ${IT} leave`,
+  'member.returned': `took the member ${IT} back`,
+  'member.shown': `showed the member ${IT} to partners again`,
+  'members.exported': 'downloaded all members',
+  'members.imported': 'imported members',
+  'partner.changed': `changed the partner ${IT}`,
+  'partner.created': `added the partner ${IT}`,
+  'partner_api.disabled': 'switched the partner API off',
+  'partner_api.enabled': 'switched the partner API on',
+  'subscription.changed': `changed the webhook of ${IT}`,
+  'subscription.created': `subscribed a webhook for ${IT}`,
+  'subscription.deleted': `deleted a webhook (number ${IT})`,
+  'subscription.disabled': `switched the webhook of ${IT} off`,
+  'subscription.paused': `paused the webhook of ${IT}`,
+  'subscription.replayed': `sent events to the webhook of ${IT} again`,
+  'subscription.resumed': `resumed the webhook of ${IT}`,
+  'subscription.secret_reset': `put the webhook of ${IT} on hold for a new secret`,
+  'subscription.secret_rotated': `got a new secret for the webhook of ${IT}`,
+  'subscription.tested': `sent a test event to the webhook of ${IT}`,
+  'test_community.created': 'made a test community',
+  'test_community.removed': 'removed a test community',
+  'transfer.reversed': `took transfer number ${IT} back`,
+  'transfers.exported': 'downloaded the ledger',
+}
+
+/** Who, what, and the end: the subject stands between the two, where it can be a link. */
+export interface Sentence {
+  who: string
+  before: string
+  subject: string
+  after: string
+}
+
+export function sentenceOf(entry: AuditEntry): Sentence {
+  const [before, after] = deedOf(entry).split(IT)
+  const { name, id } = entry.subject
+  const subject = after === undefined ? '' : (name ?? (id === null ? 'something' : String(id)))
+  return { who: actorText(entry.actor), before: before!, subject, after: after ?? '' }
+}
+
+function deedOf({ action, detail, member_ids }: AuditEntry): string {
+  if (action === 'members.email_read') {
+    const count = member_ids?.length ?? 0
+    return `read the email address${count === 1 ? '' : 'es'} of ${count} ${count === 1 ? 'member' : 'members'}`
+  }
+  if (action === 'partner.changed' && detail['status'] === 'suspended') return `suspended the partner ${IT}`
+  if (action === 'partner.changed' && detail['status'] === 'active') return `resumed the partner ${IT}`
+  // Something newer than this page: its own name is better than nothing.
+  return DEEDS[action] ?? `${action.replace('.', ' ').replaceAll('_', ' ')} (${IT})`
+}
+
+export function actorText({ kind, name, partner }: AuditEntry['actor']): string {
+  if (kind === 'client') return partner ?? name
+  if (kind === 'command') return `${name} at the command line`
+  return kind === 'system' ? 'The service' : name
+}
+
+/** For the filter; an entry that ends with a dot takes all of a kind. */
+export const ACTIONS: readonly { value: string; label: string }[] = [
+  { value: 'admin.', label: 'Administrators' },
+  { value: 'member.', label: 'Members' },
+  { value: 'members.email_read', label: 'Email addresses read' },
+  { value: 'listing.', label: 'Listings' },
+  { value: 'exchange.recorded', label: 'Exchanges recorded' },
+  { value: 'balance.adjusted', label: 'Balances adjusted' },
+  { value: 'transfer.reversed', label: 'Transfers taken back' },
+  { value: 'partner.', label: 'Partners' },
+  { value: 'client.', label: 'Credentials' },
+  { value: 'partner_api.', label: 'Partner API switched' },
+  { value: 'subscription.', label: 'Webhooks' },
+  { value: 'delivery.', label: 'Deliveries sent again' },
+  { value: 'category.', label: 'Categories' },
+  { value: 'community.', label: 'Settings' },
+  { value: 'members.', label: 'Members imported, downloaded or read' },
+  { value: 'audit.', label: 'Audit log downloaded' },
+]

@@ -1,0 +1,78 @@
+import { Radio, Stack, TextInput } from '@mantine/core'
+import { api } from '../../api.ts'
+import { FormDialog } from '../../parts/form.tsx'
+import { notify } from '../../parts/notices.tsx'
+import type { ShownSecret } from '../../parts/secret-once.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh } from '../../reading.ts'
+import { type Role, type Session, keepSession, useCommunityPath } from '../../session.ts'
+import { ROLES } from './roles.ts'
+import { shownLink } from './shown-link.ts'
+import type { Administrator, OneTimeLink } from './types.ts'
+
+interface InviteProps {
+  opened: boolean
+  onClose: () => void
+  showLink: (secret: ShownSecret) => void
+}
+
+export function InviteDialog({ opened, onClose, showLink }: InviteProps) {
+  const path = useCommunityPath()
+  const form = useForm({
+    initial: { name: '', email: '', role: 'manager' },
+    save: (values) => api.post<{ id: number; link: OneTimeLink | null }>(path('/administrators'), values),
+    onSaved: ({ link }, { name }) => {
+      form.reset()
+      onClose()
+      if (link) showLink(shownLink('invitation', name, link.url))
+      else notify(`${name} has a password already, and finds this community after signing in`)
+      void refresh(path('/administrators'))
+    },
+  })
+  return (
+    <FormDialog form={form} title="Invite an administrator" submit="Invite" opened={opened} onClose={onClose}>
+      <TextInput label="Name" data-autofocus autoComplete="off" {...form.text('name')} />
+      <TextInput label="Email" type="email" autoComplete="off" {...form.text('email')} />
+      <RoleChoice {...form.value<string>('role')} />
+    </FormDialog>
+  )
+}
+
+export function RoleDialog({ administrator, onClose }: { administrator: Administrator; onClose: () => void }) {
+  const path = useCommunityPath()
+  const form = useForm({
+    initial: { role: administrator.role as string },
+    save: (values) => api.patch(path(`/administrators/${administrator.id}`), values),
+    onSaved: async () => {
+      onClose()
+      notify('Role changed')
+      await refresh(path('/administrators'))
+      // It may have been one's own.
+      keepSession(await api.get<Session>('/session'))
+    },
+  })
+  return (
+    <FormDialog form={form} title={`Role of ${administrator.name}`} submit="Save" opened onClose={onClose}>
+      <RoleChoice {...form.value<string>('role')} />
+    </FormDialog>
+  )
+}
+
+interface ChoiceProps {
+  name: string
+  error: React.ReactNode
+  value: string
+  onChange: (role: string) => void
+}
+
+function RoleChoice(field: ChoiceProps) {
+  return (
+    <Radio.Group label="Role" {...field}>
+      <Stack gap="sm" mt={6}>
+        {ROLES.map(({ value, label, text }: { value: Role; label: string; text: string }) => (
+          <Radio key={value} value={value} label={label} description={text} />
+        ))}
+      </Stack>
+    </Radio.Group>
+  )
+}

@@ -1,0 +1,132 @@
+import { NativeSelect, Skeleton, Stack, TextInput } from '@mantine/core'
+import { api } from '../../api.ts'
+import { Facts } from '../../parts/facts.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Hours } from '../../parts/hours.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh, useRead } from '../../reading.ts'
+import { type Session, keepSession, useCommunityPath, useRole } from '../../session.ts'
+import { RemoveTestCommunity } from '../partners/remove-test-community.tsx'
+import type { Settings } from './types.ts'
+
+/** Name, time zone and limits. */
+export function General() {
+  const { isOwner } = useRole()
+  const { data, isError, error, refetch } = useRead<Settings>(useCommunityPath()())
+  if (isError && !data) return <Problem error={error} again={() => void refetch()} />
+  if (!data) return <Skeleton height={320} />
+  return (
+    <Stack gap="lg">
+      <Panel title="Community" description={isOwner ? undefined : 'Only owners change these.'}>
+        {isOwner ? <SettingsForm settings={data} /> : <SettingsFacts settings={data} />}
+      </Panel>
+      <RemoveTestCommunity />
+    </Stack>
+  )
+}
+
+function SettingsFacts({ settings }: { settings: Settings }) {
+  return (
+    <Facts
+      facts={[
+        ['Name', settings.name],
+        ['Time zone', settings.time_zone],
+        ['Lowest balance', <Hours key="lower" value={settings.lower_limit_hours} />],
+        ['Largest credit', <Hours key="credit" value={settings.credit_limit_hours} />],
+        ['Since', <Time key="since" value={settings.created_at} as="date" />],
+      ]}
+    />
+  )
+}
+
+interface Values {
+  name: string
+  time_zone: string
+  lower_limit_hours: string
+  credit_limit_hours: string
+}
+
+function SettingsForm({ settings }: { settings: Settings }) {
+  const path = useCommunityPath()
+  const form = useForm({
+    initial: valuesOf(settings),
+    check,
+    save: (values) => api.patch<Settings>(path(), changesOf(values, settings)),
+    onSaved: async (saved) => {
+      form.replace(valuesOf(saved))
+      notify('Settings saved')
+      await refresh(path())
+      // The name and the zone are part of the session, which every page reads them from.
+      keepSession(await api.get<Session>('/session'))
+    },
+  })
+  return (
+    <Form form={form} submit="Save">
+      <Stack gap="md" maw="32rem">
+        <TextInput label="Name" {...form.text('name')} />
+        <NativeSelect
+          label="Time zone"
+          description="Days and months of the community begin by its clock. Months that are closed for partners stay as they are."
+          data={timeZones(settings.time_zone)}
+          {...form.text('time_zone')}
+        />
+        <TextInput
+          label="Lowest balance, in hours"
+          description="How far a wallet may fall by receiving help: 0 or less. The office may go below it with an adjustment."
+          inputMode="decimal"
+          maw="14rem"
+          {...form.text('lower_limit_hours')}
+        />
+        <TextInput
+          label="Largest credit, in hours"
+          description="The most that a partner may credit at once."
+          inputMode="decimal"
+          maw="14rem"
+          {...form.text('credit_limit_hours')}
+        />
+      </Stack>
+    </Form>
+  )
+}
+
+function valuesOf({ name, time_zone, lower_limit_hours, credit_limit_hours }: Settings): Values {
+  return {
+    name,
+    time_zone,
+    lower_limit_hours: String(lower_limit_hours),
+    credit_limit_hours: String(credit_limit_hours),
+  }
+}
+
+function check({ name, lower_limit_hours, credit_limit_hours }: Values): Record<string, string> {
+  return {
+    ...(name.trim() === '' && { name: 'The community needs a name.' }),
+    ...(readNumber(lower_limit_hours) === undefined && { lower_limit_hours: 'A number like -10.' }),
+    ...(readNumber(credit_limit_hours) === undefined && { credit_limit_hours: 'A number like 1000.' }),
+  }
+}
+
+/** Only what was changed: somebody else may have changed the rest meanwhile. */
+function changesOf(values: Values, settings: Settings): Partial<Settings> {
+  const wish = {
+    name: values.name.trim(),
+    time_zone: values.time_zone,
+    lower_limit_hours: readNumber(values.lower_limit_hours) ?? 0,
+    credit_limit_hours: readNumber(values.credit_limit_hours) ?? 0,
+  }
+  return Object.fromEntries(Object.entries(wish).filter(([name, value]) => settings[name as keyof Settings] !== value))
+}
+
+function readNumber(text: string): number | undefined {
+  // A minus sign, as some keyboards and texts have it.
+  const plain = text.trim().replace(',', '.').replace('\u2212', '-')
+  return /^-?\d{1,9}(\.\d+)?$/.test(plain) ? Number(plain) : undefined
+}
+
+function timeZones(current: string): string[] {
+  return [...new Set([current, 'UTC', ...Intl.supportedValuesOf('timeZone')])].toSorted()
+}

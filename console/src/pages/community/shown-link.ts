@@ -1,0 +1,14 @@
+import type { ShownSecret } from '../../parts/secret-once.tsx'
+
+/** A link that works once is a secret: who has it comes in. */
+export function shownLink(purpose: 'invitation' | 'reset', name: string, url: string): ShownSecret {
+  const isInvitation = purpose === 'invitation'
+  return {
+    title: isInvitation ? `Invitation for ${name}` : `New password for ${name}`,
+    intro:
+      `Give this link to ${name} in a safe way; it works once, within ${isInvitation ? 'seven days' : 'a day'}. ` +
+      'It is shown only now. Whoever has it can come in.',
+    items: [{ label: 'Link', value: url }],
+    fileName: isInvitation ? 'invitation.txt' : 'new-password.txt',
+  }
+}

@@ -1,0 +1,50 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { FormDialog } from '../../parts/form.tsx'
+import { NO_MEMBER } from '../../parts/member-field.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import { bodyOf, ListingFields, type ListingValues } from './listing-fields.tsx'
+import type { ListingRow } from './types.ts'
+
+const NOTHING: ListingValues = {
+  member_id: NO_MEMBER,
+  type: 'service',
+  title: '',
+  description: '',
+  category: '',
+  hours: '',
+}
+
+export function AddListing() {
+  const path = useCommunityPath()
+  const [opened, setOpened] = useState(false)
+  const form = useForm<ListingValues, ListingRow>({
+    initial: NOTHING,
+    check: ({ member_id }) => (member_id.id === null ? { member_id: 'Choose the member whose listing it is.' } : {}),
+    save: (values) => api.post<ListingRow>(path('/listings'), { member_id: values.member_id.id, ...bodyOf(values) }),
+    onSaved: async (listing) => {
+      setOpened(false)
+      form.replace(NOTHING)
+      notify(`“${listing.title}” added`)
+      await refresh(path('/listings'), path('/categories'))
+    },
+  })
+  return (
+    <>
+      <Button onClick={() => setOpened(true)}>Add listing</Button>
+      <FormDialog
+        form={form}
+        title="Add a listing"
+        submit="Add listing"
+        opened={opened}
+        onClose={() => setOpened(false)}
+      >
+        <ListingFields form={form} isNew />
+      </FormDialog>
+    </>
+  )
+}

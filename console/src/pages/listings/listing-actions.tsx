@@ -1,0 +1,56 @@
+import { Button, Group } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { refresh } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import { EditListing } from './edit-listing.tsx'
+import type { ListingRow } from './types.ts'
+
+/** What can be done with one listing. */
+export function ListingActions({ listing }: { listing: ListingRow }) {
+  const path = useCommunityPath()
+  const [asked, setAsked] = useState<'edit' | 'switch'>()
+  const done = () => setAsked(undefined)
+  const isOpen = listing.status === 'active'
+  const hasLeft = listing.member.status !== 'active'
+  return (
+    <Group gap="xs" justify="flex-end">
+      <Button
+        variant="default"
+        size="compact-sm"
+        aria-label={`Edit “${listing.title}”`}
+        onClick={() => setAsked('edit')}
+      >
+        Edit
+      </Button>
+      {(isOpen || !hasLeft) && (
+        <Button
+          variant="default"
+          size="compact-sm"
+          aria-label={`${isOpen ? 'Close' : 'Reopen'} “${listing.title}”`}
+          onClick={() => setAsked('switch')}
+        >
+          {isOpen ? 'Close' : 'Reopen'}
+        </Button>
+      )}
+      {asked === 'edit' && <EditListing key={listing.id} listing={listing} onClose={done} />}
+      <ConfirmDialog
+        opened={asked === 'switch'}
+        onClose={done}
+        title={isOpen ? `Close “${listing.title}”?` : `Reopen “${listing.title}”?`}
+        confirm={isOpen ? 'Close listing' : 'Reopen listing'}
+        action={async () => {
+          await api.post(path(`/listings/${listing.id}/${isOpen ? 'close' : 'reopen'}`))
+          await refresh(path('/listings'))
+          notify(isOpen ? 'Listing closed' : 'Listing reopened')
+        }}
+      >
+        {isOpen
+          ? 'Members and partners no longer see it. You can reopen it at any time.'
+          : 'Members see it again, and so do partners, unless the member is hidden from them.'}
+      </ConfirmDialog>
+    </Group>
+  )
+}

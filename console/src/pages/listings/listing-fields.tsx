@@ -1,0 +1,67 @@
+import { Autocomplete, NumberInput, Radio, Group, Textarea, TextInput } from '@mantine/core'
+import type { FormState } from '../../parts/use-form.ts'
+import { MemberField, type MemberChoice } from '../../parts/member-field.tsx'
+import { useRead } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import type { Category, ListingRow } from './types.ts'
+
+export interface ListingValues {
+  member_id: MemberChoice
+  type: ListingRow['type']
+  title: string
+  description: string
+  category: string
+  hours: number | string
+}
+
+/** Whose it is cannot be changed later: a listing of somebody else is another listing. */
+export function ListingFields({ form, isNew }: { form: FormState<ListingValues>; isNew: boolean }) {
+  const path = useCommunityPath()
+  const categories = useRead<Category[]>(path('/categories'))
+  const offered = (categories.data ?? []).filter(({ retired_at }) => retired_at === null).map(({ name }) => name)
+  return (
+    <>
+      {isNew && (
+        <MemberField
+          label="Member"
+          description="Type a name or a number, and choose."
+          {...form.value<MemberChoice>('member_id')}
+        />
+      )}
+      <Radio.Group label="What is it?" {...form.value<ListingRow['type']>('type')}>
+        <Group mt="xs">
+          <Radio value="service" label="An offer" />
+          <Radio value="request" label="A request" />
+        </Group>
+      </Radio.Group>
+      <TextInput label="Title" {...form.text('title')} />
+      <Textarea
+        label="Description"
+        description="May stay empty."
+        autosize
+        minRows={3}
+        maxRows={12}
+        {...form.text('description')}
+      />
+      <Autocomplete
+        label="Category"
+        description="One of the list, or a new one."
+        data={offered}
+        {...form.value<string>('category')}
+      />
+      <NumberInput
+        label="Hours"
+        description="What it is expected to take. May stay empty."
+        min={0}
+        decimalScale={2}
+        step={0.5}
+        {...form.value<number | string>('hours')}
+      />
+    </>
+  )
+}
+
+/** As the service takes it. */
+export function bodyOf({ type, title, description, category, hours }: ListingValues) {
+  return { type, title, description, category, hours: hours === '' ? null : Number(hours) }
+}
