@@ -1,5 +1,4 @@
 import { execFile, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -12,9 +11,12 @@ import { connect, type Sql } from '../server/src/db/connect.ts'
 import { openEmbedded } from '../server/src/db/embedded.ts'
 
 const COMMAND = fileURLToPath(new URL('../server/bin/hourbank.js', import.meta.url))
-const START_MS = 60_000
+/** A town of a million members is migrated in minutes. */
+const START_MS = 600_000
 const STOP_MS = 20_000
 const START_POLL_MS = 50
+/** The same each time, so that towns that are kept can be opened again. */
+export const SECRET_KEY = 'a-secret-key-that-only-the-bench-uses-0123'
 const OUTPUT_BYTES_MAX = 100_000_000
 
 /** The most a partner may be allowed, so that limits are judged on every call and none is refused. */
@@ -92,7 +94,10 @@ export async function startService({ databaseUrl, settings = {} }: ServiceOption
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const deadlineMs = performance.now() + START_MS
   while (!output.includes('Hourbank is running.')) {
-    if (child.exitCode !== null || performance.now() > deadlineMs) throw new Error(`no service: ${output}`)
+    if (child.exitCode !== null || performance.now() > deadlineMs) {
+      child.kill('SIGKILL')
+      throw new Error(`no service: ${output}`)
+    }
     await pause(START_POLL_MS)
   }
   const sql = connect(databaseUrl, { connectionsMax: 2, name: 'bench' })
@@ -177,7 +182,7 @@ function environment(databaseUrl: string, port: number, settings: Record<string,
     HOME,
     NODE_ENV: 'production',
     DATABASE_URL: databaseUrl,
-    SECRET_KEY: randomBytes(32).toString('hex'),
+    SECRET_KEY,
     ...(port > 0 && { PORT: `${port}` }),
     LOG_LEVEL: 'warn',
     ...settings,

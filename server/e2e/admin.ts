@@ -69,6 +69,8 @@ export function complaintsOf(page: Page): string[] {
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    // The page follows by a script: looked at in between, it would be half light and half dark.
+    await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme)
     const { violations } = await new AxeBuilder({ page }).withTags(STANDARDS).analyze()
     expect(
       violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })),

@@ -44,6 +44,8 @@ test('a reading of email addresses names the partner, its client and the members
   })
 })
 
+const ids = (body: { data: { subject: { id: number } }[] }) => body.data.map(({ subject }) => subject.id)
+
 test('filters narrow the log, pages go on where the last one ended, and a strange filter is refused', async () => {
   const { bank, owner, read } = await start()
   const entries = Array.from({ length: 30 }, (_, n) => ({
@@ -51,7 +53,6 @@ test('filters narrow the log, pages go on where the last one ended, and a strang
     subject: { kind: 'thing', id: n + 1 },
   }))
   await recordAudits(bank.sql, bank.communityId, TESTER, entries)
-  const ids = (body: { data: { subject: { id: number } }[] }) => body.data.map(({ subject }) => subject.id)
 
   const first = await read('?action=thing.&limit=20')
   expect(ids(first)).toEqual(Array.from({ length: 20 }, (_, n) => 30 - n))

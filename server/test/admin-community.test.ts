@@ -62,7 +62,8 @@ test('another time zone has the days of partners counted anew, so that the books
   const { bank, change } = await start()
   const { id } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
   const token = await bank.token('wallet.write')
-  const credit = (reference: string) => bank.call('/wallet/credit', { token, body: { user_id: id, hours: 3, reference } })
+  const credit = (reference: string) =>
+    bank.call('/wallet/credit', { token, body: { user_id: id, hours: 3, reference } })
   await credit('tx-1')
   // 26 hours apart: the same moment is always on two days.
   for (const time_zone of ['Pacific/Kiritimati', 'Etc/GMT+12', 'Europe/Vienna']) {
@@ -99,7 +100,9 @@ test('categories are added, renamed with their listings, retired and offered aga
 
   await owner.call('/categories', { body: { name: 'Kitchen' } })
   expect((await patch({ name: 'Kitchen' })).body.errors).toMatchObject([{ field: 'name' }])
-  expect((await owner.call('/categories', { body: { name: 'Kitchen' } })).body.errors).toMatchObject([{ field: 'name' }])
+  expect((await owner.call('/categories', { body: { name: 'Kitchen' } })).body.errors).toMatchObject([
+    { field: 'name' },
+  ])
   expect((await owner.call('/categories', { body: { name: '' } })).body.errors).toMatchObject([{ field: 'name' }])
   expect((await patch({ name: 'x' }, 999)).status).toBe(404)
 
@@ -109,13 +112,9 @@ test('categories are added, renamed with their listings, retired and offered aga
     { name: 'Gardens', retired_at: expect.any(String), active_listings: 1 },
   ])
   await patch({ retired: false })
-  expect((await owner.call('/audit?action=category.')).body.data.map((entry: { action: string }) => entry.action)).toEqual([
-    'category.restored',
-    'category.retired',
-    'category.added',
-    'category.renamed',
-    'category.added',
-  ])
+  expect(
+    (await owner.call('/audit?action=category.')).body.data.map((entry: { action: string }) => entry.action),
+  ).toEqual(['category.restored', 'category.retired', 'category.added', 'category.renamed', 'category.added'])
 })
 
 test('the aggregates are what partners get, byte for byte', async () => {

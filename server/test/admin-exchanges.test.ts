@@ -10,7 +10,8 @@ const KEY = 'a-key-of-the-console-1'
 async function start() {
   const bank = await startBank({ config: { role: 'api' } })
   const ids: number[] = []
-  for (const name of ['Ada', 'Ben', 'Cleo']) ids.push((await addMember(bank.sql, TESTER, bank.communityId, { name })).id)
+  for (const name of ['Ada', 'Ben', 'Cleo'])
+    ids.push((await addMember(bank.sql, TESTER, bank.communityId, { name })).id)
   const [ada, ben, cleo] = ids as [number, number, number]
   const manager = await addAdmin(bank, 'manager')
   const slip = (more: object = {}) => ({ giver_id: ada, receiver_id: ben, hours: 1, occurred_on: DAY, ...more })
@@ -132,7 +133,8 @@ test('what is sent again under its key after a lost answer is not recorded twice
 
 test('an adjustment needs hours, a member and a reason', async () => {
   const { ada, manager, count, audit } = await start()
-  const adjust = (more: object) => manager.call('/adjustments', { body: { member_id: ada, hours: -2.5, reason: 'Lost', ...more } })
+  const adjust = (more: object) =>
+    manager.call('/adjustments', { body: { member_id: ada, hours: -2.5, reason: 'Lost', ...more } })
   for (const [more, field] of [
     [{ hours: 0 }, 'hours'],
     [{ hours: 0.001 }, 'hours'],
@@ -180,7 +182,10 @@ test('a transfer and its reversal are one record, with the reason; there is no s
 test("a partner's credit shows its reference, and days narrow the list", async () => {
   const { bank, ada, manager, slip, record } = await start()
   const token = await bank.token('wallet.write')
-  await bank.call('/wallet/credit', { token, body: { user_id: ada, hours: 3, reference: 'tx-1', settled_on: '2026-01-03' } })
+  await bank.call('/wallet/credit', {
+    token,
+    body: { user_id: ada, hours: 3, reference: 'tx-1', settled_on: '2026-01-03' },
+  })
   await record([slip(), slip({ occurred_on: '2026-01-07' })])
   expect((await manager.call('/transfers?kind=credit')).body.data).toMatchObject([
     { hours: 3, reference: 'tx-1', from: { kind: 'partner', name: 'Bank' }, occurred_on: '2026-01-03' },

@@ -1,7 +1,7 @@
 import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { api } from '../api.ts'
 import { useCommunityPath } from '../session.ts'
 
@@ -56,6 +56,11 @@ export function MemberField({ value, onChange, withInactive = false, label, ...f
     enabled: asked !== '',
   })
   const members = asked === typed ? (found.data ?? []) : []
+  const isFound = members.length > 0
+  // Enter takes the first of those found.
+  useEffect(() => {
+    if (isFound) combobox.selectFirstOption()
+  }, [isFound, asked])
   const choose = (member: FoundMember) => {
     onChange({ id: member.id, text: nameOf(member) })
     combobox.closeDropdown()
@@ -87,7 +92,6 @@ export function MemberField({ value, onChange, withInactive = false, label, ...f
           onChange={(event) => {
             onChange({ id: null, text: event.currentTarget.value })
             combobox.openDropdown()
-            combobox.selectFirstOption()
           }}
           onFocus={() => typed !== '' && combobox.openDropdown()}
           onBlur={() => void settle()}

@@ -20,7 +20,7 @@ export function PageHeader({ title, description, actions, badge }: Props) {
     <Group justify="space-between" align="flex-start" gap="md" mb="xl">
       <Stack gap={6} maw="44rem" flex="1 1 18rem" miw={0}>
         <Group gap="sm">
-          <Title order={1} tabIndex={-1} ref={heading}>
+          <Title order={1} tabIndex={-1} ref={heading} miw={0} style={{ overflowWrap: 'anywhere' }}>
             {title}
           </Title>
           {badge}

@@ -33,11 +33,7 @@ export type SettingsChange = Partial<
   Pick<SettingsRow, 'name' | 'time_zone' | 'language' | 'lower_limit_centihours' | 'credit_limit_centihours'>
 >
 
-export async function updateSettings(
-  sql: Queries,
-  communityId: number,
-  change: SettingsChange,
-): Promise<SettingsRow> {
+export async function updateSettings(sql: Queries, communityId: number, change: SettingsChange): Promise<SettingsRow> {
   const [row] = await sql<[SettingsRow]>`
     update communities set ${sql({ ...change, updated_at: new Date() })} where id = ${communityId}
     returning ${columns(sql)}`
@@ -105,12 +101,7 @@ export async function renameCategory(sql: Queries, communityId: number, id: numb
   await sql`update categories set name = ${name} where community_id = ${communityId} and id = ${id}`
 }
 
-export async function retireCategory(
-  sql: Queries,
-  communityId: number,
-  id: number,
-  isRetired: boolean,
-): Promise<void> {
+export async function retireCategory(sql: Queries, communityId: number, id: number, isRetired: boolean): Promise<void> {
   await sql`
     update categories set retired_at = case when ${isRetired} then coalesce(retired_at, now()) end
     where community_id = ${communityId} and id = ${id}`

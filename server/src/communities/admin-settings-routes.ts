@@ -102,7 +102,12 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
   })
 }
 
-function present({ id: _id, lower_limit_centihours, credit_limit_centihours, ...rest }: SettingsRow): CommunitySettings {
+function present({
+  id: _id,
+  lower_limit_centihours,
+  credit_limit_centihours,
+  ...rest
+}: SettingsRow): CommunitySettings {
   return {
     ...rest,
     lower_limit_hours: toHours(lower_limit_centihours),

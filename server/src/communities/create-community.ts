@@ -6,6 +6,8 @@ import { insertCommunity, type CommunityRow } from './queries.ts'
 
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/
 const SLUG_LENGTH_MAX = 63
+/** Addresses of the console itself, where a community of that name could not be reached. */
+const RESERVED_SLUGS = new Set(['account', 'assets', 'link', 'password', 'set-up', 'sign-in'])
 
 export interface NewCommunity {
   slug: string
@@ -18,6 +20,7 @@ export async function createCommunity(sql: Queries, actor: Actor, wish: NewCommu
   if (!SLUG.test(wish.slug) || wish.slug.length > SLUG_LENGTH_MAX) {
     throw new Refusal(`The slug must be lower-case letters and digits with single hyphens, like green-valley.`)
   }
+  if (RESERVED_SLUGS.has(wish.slug)) throw new Refusal(`The slug ${wish.slug} is taken by the console; choose another.`)
   const name = checkCommunityName(wish.name)
   const timeZone = checkTimeZone(wish.timeZone ?? 'UTC')
   try {

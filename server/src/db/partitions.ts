@@ -43,6 +43,8 @@ async function makePartition(sql: Sql, table: string, week: number): Promise<voi
       await tx.unsafe(
         `create table ${name} partition of ${table} for values from ('${from}T00:00Z') to ('${to}T00:00Z')`,
       )
+      // As migration 0010 has it for all tables; partitions do not take it over.
+      await tx.unsafe(`alter table ${name} alter column community_id set statistics 0`)
     })
   } catch (error) {
     const { code } = error as { code?: string }

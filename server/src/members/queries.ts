@@ -37,9 +37,12 @@ export async function listMembers(
     order by updated_at, id limit ${limit + 1}`
 }
 
+/** One look into the index for each: `id = any (…)` with many ids was planned as a walk through the whole community. */
 export async function findMembers(sql: Queries, communityId: number, ids: number[]): Promise<MemberRow[]> {
   return sql<MemberRow[]>`
-    select ${columns(sql)} from members where community_id = ${communityId} and visible and id = any (${ids}::int8[])`
+    select m.* from unnest(${ids}::int8[]) as i(wanted_id), lateral (
+      select ${columns(sql)} from members where community_id = ${communityId} and visible and id = i.wanted_id limit 1
+    ) m`
 }
 
 /** One row per call that read email addresses. */

@@ -44,9 +44,12 @@ export async function listRemovals(
   const start = after
     ? sql`(removed_at, id) > (${after.at!}::timestamptz, ${after.id}::int8)`
     : sql`removed_at >= ${since!}::timestamptz`
+  // A page of each type, by the index, and then the first of them: for several types at once it has no order.
   return sql<RemovalRow[]>`
-    select id, type, resource_id, removed_at from removals
-    where community_id = ${communityId} and type = any (${types}::text[]) and ${start}
-      and removed_at < ${horizon!}::timestamptz
-    order by removed_at, id limit ${limit + 1}`
+    select r.* from unnest(${types}::text[]) as t(wanted_type), lateral (
+      select id, type, resource_id, removed_at from removals
+      where community_id = ${communityId} and type = t.wanted_type and ${start} and removed_at < ${horizon!}::timestamptz
+      order by removed_at, id limit ${limit + 1}
+    ) r
+    order by r.removed_at, r.id limit ${limit + 1}`
 }

@@ -11,8 +11,10 @@ export interface BalanceRow {
 /** The wallets of members that partners can see. */
 export async function findBalances(sql: Queries, communityId: number, memberIds: number[]): Promise<BalanceRow[]> {
   return sql<BalanceRow[]>`
-    select member_id, balance, updated_at from accounts
-    where community_id = ${communityId} and active and not hidden and member_id = any (${memberIds}::int8[])`
+    select a.* from unnest(${memberIds}::int8[]) as i(wanted_id), lateral (
+      select member_id, balance, updated_at from accounts
+      where community_id = ${communityId} and active and not hidden and member_id = i.wanted_id limit 1
+    ) a`
 }
 
 export interface CreditFilters {

@@ -109,7 +109,7 @@ function problemsOf(slips: Slip[], ground: Ground): SlipProblem[] {
     projected.set(receiver.id, rest)
     projected.set(giver.id, projected.get(giver.id)! + slip.centihours)
     if (rest >= lowerLimit) return problems
-    const text = `receiving member ${slip.receiverId} would fall to ${toHours(rest)} h, below ${toHours(lowerLimit)} h.`
+    const text = `member ${slip.receiverId} would fall to ${toHours(rest)} h, below ${toHours(lowerLimit)} h.`
     return [...problems, { slip: n, field: 'hours', text }]
   })
 }
@@ -120,7 +120,8 @@ function slipProblems(slip: Slip, { wallets, listings, today }: Ground): [field:
   if (!wallets.get(giverId)?.active) problems.push(['giver_id', `there is no active member ${giverId}.`])
   if (!wallets.get(receiverId)?.active) problems.push(['receiver_id', `there is no active member ${receiverId}.`])
   if (giverId === receiverId) problems.push(['receiver_id', 'giver and receiver are the same member.'])
-  if (!Number.isSafeInteger(centihours) || centihours <= 0) problems.push(['hours', 'the hours must be greater than 0.'])
+  if (!Number.isSafeInteger(centihours) || centihours <= 0)
+    problems.push(['hours', 'the hours must be greater than 0.'])
   if (listingId !== undefined && !listings.has(listingId)) {
     problems.push(['listing_id', `there is no listing ${listingId}.`])
   }

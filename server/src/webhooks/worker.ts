@@ -160,9 +160,17 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     const key = keyOf(communityId, claimed.subscription_id)
     add(key, 1)
     add(`${communityId}`, 1)
-    const work = attempt(communityId, `${key} ${setGoingAt}`, claimed).finally(() => {
+    let isOnTheWire = true
+    // The receiver is free for another as soon as it has answered, not only when that has been written down.
+    const release = () => {
+      if (!isOnTheWire) return
+      isOnTheWire = false
       add(key, -1)
       add(`${communityId}`, -1)
+      claiming.wake()
+    }
+    const work = attempt(communityId, `${key} ${setGoingAt}`, claimed, release).finally(() => {
+      release()
       pending.delete(work)
       claiming.wake()
     })
@@ -174,12 +182,14 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     communityId: number,
     breakerKey: string,
     claimed: ClaimedDelivery | LostDelivery,
+    release: () => void,
   ): Promise<void> {
     try {
       const completion = await deliver({ sql, box, sender, clock, random }, communityId, claimed)
       if (!completion) return
       const ok = completion.attempt?.ok
       if (ok !== undefined) breaker.note(breakerKey, ok, clock().getTime())
+      if (ok) release()
       await complete(communityId, completion)
       if (ok === false) await disableIfDead(communityId, claimed.subscription_id)
     } catch (error) {

@@ -26,7 +26,7 @@ function MemberLinks({ ids }: { ids: number[] }) {
   return (
     <span className={classes.links}>
       {ids.map((id) => (
-        <LinkText key={id} to="/$slug/members/$id" params={{ slug, id: String(id) }}>
+        <LinkText key={id} inherit to="/$slug/members/$id" params={{ slug, id: String(id) }}>
           {id}
         </LinkText>
       ))}

@@ -26,7 +26,7 @@ function Subject({ entry: { subject }, text }: { entry: AuditEntry; text: string
   if (subject.id === null) return text
   if (subject.kind === 'transfer') {
     return (
-      <LinkText to="/$slug/exchanges" params={{ slug }} search={{ transfer: String(subject.id) }}>
+      <LinkText inherit to="/$slug/exchanges" params={{ slug }} search={{ transfer: String(subject.id) }}>
         {text}
       </LinkText>
     )
@@ -35,7 +35,7 @@ function Subject({ entry: { subject }, text }: { entry: AuditEntry; text: string
   // What is gone has no name, and no page.
   if (!to || subject.name === null) return text
   return (
-    <LinkText to={to} params={{ slug, id: String(subject.id) }}>
+    <LinkText inherit to={to} params={{ slug, id: String(subject.id) }}>
       {text}
     </LinkText>
   )

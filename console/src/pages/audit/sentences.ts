@@ -46,21 +46,29 @@ const DEEDS: Record<string, string> = {
   'partner.created': `added the partner ${IT}`,
   'partner_api.disabled': 'switched the partner API off',
   'partner_api.enabled': 'switched the partner API on',
-  'subscription.changed': `changed the webhook of ${IT}`,
-  'subscription.created': `subscribed a webhook for ${IT}`,
-  'subscription.deleted': `deleted a webhook (number ${IT})`,
+  'subscription.changed': `changed webhook number ${IT}`,
+  'subscription.created': `subscribed to events with webhook number ${IT}`,
+  'subscription.deleted': `deleted webhook number ${IT}`,
   'subscription.disabled': `switched the webhook of ${IT} off`,
   'subscription.paused': `paused the webhook of ${IT}`,
   'subscription.replayed': `sent events to the webhook of ${IT} again`,
   'subscription.resumed': `resumed the webhook of ${IT}`,
   'subscription.secret_reset': `put the webhook of ${IT} on hold for a new secret`,
-  'subscription.secret_rotated': `got a new secret for the webhook of ${IT}`,
+  'subscription.secret_rotated': `got a new secret for webhook number ${IT}`,
   'subscription.tested': `sent a test event to the webhook of ${IT}`,
   'test_community.created': 'made a test community',
   'test_community.removed': 'removed a test community',
   'transfer.reversed': `took transfer number ${IT} back`,
   'transfers.exported': 'downloaded the ledger',
 }
+
+/** What partners do with their own webhooks: its name would be theirs once more. */
+const BY_NUMBER = new Set([
+  'subscription.changed',
+  'subscription.created',
+  'subscription.deleted',
+  'subscription.secret_rotated',
+])
 
 /** Who, what, and the end: the subject stands between the two, where it can be a link. */
 export interface Sentence {
@@ -73,15 +81,19 @@ export interface Sentence {
 export function sentenceOf(entry: AuditEntry): Sentence {
   const [before, after] = deedOf(entry).split(IT)
   const { name, id } = entry.subject
-  const subject = after === undefined ? '' : (name ?? (id === null ? 'something' : String(id)))
+  const number = id === null ? 'something' : String(id)
+  const subject = after === undefined ? '' : BY_NUMBER.has(entry.action) ? number : (name ?? number)
   return { who: actorText(entry.actor), before: before!, subject, after: after ?? '' }
 }
 
-function deedOf({ action, detail, member_ids }: AuditEntry): string {
+function deedOf({ action, actor, subject, detail, member_ids }: AuditEntry): string {
   if (action === 'members.email_read') {
     const count = member_ids?.length ?? 0
     return `read the email address${count === 1 ? '' : 'es'} of ${count} ${count === 1 ? 'member' : 'members'}`
   }
+  const isSelf = actor.kind === 'admin' && subject.kind === 'admin' && actor.id === subject.id
+  if (action === 'admin.password_changed' && isSelf) return 'chose a new password'
+  if (action === 'admin.set_up' && isSelf) return 'set the console up'
   if (action === 'partner.changed' && detail['status'] === 'suspended') return `suspended the partner ${IT}`
   if (action === 'partner.changed' && detail['status'] === 'active') return `resumed the partner ${IT}`
   // Something newer than this page: its own name is better than nothing.

@@ -1,4 +1,4 @@
-import { Button, Code, Group } from '@mantine/core'
+import { Button, Code, Group, Text } from '@mantine/core'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -22,10 +22,22 @@ const COLUMNS: Column<CallRow>[] = [
       </Code>
     ),
   },
-  { header: 'Answer', cell: ({ status }) => <CallStatus status={status} /> },
-  { header: 'Error', cell: ({ error }) => error ?? '' },
+  { header: 'Answer', cell: (call) => <Answer call={call} /> },
   { header: 'Took', align: 'end', cell: ({ duration_ms }) => formatDuration(duration_ms) },
 ]
+
+function Answer({ call: { status, error } }: { call: CallRow }) {
+  return (
+    <div>
+      <CallStatus status={status} />
+      {error && (
+        <Text size="sm" c="dimmed">
+          {error}
+        </Text>
+      )}
+    </div>
+  )
+}
 
 export function CallList({ filters }: { filters: CallFilters }) {
   const { slug } = useCommunity()

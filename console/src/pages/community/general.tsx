@@ -1,4 +1,4 @@
-import { NativeSelect, Skeleton, Stack, TextInput } from '@mantine/core'
+import { Box, NativeSelect, Skeleton, Stack, TextInput } from '@mantine/core'
 import { api } from '../../api.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -22,7 +22,7 @@ export function General() {
   return (
     <Stack gap="lg">
       <Panel title="Community" description={isOwner ? undefined : 'Only owners change these.'}>
-        {isOwner ? <SettingsForm settings={data} /> : <SettingsFacts settings={data} />}
+        <Box maw="32rem">{isOwner ? <SettingsForm settings={data} /> : <SettingsFacts settings={data} />}</Box>
       </Panel>
       <RemoveTestCommunity />
     </Stack>
@@ -66,29 +66,25 @@ function SettingsForm({ settings }: { settings: Settings }) {
   })
   return (
     <Form form={form} submit="Save">
-      <Stack gap="md" maw="32rem">
-        <TextInput label="Name" {...form.text('name')} />
-        <NativeSelect
-          label="Time zone"
-          description="Days and months of the community begin by its clock. Months that are closed for partners stay as they are."
-          data={timeZones(settings.time_zone)}
-          {...form.text('time_zone')}
-        />
-        <TextInput
-          label="Lowest balance, in hours"
-          description="How far a wallet may fall by receiving help: 0 or less. The office may go below it with an adjustment."
-          inputMode="decimal"
-          maw="14rem"
-          {...form.text('lower_limit_hours')}
-        />
-        <TextInput
-          label="Largest credit, in hours"
-          description="The most that a partner may credit at once."
-          inputMode="decimal"
-          maw="14rem"
-          {...form.text('credit_limit_hours')}
-        />
-      </Stack>
+      <TextInput label="Name" {...form.text('name')} />
+      <NativeSelect
+        label="Time zone"
+        description="Days and months of the community begin by its clock. Months that are closed for partners stay as they are."
+        data={timeZones(settings.time_zone)}
+        {...form.text('time_zone')}
+      />
+      <TextInput
+        label="Lowest balance, in hours"
+        description="How far a wallet may fall by receiving help: 0 or less. The office may go below it with an adjustment."
+        inputMode="decimal"
+        {...form.text('lower_limit_hours')}
+      />
+      <TextInput
+        label="Largest credit, in hours"
+        description="The most that a partner may credit at once."
+        inputMode="decimal"
+        {...form.text('credit_limit_hours')}
+      />
     </Form>
   )
 }

@@ -103,7 +103,7 @@ function FlowPanel({ label, flow }: { label: string; flow: Flow }) {
       )}
       <details>
         <Title order={3} component="summary" size="sm">
-          Every period, as it is told
+          Every period, also what is kept back
         </Title>
         <PlainTable
           label={`${label} by months`}

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Checkbox, Group } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../parts/icons.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -29,17 +29,17 @@ export function Preview({ kind, file, preview, onDone, onRestart }: Props) {
     <Panel title="2. What would happen" description={`${file.name}: nothing has been written yet.`}>
       <ImportCounts result={preview} />
       {preview.refused > 0 && (
-        <Alert color="yellow" icon={<Icon name="warning" />} title={badRowsTitle(preview.refused)}>
-          <Stack gap="sm">
-            <Text size="sm">Mend them in the file and choose it again, or leave them out.</Text>
-            <Checkbox
-              label="Leave the bad rows out and import the others"
-              checked={skipBad}
-              disabled={busy}
-              onChange={(event) => setSkipBad(event.currentTarget.checked)}
-            />
-          </Stack>
-        </Alert>
+        <>
+          <Alert color="yellow" icon={<Icon name="warning" />} title={badRowsTitle(preview.refused)}>
+            Mend them in the file and choose it again, or leave them out.
+          </Alert>
+          <Checkbox
+            label="Leave the bad rows out and import the others"
+            checked={skipBad}
+            disabled={busy}
+            onChange={(event) => setSkipBad(event.currentTarget.checked)}
+          />
+        </>
       )}
       {failure !== undefined && <Problem error={failure} />}
       {busy && <WorkProgress label="Rows written" done={written.done} total={written.total || count} />}

@@ -64,7 +64,7 @@ export function AdjustBalance() {
         <TextInput label="Hours" inputMode="decimal" autoComplete="off" maw="10rem" {...form.text('hours')} />
         <Textarea
           label="Why"
-          description="The member sees it on the statement"
+          description="It stands on the member’s statement"
           autosize
           minRows={2}
           {...form.text('reason')}

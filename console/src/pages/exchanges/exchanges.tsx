@@ -90,6 +90,7 @@ function Struck({ row }: { row: Transfer }) {
 
 /** A transfer and what took it back are one line. */
 function Note({ row: { note, reversal } }: { row: Transfer }) {
+  if (!note && !reversal) return null
   return (
     <Stack gap={4}>
       {note && <span>{note}</span>}

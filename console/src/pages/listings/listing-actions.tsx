@@ -16,7 +16,7 @@ export function ListingActions({ listing }: { listing: ListingRow }) {
   const isOpen = listing.status === 'active'
   const hasLeft = listing.member.status !== 'active'
   return (
-    <Group gap="xs" justify="flex-end">
+    <Group gap="xs" justify="flex-end" wrap="nowrap">
       <Button
         variant="default"
         size="compact-sm"

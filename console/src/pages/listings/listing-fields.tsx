@@ -1,4 +1,5 @@
-import { Autocomplete, NumberInput, Radio, Group, Textarea, TextInput } from '@mantine/core'
+import { Group, NumberInput, Radio, Textarea, TextInput } from '@mantine/core'
+import { useId } from 'react'
 import type { FormState } from '../../parts/use-form.ts'
 import { MemberField, type MemberChoice } from '../../parts/member-field.tsx'
 import { useRead } from '../../reading.ts'
@@ -17,6 +18,7 @@ export interface ListingValues {
 /** Whose it is cannot be changed later: a listing of somebody else is another listing. */
 export function ListingFields({ form, isNew }: { form: FormState<ListingValues>; isNew: boolean }) {
   const path = useCommunityPath()
+  const listId = useId()
   const categories = useRead<Category[]>(path('/categories'))
   const offered = (categories.data ?? []).filter(({ retired_at }) => retired_at === null).map(({ name }) => name)
   return (
@@ -43,12 +45,18 @@ export function ListingFields({ form, isNew }: { form: FormState<ListingValues>;
         maxRows={12}
         {...form.text('description')}
       />
-      <Autocomplete
+      <TextInput
         label="Category"
-        description="One of the list, or a new one."
-        data={offered}
-        {...form.value<string>('category')}
+        description="One that is there already, or a new one."
+        list={listId}
+        autoComplete="off"
+        {...form.text('category')}
       />
+      <datalist id={listId}>
+        {offered.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
       <NumberInput
         label="Hours"
         description="What it is expected to take. May stay empty."

@@ -90,12 +90,11 @@ const ACTIONS: Column<ListingRow> = {
 function columns(slug: string): Column<ListingRow>[] {
   return [
     { header: 'Listing', cell: (listing) => <Described listing={listing} /> },
-    { header: 'Type', cell: (listing) => TYPE_WORDS[listing.type] },
-    { header: 'Category', cell: (listing) => listing.category },
+    { header: 'Kind', cell: (listing) => <Kind listing={listing} /> },
     {
       header: 'Member',
       cell: ({ member }) => (
-        <LinkText to="/$slug/members/$id" params={{ slug, id: String(member.id) }}>
+        <LinkText className={classes.whole} to="/$slug/members/$id" params={{ slug, id: String(member.id) }}>
           {member.name}
         </LinkText>
       ),
@@ -114,6 +113,17 @@ function Described({ listing }: { listing: ListingRow }) {
           {listing.description}
         </Text>
       )}
+    </div>
+  )
+}
+
+function Kind({ listing }: { listing: ListingRow }) {
+  return (
+    <div className={classes.whole}>
+      {TYPE_WORDS[listing.type]}
+      <Text size="sm" c="dimmed">
+        {listing.category}
+      </Text>
     </div>
   )
 }

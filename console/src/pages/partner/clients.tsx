@@ -81,7 +81,10 @@ function Secret({ client }: { client: Client }) {
   const { secret_last_four, secret_created_at, grace_until, revoked_at } = client
   return (
     <div>
-      <Code aria-label={`ends with ${secret_last_four}`}>••••{secret_last_four}</Code>
+      <Code>
+        <span aria-hidden="true">••••</span>
+        {secret_last_four}
+      </Code>
       <Text size="sm" c="dimmed">
         {revoked_at ? (
           <>

@@ -9,7 +9,7 @@ import { Time, useTimeZone } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
 import type { ListedDelivery } from '../webhooks/types.ts'
-import { attemptText, EVENT_NAMES } from '../webhooks/words.ts'
+import { attemptText, deliveryLabel, EVENT_NAMES } from '../webhooks/words.ts'
 import { LOOK_AGAIN_MS } from './look-again.ts'
 
 const STATUSES = [
@@ -57,7 +57,7 @@ export function Deliveries({ subscriptionId }: { subscriptionId: number }) {
         columns={[
           { header: 'Event', cell: (row) => EVENT_NAMES[row.event_type] ?? row.event_type },
           { header: 'When', cell: (row) => <Time value={row.created_at} /> },
-          { header: 'Status', cell: (row) => <StatusBadge status={row.status} {...labelOf(row)} /> },
+          { header: 'Status', cell: (row) => <StatusBadge status={row.status} {...deliveryLabel(row.status)} /> },
           { header: 'Attempts', align: 'end', cell: (row) => row.attempts_count },
           { header: 'Last attempt', cell: (row) => <LastAttempt delivery={row} /> },
         ]}
@@ -66,14 +66,14 @@ export function Deliveries({ subscriptionId }: { subscriptionId: number }) {
   )
 }
 
-function labelOf({ status }: ListedDelivery): { label?: string } {
-  if (status === 'pending') return { label: 'Waiting' }
-  return status === 'held' ? { label: 'Held back' } : {}
-}
-
 function LastAttempt({ delivery: { last_attempt, held_reason } }: { delivery: ListedDelivery }) {
   if (held_reason) return held_reason
-  if (!last_attempt) return <Text c="dimmed">none yet</Text>
+  if (!last_attempt)
+    return (
+      <Text component="span" inherit c="dimmed">
+        none yet
+      </Text>
+    )
   return attemptText(last_attempt)
 }
 

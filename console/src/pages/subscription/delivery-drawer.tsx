@@ -10,7 +10,7 @@ import { Time } from '../../parts/time.tsx'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunityPath, useRole } from '../../session.ts'
 import type { Delivery } from '../webhooks/types.ts'
-import { attemptText, EVENT_NAMES } from '../webhooks/words.ts'
+import { attemptText, deliveryLabel, EVENT_NAMES } from '../webhooks/words.ts'
 import classes from './delivery-drawer.module.css'
 import { LOOK_AGAIN_MS } from './look-again.ts'
 
@@ -41,7 +41,7 @@ function Shown({ delivery, path }: { delivery: Delivery; path: string }) {
     <Stack gap="lg">
       <Facts
         facts={[
-          ['Status', <StatusBadge key="status" status={delivery.status} />],
+          ['Status', <StatusBadge key="status" status={delivery.status} {...deliveryLabel(delivery.status)} />],
           ['Held back because', delivery.held_reason],
           ['Type', <Code key="type">{delivery.event_type}</Code>],
           ['Number', <Code key="number">{delivery.event_id}</Code>],

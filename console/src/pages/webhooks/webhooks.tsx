@@ -47,11 +47,19 @@ export function Webhooks() {
           { header: 'Waiting', align: 'end', cell: (row) => countText(row.waiting) },
           {
             header: 'Last arrived',
-            cell: ({ last_success_at: at }) => (at ? <Time value={at} as="relative" /> : <Text c="dimmed">never</Text>),
+            cell: ({ last_success_at: at }) => (at ? <Time value={at} as="relative" /> : <Never />),
           },
         ]}
       />
     </>
+  )
+}
+
+function Never() {
+  return (
+    <Text component="span" inherit c="dimmed">
+      never
+    </Text>
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Attempt, Count, Subscription } from './types.ts'
+import type { Attempt, Count, DeliveryStatus, Subscription } from './types.ts'
 
 const number = new Intl.NumberFormat('en-GB')
 
@@ -42,4 +42,10 @@ export const EVENT_NAMES: Record<string, string> = {
   'listing.updated': 'A listing changed',
   'listing.closed': 'A listing closed',
   'webhook.test': 'A test',
+}
+
+/** 'pending' and 'held' are the service's words, not people's. */
+export function deliveryLabel(status: DeliveryStatus): { label?: string } {
+  if (status === 'pending') return { label: 'Waiting' }
+  return status === 'held' ? { label: 'Held back' } : {}
 }

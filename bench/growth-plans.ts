@@ -1,0 +1,62 @@
+import postgres from 'postgres'
+import type { Sql } from '../server/src/db/connect.ts'
+import { listListings } from '../server/src/listings/queries.ts'
+import { findMembers, listMembers } from '../server/src/members/queries.ts'
+import { insertCredits } from '../server/src/wallet/insert-credits.ts'
+import { findBalances } from '../server/src/wallet/queries.ts'
+import { SEARCH_WORD, type GrownTown } from './growth-towns.ts'
+
+export interface Plan {
+  operation: string
+  text: string
+}
+
+/** The service's own statements in the largest town, with what PostgreSQL says it did. */
+export async function explainOperations({
+  service,
+  communityId,
+  partnerId,
+  clientId,
+  members,
+  lateMemberId,
+}: GrownTown) {
+  let heard: string[] = []
+  const raw = postgres(service.databaseUrl, { max: 1, onnotice: ({ message }) => heard.push(message ?? '') })
+  const sql = raw as unknown as Sql
+  await raw`load 'auto_explain'`
+  for (const [name, value] of Object.entries({
+    'auto_explain.log_min_duration': '0',
+    'auto_explain.log_analyze': 'on',
+    'auto_explain.log_buffers': 'on',
+    client_min_messages: 'log',
+  })) {
+    await raw`select set_config(${name}, ${value}, false)`
+  }
+  const page = { list: '', filters: {}, epoch: '', since: undefined, horizon: undefined }
+  const [memberId] = members as [number]
+  const statements: Record<string, () => Promise<unknown>> = {
+    'first page': () => listMembers(sql, communityId, { ...page, limit: 100, after: undefined }, undefined),
+    'page at 90 %': () =>
+      listMembers(sql, communityId, { ...page, limit: 100, after: { id: lateMemberId } }, undefined),
+    member: () => findMembers(sql, communityId, [memberId]),
+    balance: () => findBalances(sql, communityId, [memberId]),
+    search: () => listListings(sql, communityId, { ...page, limit: 25, after: undefined }, { q: SEARCH_WORD }),
+    credit: () =>
+      insertCredits(sql, communityId, [
+        { partnerId, clientId, memberId, amount: 1, reference: 'plan', note: null, settledOn: null },
+      ]),
+  }
+  const plans: Plan[] = []
+  await raw`begin`
+  for (const [operation, run] of Object.entries(statements)) {
+    await run()
+    heard = []
+    await run()
+    // Without the statement's text, which is in the source.
+    const text = heard.map((message) => message.replace(/^[\s\S]*?\n(?=[A-Z][A-Za-z -]* {2}\(cost)/, '')).join('\n')
+    plans.push({ operation, text })
+  }
+  await raw`rollback`
+  await raw.end()
+  return plans
+}

@@ -1,0 +1,89 @@
+import { openDatabaseServer, runHourbank, startService, type Service } from './service.ts'
+
+/** A word that stands in so many listings of each town, whatever its size. */
+export const SEARCH_WORD = 'zitherbau'
+export const SEARCH_MATCHES = 60
+const MEMBERS_USED_MAX = 2000
+const SLUG = 'demo'
+
+/** A town of some size in a database of its own: indexes as deep as it makes them, and no deeper. */
+export interface GrownTown {
+  size: number
+  service: Service
+  communityId: number
+  partnerId: number
+  clientId: number
+  token: string
+  /** From all over the town. */
+  members: number[]
+  /** Nine tenths of the members come before it. */
+  lateMemberId: number
+}
+
+export async function openGrownTowns(sizes: number[], keptDir: string | undefined, onProgress: (text: string) => void) {
+  const server = await openDatabaseServer(keptDir)
+  const list: GrownTown[] = []
+  for (const size of sizes) list.push(await openTown(server, size, onProgress))
+  const [version] = await list[0]!.service.sql<[{ server_version: string }]>`show server_version`
+  return {
+    list,
+    postgres: version.server_version,
+    async close() {
+      for (const { service } of list) await service.stop()
+      await server.close()
+    },
+  }
+}
+
+async function openTown(
+  server: Awaited<ReturnType<typeof openDatabaseServer>>,
+  size: number,
+  onProgress: (text: string) => void,
+): Promise<GrownTown> {
+  const { url, isNew } = await server.database(`town_${size}`)
+  if (isNew) {
+    onProgress(`making a town of ${size.toLocaleString('en-US')} members`)
+    await runHourbank(url, ['migrate'])
+    await runHourbank(url, ['demo', '--members', `${size}`, '--json'])
+  }
+  const service = await startService({ databaseUrl: url })
+  const { sql } = service
+  const [community] = await sql<[{ id: number }]>`select id from communities where slug = ${SLUG}`
+  await markListings(service, community.id)
+  // As autovacuum would do soon after; towns of all sizes have it.
+  await sql`vacuum (analyze) members, accounts, listings, transfers, transfer_notes, credits`
+  const partner = await service.addPartner(SLUG, 'Bench')
+  const [client] = await sql<[{ id: number }]>`
+    select id from clients where community_id = ${community.id} and public_id = ${partner.clientId}`
+  const step = Math.max(1, Math.floor(size / MEMBERS_USED_MAX))
+  const members = await sql<{ id: number }[]>`
+    select id from members where community_id = ${community.id} and visible and id % ${step} = 0`
+  const [late] = await sql<[{ id: number }]>`
+    select percentile_disc(0.9) within group (order by id) as id from members
+    where community_id = ${community.id} and visible`
+  return {
+    size,
+    service,
+    communityId: community.id,
+    partnerId: partner.partnerId,
+    clientId: client.id,
+    token: partner.token,
+    members: members.map(({ id }) => id),
+    lateMemberId: late.id,
+  }
+}
+
+/** Evenly over the town. */
+async function markListings({ sql }: Service, communityId: number): Promise<void> {
+  await sql`
+    update listings set description = description || ${` ${SEARCH_WORD}`}
+    where community_id = ${communityId}
+      and not exists (
+        select from listings where community_id = ${communityId} and search @@ websearch_to_tsquery('simple', ${SEARCH_WORD}))
+      and id in (
+        select id from (
+          select id, row_number() over (order by id) as n, count(*) over () as total from listings
+          where community_id = ${communityId} and visible
+        ) numbered
+        where n % greatest(1, total / ${SEARCH_MATCHES}::int8) = 0 order by id limit ${SEARCH_MATCHES})`
+}

@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util'
+import { startChild } from './children.ts'
+import { rounded } from './figures.ts'
+import { measureGrowth, type Growth } from './growth-operations.ts'
+import { explainOperations, type Plan } from './growth-plans.ts'
+import { measureCommands, type CommandMemory } from './growth-commands.ts'
+import { openGrownTowns } from './growth-towns.ts'
+import { reportGrowth } from './growth-report.ts'
+import type { Job, Measured } from './load/job.ts'
+
+const SIZES = '1000,30000,1000000'
+const ROUNDS = 7
+
+const { values } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: SIZES },
+    rounds: { type: 'string', default: `${ROUNDS}` },
+    data: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+})
+const sizes = values.sizes.split(',').map(Number)
+if (values.help || sizes.length < 2 || sizes.some((size) => !Number.isInteger(size))) {
+  console.log(`npm run bench:growth -- [--sizes ${SIZES}] [--rounds N] [--data FOLDER]
+Towns that are in FOLDER already are used again; without it they are made anew and removed at the end.`)
+  process.exit(values.help ? 0 : 1)
+}
+
+const startedMs = performance.now()
+function progress(text: string): void {
+  process.stderr.write(`[${`${rounded((performance.now() - startedMs) / 1000)}`.padStart(5)} s] ${text}\n`)
+}
+
+const towns = await openGrownTowns(sizes, values.data, progress)
+const generator = await startChild<Job, Measured>('load/generator.ts')
+let growth: Growth[]
+let plans: Plan[]
+let commands: CommandMemory[]
+try {
+  growth = await measureGrowth(towns.list, generator, Number(values.rounds), progress)
+  progress('query plans')
+  plans = await explainOperations(towns.list.at(-1)!)
+  commands = await measureCommands(towns.list, progress)
+} finally {
+  await generator.stop()
+  await towns.close()
+}
+// Other sizes than these are for looking, not for keeping.
+process.exitCode = (await reportGrowth(
+  { growth, plans, commands, sizes, postgres: towns.postgres },
+  values.sizes === SIZES,
+))
+  ? 0
+  : 1

@@ -1,0 +1,315 @@
+import { expect, test, type Page } from '@playwright/test'
+import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import { startService, type Service } from './service.ts'
+
+const START_TIMEOUT_MS = 90_000
+/** Stored as a name by a test, and by whoever tries. */
+const MARKUP = `<img src=x onerror="document.title='pwned'"><b>Mallory</b>`
+
+let service: Service
+
+test.beforeAll(async () => {
+  test.setTimeout(START_TIMEOUT_MS)
+  service = await startService()
+})
+
+test.afterAll(async () => {
+  await service?.stop()
+})
+
+const address = (path: string) => `${service.url}${ADMIN_API}/communities/demo${path}`
+
+async function call<T>(page: Page, path: string, data?: object): Promise<T> {
+  const headers = { origin: service.url }
+  const answer = await (data ? page.request.post(address(path), { headers, data }) : page.request.get(address(path)))
+  expect(answer.ok(), `${path}: ${answer.status()}`).toBe(true)
+  return (await answer.json()).data
+}
+
+interface Member {
+  id: number
+  name: string
+  status: string
+  hidden: boolean
+  balance_hours: number
+  erased_at: string | null
+}
+
+const addMember = (page: Page, name: string) => call<Member>(page, '/members', { name })
+const findMembers = (page: Page, q: string) => call<Member[]>(page, `/members?q=${encodeURIComponent(q)}`)
+
+async function actionsOn(page: Page, kind: string, id: number): Promise<string[]> {
+  const entries = await call<{ action: string }[]>(page, `/audit?subject_kind=${kind}&subject_id=${id}`)
+  return entries.map(({ action }) => action)
+}
+
+const csv = (...lines: string[]) => ({
+  name: 'members.csv',
+  mimeType: 'text/csv',
+  buffer: Buffer.from(`${lines.join('\r\n')}\r\n`),
+})
+
+test('an import shows every bad row before anything is written, and then writes the good ones', async ({ page }) => {
+  const complaints = complaintsOf(page)
+  await signIn(page, service)
+  await openPage(page, service, 'members', 'Members')
+  await page.getByRole('link', { name: 'Import CSV' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Import members')
+  await expectAccessible(page)
+
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  await expect(page.getByText('Choose a file first.')).toBeVisible()
+
+  await page.setInputFiles('input[type=file]', csv('external_id;name', 'X-1;Ada'))
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  await expect(page.getByRole('alert')).toContainText('separated by semicolons')
+
+  const rows = [
+    'external_id,name,email',
+    'X-1,Xenia Import,xenia@example.org',
+    'X-2,,nowhere',
+    `X-3,"${MARKUP.replaceAll('"', '""')}",`,
+    'X-3,Twice,',
+  ]
+  await page.setInputFiles('input[type=file]', csv(...rows))
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  const table = page.getByRole('table', { name: 'What becomes of each row' })
+  await expect(table.getByRole('row')).toHaveCount(3)
+  await expect(table).toContainText('The name must have 1 to 200 characters. The email address is not one.')
+  await expect(table).toContainText('The external id is in line 4 already.')
+  await page.getByLabel('Show').selectOption({ label: 'All rows (4)' })
+  await expect(table.getByRole('row')).toHaveCount(5)
+  await expect(table).toContainText(MARKUP)
+  await expect(page.getByRole('button', { name: 'Import 2 rows' })).toBeDisabled()
+  await expectAccessible(page)
+  expect(await findMembers(page, 'X-1')).toEqual([])
+
+  await page.getByLabel('Leave the bad rows out').check()
+  await page.getByRole('button', { name: 'Import 2 rows' }).click()
+  await expect(page.getByRole('status').filter({ hasText: 'imported' })).toContainText(
+    '2 added, 0 changed, 0 unchanged, 2 left out.',
+  )
+  await expectAccessible(page)
+  const [xenia] = await findMembers(page, 'X-1')
+  expect(xenia).toMatchObject({ name: 'Xenia Import' })
+  expect(await actionsOn(page, 'member', xenia!.id)).toEqual(['member.added'])
+
+  await page.getByRole('link', { name: 'To the members' }).click()
+  await expect(page.getByRole('row').nth(1)).toContainText(MARKUP)
+  expect(await page.title()).toContain('Members')
+  expect(complaints).toEqual([])
+})
+
+test('members are found, added and changed, with what is wrong beside its field', async ({ page }) => {
+  const complaints = complaintsOf(page)
+  await signIn(page, service)
+  await openPage(page, service, 'members', 'Members')
+  await expect(page.getByRole('row').nth(1)).toBeVisible()
+  await expectAccessible(page)
+
+  await page.getByRole('button', { name: 'Add member' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('Ada Formular')
+  await dialog.getByLabel('Email address').fill('nowhere')
+  await dialog.getByRole('button', { name: 'Add member' }).click()
+  await expect(dialog.getByText('The email address is not one.')).toBeVisible()
+  await expect(dialog.getByLabel('Name')).toHaveValue('Ada Formular')
+  await expectAccessible(page)
+  await dialog.getByLabel('Email address').fill('ada.formular@example.org')
+  await dialog.getByRole('button', { name: 'Add member' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Ada Formular')
+
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('dialog').getByLabel('Your number for this member').fill('A-77')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('A-77')).toBeVisible()
+
+  await page.getByRole('link', { name: 'Members', exact: true }).click()
+  await page.getByRole('textbox', { name: 'Search' }).fill('formu a-77')
+  await expect(page).toHaveURL(/q=formu/)
+  await expect(page.getByRole('row')).toHaveCount(2)
+  await page.reload()
+  await expect(page.getByRole('row')).toHaveCount(2)
+  await page.getByRole('textbox', { name: 'Search' }).fill('nobody is called so')
+  await expect(page.getByText('Nobody fits')).toBeVisible()
+  await expectAccessible(page)
+
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  expect((await downloading).suggestedFilename()).toBe('demo-members.csv')
+  expect(complaints).toEqual([])
+})
+
+test('a member is hidden, leaves with a balance, returns and is erased, by keyboard alone, and all of it is audited', async ({
+  page,
+}) => {
+  const complaints = complaintsOf(page)
+  await signIn(page, service)
+  const member = await addMember(page, `Kim ${MARKUP}`)
+  await call(page, '/adjustments', { member_id: member.id, hours: 3.5, reason: 'Start' })
+  await openPage(page, service, `members/${member.id}`, `Kim ${MARKUP}`)
+  await expect(page.getByText('3.5 h').first()).toBeVisible()
+  await expectAccessible(page)
+  const press = async (name: string) => {
+    await page.getByRole('button', { name, exact: true }).last().focus()
+    await page.keyboard.press('Enter')
+  }
+  const now = () => call<Member>(page, `/members/${member.id}`)
+
+  await press('Hide from partners')
+  await expect(page.getByRole('dialog')).toContainText('forget this member')
+  await press('Hide')
+  await expect(page.getByText('is hidden from partners')).toBeVisible()
+  expect(await now()).toMatchObject({ hidden: true })
+
+  await press('Member leaves')
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toContainText('The wallet holds 3.5 h.')
+  await dialog.getByLabel('Keep it in the wallet').focus()
+  await page.keyboard.press('ArrowDown')
+  await press('Member leaves')
+  await expect(dialog.getByText('Say why.')).toBeVisible()
+  await expectAccessible(page)
+  await dialog.getByLabel('Why').fill('Moved away')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('button', { name: 'Member returns' })).toBeVisible()
+  expect(await now()).toMatchObject({ status: 'inactive', balance_hours: 0 })
+  await expect(page.getByRole('table', { name: 'Statement' })).toContainText('Moved away')
+
+  await press('Member returns')
+  await press('Member returns')
+  await expect(page.getByRole('button', { name: 'Member leaves' })).toBeVisible()
+
+  await press('Erase this person')
+  const erase = page.getByRole('button', { name: 'Erase for good' })
+  await expect(erase).toBeDisabled()
+  await expectAccessible(page)
+  await page.keyboard.type('erase')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Erased member')
+  await expect(page.getByRole('button', { name: 'Erase this person' })).toHaveCount(0)
+  expect((await now()).erased_at).not.toBeNull()
+
+  expect((await actionsOn(page, 'member', member.id)).toReversed()).toEqual([
+    'member.added',
+    'member.hidden',
+    'member.left',
+    'member.returned',
+    'member.left',
+    'member.erased',
+  ])
+  expect(await page.title()).not.toContain('pwned')
+  expect(complaints).toEqual([])
+})
+
+test('a statement is printed without the console around it, from the first day on', async ({ page }) => {
+  const complaints = complaintsOf(page)
+  await signIn(page, service)
+  const [member] = await call<Member[]>(page, '/members?status=active&limit=1')
+  await call(page, '/adjustments', { member_id: member!.id, hours: 1.25, reason: 'A gift for the print' })
+  const { balance_hours } = await call<Member>(page, `/members/${member!.id}`)
+  await openPage(page, service, `members/${member!.id}`, member!.name)
+  await page.getByRole('link', { name: 'Print a statement' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Statement for ${member!.name}`)
+  const table = page.getByRole('table')
+  await expect(table.getByRole('row').nth(1)).toContainText('Balance before0 h')
+  await expect(table.getByRole('row').last()).toContainText(`Balance after${balance_hours} h`)
+  await expect(table.getByRole('row').nth(-2)).toContainText('A gift for the print')
+  await expectAccessible(page)
+
+  await page.emulateMedia({ media: 'print' })
+  await expect(page.getByRole('button', { name: 'Print' })).toBeHidden()
+  await expect(page.getByRole('link', { name: 'Listings' })).toBeHidden()
+  await expect(table).toBeVisible()
+  expect((await page.pdf({ format: 'A4' })).subarray(0, 5).toString()).toBe('%PDF-')
+  await page.emulateMedia({ media: 'screen' })
+
+  await page.getByLabel('Until').fill('2001-01-01')
+  await expect(table.getByRole('row')).toHaveCount(3)
+  await expect(table.getByRole('row').last()).toContainText('Balance after0 h')
+  expect(complaints).toEqual([])
+})
+
+test('a listing is added for a member found by name, changed, closed and reopened', async ({ page }) => {
+  const complaints = complaintsOf(page)
+  await signIn(page, service)
+  const member = await addMember(page, 'Lena Listing')
+  await openPage(page, service, 'listings', 'Listings')
+  await expect(page.getByRole('row').nth(1)).toBeVisible()
+  await expectAccessible(page)
+
+  await page.getByRole('button', { name: 'Add listing' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Add listing' }).click()
+  await expect(dialog.getByText('Choose the member whose listing it is.')).toBeVisible()
+  await dialog.getByLabel('Member').fill('lena list')
+  await page.getByRole('option', { name: 'Lena Listing' }).click()
+  await dialog.getByLabel('Title').fill(MARKUP)
+  await dialog.getByRole('button', { name: 'Add listing' }).click()
+  await expect(dialog.getByText('The category must have 1 to 100 characters.')).toBeVisible()
+  await expectAccessible(page)
+  await dialog.getByLabel('Category').fill('Curiosities')
+  await dialog.getByLabel('Hours').fill('1.5')
+  await dialog.getByRole('button', { name: 'Add listing' }).click()
+  const row = page.getByRole('row').nth(1)
+  await expect(row).toContainText(MARKUP)
+  await expect(row).toContainText('Curiosities')
+
+  await row.getByRole('button', { name: /^Edit/ }).click()
+  await page.getByRole('dialog').getByLabel('Title').fill('A plain title')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await expect(row).toContainText('A plain title')
+  await row.getByRole('button', { name: 'Close “A plain title”' }).click()
+  await page.getByRole('button', { name: 'Close listing' }).click()
+  await expect(row).toContainText('Closed')
+  await row.getByRole('button', { name: 'Reopen “A plain title”' }).click()
+  await page.getByRole('button', { name: 'Reopen listing' }).click()
+  await expect(row).toContainText('Open')
+
+  const [listing] = await call<{ id: number; hours: number }[]>(page, `/listings?member_id=${member.id}`)
+  expect(listing).toMatchObject({ hours: 1.5 })
+  expect((await actionsOn(page, 'listing', listing!.id)).toReversed()).toEqual([
+    'listing.published',
+    'listing.updated',
+    'listing.closed',
+    'listing.published',
+  ])
+  await openPage(page, service, `listings?member=${member.id}`, 'Listings')
+  await expect(page.getByText('Only listings of Lena Listing.')).toBeVisible()
+  await expect(page.getByRole('row')).toHaveCount(2)
+  await expectAccessible(page)
+
+  await page.getByRole('link', { name: 'Import CSV' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Import listings')
+  const head = 'external_id,member_external_id,type,title,category'
+  await page.setInputFiles('input[type=file]', csv(head, 'Z-1,nobody-has-this,service,Bread,Kitchen'))
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  await expect(page.getByText('There is no member with the external id nobody-has-this.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Nothing to import' })).toBeDisabled()
+  await expectAccessible(page)
+  expect(complaints).toEqual([])
+})
+
+test('who may only look sees no button that changes anything', async ({ page }) => {
+  await signIn(page, service)
+  const invitation = { email: 'viewer@lindenau.example', name: 'Viewer', role: 'viewer' }
+  const { link } = await call<{ link: { url: string } }>(page, '/administrators', invitation)
+  const viewer = { email: invitation.email, password: 'a viewer looks only' }
+  const used = await page.request.post(`${service.url}${ADMIN_API}/links/use`, {
+    headers: { origin: service.url },
+    data: { token: new URL(link.url).hash.slice(1), password: viewer.password },
+  })
+  expect(used.ok()).toBe(true)
+  await signIn(page, service, viewer)
+  await openPage(page, service, 'members', 'Members')
+  await page.getByRole('row').nth(1).getByRole('link').click()
+  await expect(page.getByRole('table', { name: 'Statement' }).or(page.getByText('Nothing yet'))).toBeVisible()
+  for (const name of ['Edit', 'Hide from partners', 'Member leaves', 'Erase this person']) {
+    await expect(page.getByRole('button', { name })).toHaveCount(0)
+  }
+  await openPage(page, service, 'listings', 'Listings')
+  await expect(page.getByRole('row').nth(1)).toBeVisible()
+  await expect(page.getByRole('button', { name: /^(Edit|Close|Reopen|Add)/ })).toHaveCount(0)
+  await openPage(page, service, 'members/import', 'Import members')
+  await expect(page.getByText('Your role does not include this')).toBeVisible()
+})

@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest'
+import { transaction, type Sql } from '../src/db/connect.ts'
+import { callNode, fetchToken, startBank, startTestNode } from './bank.ts'
+import { startReadingProxy, type Explained, type PlanNode } from './budget-proxy.ts'
+import { newDatabase } from './database.ts'
+
+const MEMBERS = 100_000
+const EVENTS = 20_000
+const LIMIT = 100
+const MATCHES = 40
+/** From the sixth time on a prepared statement may have a plan that fits all parameters. */
+const TIMES = 6
+/** A page reads a row more than it shows, through an index or two. */
+const ROWS_PER_PAGE_MAX = 3 * (LIMIT + 1)
+const PROPERTY_NAMES = [
+  'Rows Removed by Filter',
+  'Rows Removed by Index Recheck',
+  'Rows Removed by Join Filter',
+] as const
+/** What grows with a community. */
+const LARGE =
+  /^(members|accounts|listings|transfers|transfer_notes|credits|removals|events|deliveries)(_\d+|_default)?$/
+
+interface Read {
+  path: string
+  rowsMax: number
+}
+
+const SINCE = '2020-01-01T00:00:00Z'
+/** `{id}` is a member in the middle, `{at}` the time at which it was changed. */
+const READS: Read[] = [
+  { path: `/users?limit=${LIMIT}`, rowsMax: ROWS_PER_PAGE_MAX },
+  { path: `/users?limit=${LIMIT}&updated_since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
+  { path: `/users?payment_reference={reference}`, rowsMax: 10 },
+  { path: '/users/{id}', rowsMax: 10 },
+  { path: `/listings?limit=${LIMIT}`, rowsMax: ROWS_PER_PAGE_MAX },
+  { path: `/listings?limit=${LIMIT}&updated_since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
+  { path: `/listings?limit=${LIMIT}&type=request`, rowsMax: ROWS_PER_PAGE_MAX },
+  { path: `/listings?limit=${LIMIT}&category=Garden`, rowsMax: ROWS_PER_PAGE_MAX },
+  { path: '/listings?user_id={id}', rowsMax: 10 },
+  { path: `/listings?limit=${LIMIT}&q=zither`, rowsMax: 5 * MATCHES },
+  { path: `/removals?limit=${LIMIT}&since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
+  { path: '/wallet/balance/{id}', rowsMax: 10 },
+  { path: '/aggregates/community', rowsMax: 10 },
+  { path: `/events?limit=${LIMIT}`, rowsMax: 4 * (LIMIT + 1) },
+]
+
+test(`no page of ${MEMBERS} members, listings or events is read by scanning, whatever the planner knows`, async () => {
+  const databaseUrl = await newDatabase()
+  const bank = await startBank({ databaseUrl, config: { role: 'api' } })
+  const village = await bank.addCommunity('village')
+  const villagePartner = await bank.addPartner({}, village)
+  await bank.sql`update partners set rate_limit_per_minute = 1000000`
+  await leaveStatisticsAlone(bank.sql)
+  await explainEverything(bank.sql)
+  const proxy = await startReadingProxy(databaseUrl)
+  const town = { communityId: bank.communityId, partner: bank.partner }
+  const newer = { communityId: village, partner: villagePartner }
+  const problems: string[] = []
+
+  /** On a node of its own: plans that were made before are not those of a start. */
+  async function look(state: string, { communityId, partner }: typeof town): Promise<void> {
+    const { url, node } = await startTestNode(proxy.url, { config: { role: 'api' } })
+    const token = await fetchToken(url, partner, 'users.read listings.read wallet.read aggregates.read webhooks.manage')
+    const [member] = await bank.sql<[{ id: number; payment_reference: string }]>`
+      select id, payment_reference from members where community_id = ${communityId} order by id offset ${MEMBERS / 2} limit 1`
+    for (const { path, rowsMax } of READS) {
+      const address = path.replace('{id}', `${member.id}`).replace('{reference}', member.payment_reference)
+      for (let n = 0; n < TIMES; n++) {
+        proxy.plans()
+        const { status } = await callNode(url, address, { token })
+        expect(status, path).toBe(200)
+        const found = problemsOf(proxy.plans(), rowsMax)
+        if (found.length > 0) {
+          problems.push(`${state}, ${path}: ${found.join('; ')}`)
+          break
+        }
+      }
+    }
+    await node.close()
+  }
+
+  await fill(bank.sql, town)
+  await look('statistics missing', town)
+  await bank.sql`analyze`
+  await fill(bank.sql, newer)
+  await look('statistics older than the community', newer)
+  await bank.sql`analyze`
+  await look('statistics fresh', town)
+  await look('statistics fresh, the newer community', newer)
+  expect(problems).toEqual([])
+}, 300_000)
+
+/** What is wrong with how these statements were run. */
+function problemsOf(plans: Explained[], rowsMax: number): string[] {
+  const nodes = plans.flatMap(({ Plan }) => nodesOf(Plan))
+  const scanned = nodes.filter(
+    ({ 'Node Type': type, 'Relation Name': table = '' }) => type === 'Seq Scan' && LARGE.test(table),
+  )
+  // An empty partition is scanned for nothing.
+  const seqScans = scanned.filter((node) => rowsRead(node) > 0).map((node) => `seq scan of ${node['Relation Name']}`)
+  const rows = nodes
+    .filter(({ 'Node Type': type }) => type.includes('Scan'))
+    .reduce((sum, node) => sum + rowsRead(node), 0)
+  const indexes = nodes.flatMap(({ 'Index Name': name }) => name ?? [])
+  if (plans.length === 0) return ['no plan was told']
+  return [
+    ...seqScans,
+    ...(rows > rowsMax ? [`${rows} rows read, ${rowsMax} allowed, through ${indexes.join(', ')}`] : []),
+  ]
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+}
+
+function rowsRead(node: PlanNode): number {
+  const removed = PROPERTY_NAMES.reduce((sum, name) => sum + (node[name] ?? 0), 0)
+  return Math.round((node['Actual Rows'] + removed) * node['Actual Loops'])
+}
+
+/** Else autovacuum would come in between, at a time of its own. */
+async function leaveStatisticsAlone(sql: Sql): Promise<void> {
+  const tables = await sql<{ name: string }[]>`
+    select c.oid::regclass::text as name from pg_class c
+    where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace`
+  for (const { name } of tables) await sql.unsafe(`alter table ${name} set (autovacuum_enabled = false)`)
+}
+
+/** Every connection opened from now on tells how each of its statements was run. */
+async function explainEverything(sql: Sql): Promise<void> {
+  const [{ name }] = await sql<[{ name: string }]>`select current_database() as name`
+  const settings = {
+    session_preload_libraries: 'auto_explain',
+    'auto_explain.log_min_duration': '0',
+    'auto_explain.log_analyze': 'on',
+    'auto_explain.log_timing': 'off',
+    'auto_explain.log_format': 'json',
+    client_min_messages: 'log',
+  }
+  for (const [key, value] of Object.entries(settings))
+    await sql.unsafe(`alter database ${name} set ${key} = '${value}'`)
+}
+
+/** Rows as years of use leave them, made by the database itself. */
+async function fill(sql: Sql, { communityId }: { communityId: number }): Promise<void> {
+  await transaction(sql, async (tx) => {
+    // Foreign keys, checked row by row, would take most of the time.
+    await tx`set local session_replication_role = replica`
+    await tx`insert into categories (community_id, name) values (${communityId}, 'Garden'), (${communityId}, 'Home')`
+    await tx`
+      insert into members (community_id, name, external_id, joined_at, updated_at)
+      select ${communityId}, 'Member ' || n, case when n % 2 = 0 then 'm' || n end, now() - interval '1 year',
+        now() - n * interval '1 minute'
+      from generate_series(1, ${MEMBERS}::int4) n`
+    await tx`
+      insert into accounts (community_id, kind, member_id) select community_id, 'member', id from members
+      where community_id = ${communityId}`
+    await tx`
+      insert into listings (community_id, member_id, type, title, category, visible, updated_at)
+      select community_id, id, case when n % 2 = 0 then 'service' else 'request' end,
+        case when n % ${MEMBERS / MATCHES}::int8 = 0 then 'Zither' else 'Offer ' || n end,
+        case when n % 3 = 0 then 'Garden' else 'Home' end, true, now() - n * interval '1 minute'
+      from (select *, row_number() over (order by id) as n from members where community_id = ${communityId}) m`
+    await tx`
+      insert into removals (community_id, type, resource_id, removed_at)
+      select ${communityId}, case when n % 2 = 0 then 'user' else 'listing' end, -n, now() - n * interval '1 minute'
+      from generate_series(1, ${EVENTS}::int4) n`
+    await tx`
+      insert into events (community_id, type, member_id, data, position)
+      select ${communityId}, 'wallet.balance_changed', (select min(id) from members where community_id = ${communityId}),
+        jsonb_build_object('user_id', 1, 'balance_centihours', 0, 'version', n), n
+      from generate_series(1, ${EVENTS}::int4) n`
+    await tx`
+      insert into event_heads (community_id, position) values (${communityId}, ${EVENTS})
+      on conflict (community_id) do update set position = excluded.position`
+  })
+}
