@@ -1,22 +1,16 @@
 -- Finding members by what the office has at hand: any word of the name, the email address, the office's own number, or
 -- the payment reference, each from its beginning on.
 
--- Without case and accents; no extension is needed for it. Plain ASCII, which most of it is, takes the short way.
--- Cut because a lexeme has a limit of its own (2 KiB), which a name of ligatures would exceed when they are taken apart.
--- Neither strict nor with anything but immutable parts, here and below, so that PostgreSQL puts the expression in place
--- of the call: that takes a tenth of the time, and every new member pays for it.
-create function search_text(input text) returns text language sql immutable as $$
-  select case when octet_length(input) = length(input) then lower(input)
-    else regexp_replace(lower(normalize(regexp_replace(input, '(\S{100})\S+', '\1', 'g'), NFKD)), '[\u0300-\u036F]+', '', 'g')
-    end
-$$;
-
--- Split at ASCII signs alone, so that letters of any script stay letters whatever the locale of the database. Each word
--- carries its community, so that a search never wades through the members of others.
-create function search_words(community_id int8, input text) returns text[] language sql immutable as $$
-  select array_remove(string_to_array(community_id::text || ':' || replace(
-    translate(search_text(input), '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', '                                '),
-    ' ', ' ' || community_id::text || ':'), ' '), community_id::text || ':')
+-- Without case and accents; no extension is needed for it. Split at ASCII signs alone, so that letters of any script
+-- stay letters whatever the locale of the database. Each word carries its community, so that a search never wades
+-- through the members of others. Cut because a lexeme has a limit of its own (2 KiB), which a name of a few hundred
+-- ligatures would exceed when they are taken apart. Two other ways to write it, with translate() and as one expression
+-- without a subquery, took a third longer.
+create function search_words(community_id int8, input text) returns text[] language sql immutable strict as $$
+  select coalesce(array_agg(community_id || ':' || left(word, 100)), '{}')
+  from unnest(regexp_split_to_array(
+    regexp_replace(lower(normalize(input, NFKD)), '[\u0300-\u036F]', '', 'g'), '[\s!-/:-@\[-`{-~]+')) as w(word)
+  where word <> ''
 $$;
 
 -- All words, each from its beginning on; null where there is no word. The words hold no sign that would need escaping.

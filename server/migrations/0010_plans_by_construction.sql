@@ -22,3 +22,7 @@ begin
   end loop;
 end
 $$;
+
+-- Begins with what is looked up by it: a page of removals of one type took it for the index of its order.
+alter table removals drop constraint removals_resource_key,
+  add constraint removals_resource_key unique (community_id, resource_id, type);

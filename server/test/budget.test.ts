@@ -13,6 +13,8 @@ const SHARED_MAX = 8
 const TURNS = 50
 /** On a machine that stands still for a second, memory is not trusted, and a token is looked up once more. */
 const TRIES = 3
+/** Two thousand calls; seconds, unless the machine is busy with much else. */
+const TEST_MS = 120_000
 
 /** How many statements a call may send, and how often it may wait for the database. */
 interface Budget {
@@ -55,69 +57,74 @@ const BUDGETS: Budget[] = [
 ]
 const PLAIN_SCOPES = 'users.read listings.read wallet.read wallet.write aggregates.read webhooks.manage'
 
-test(`a call sends no more statements than its budget, alone and ${AT_ONCE} at once`, async () => {
-  const databaseUrl = await newDatabase()
-  const bank = await startBank({ databaseUrl })
-  await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada', email: 'ada@example.org' })
-  await bank.sql`update partners set rate_limit_per_minute = 1000000`
-  const proxy = await startReadingProxy(databaseUrl)
-  const { url } = await startTestNode(proxy.url, { config: { role: 'api' } })
-  const tokens = new Map<string, string>()
-  for (const { scope = PLAIN_SCOPES } of BUDGETS) tokens.set(scope, await fetchToken(url, bank.partner, scope))
-  const { clientId: client_id, clientSecret: client_secret } = bank.partner
-  let calls = 0
+test(
+  `a call sends no more statements than its budget, alone and ${AT_ONCE} at once`,
+  async () => {
+    const databaseUrl = await newDatabase()
+    const bank = await startBank({ databaseUrl })
+    await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada', email: 'ada@example.org' })
+    await bank.sql`update partners set rate_limit_per_minute = 1000000`
+    const proxy = await startReadingProxy(databaseUrl)
+    const { url } = await startTestNode(proxy.url, { config: { role: 'api' } })
+    const tokens = new Map<string, string>()
+    for (const { scope = PLAIN_SCOPES } of BUDGETS) tokens.set(scope, await fetchToken(url, bank.partner, scope))
+    const { clientId: client_id, clientSecret: client_secret } = bank.partner
+    let calls = 0
 
-  function call({ path, scope = PLAIN_SCOPES, body }: Budget): Promise<Answer> {
-    const wish = body?.((calls += 1))
-    const options: CallOptions =
-      wish === CREDENTIALS
-        ? { body: { grant_type: 'client_credentials', client_id, client_secret } }
-        : { token: tokens.get(scope), ...(body && { body: wish }) }
-    return callNode(url, path, options)
-  }
+    function call({ path, scope = PLAIN_SCOPES, body }: Budget): Promise<Answer> {
+      const wish = body?.((calls += 1))
+      const options: CallOptions =
+        wish === CREDENTIALS
+          ? { body: { grant_type: 'client_credentials', client_id, client_secret } }
+          : { token: tokens.get(scope), ...(body && { body: wish }) }
+      return callNode(url, path, options)
+    }
 
-  async function callAlone(budget: Budget): Promise<Sent> {
-    proxy.sent()
-    expect((await call(budget)).status, budget.path).toBeLessThan(300)
-    return proxy.sent()
-  }
+    async function callAlone(budget: Budget): Promise<Sent> {
+      proxy.sent()
+      expect((await call(budget)).status, budget.path).toBeLessThan(300)
+      return proxy.sent()
+    }
 
-  /** The database answers none before all have come. */
-  async function callTogether(budget: Budget): Promise<Answer[]> {
-    proxy.freeze()
-    const arrived = requestsArrived(AT_ONCE)
-    const answers = Array.from({ length: AT_ONCE }, () => call(budget))
-    await arrived
-    for (let n = 0; n < TURNS; n++) await turn()
-    proxy.mend()
-    return Promise.all(answers)
-  }
+    /** The database answers none before all have come. */
+    async function callTogether(budget: Budget): Promise<Answer[]> {
+      proxy.freeze()
+      const arrived = requestsArrived(AT_ONCE)
+      const answers = Array.from({ length: AT_ONCE }, () => call(budget))
+      await arrived
+      for (let n = 0; n < TURNS; n++) await turn()
+      proxy.mend()
+      return Promise.all(answers)
+    }
 
-  const alone: [string, Sent][] = []
-  const together: [string, Sent][] = []
-  for (const budget of BUDGETS) {
-    const name = `${budget.path} ${budget.scope ?? ''}`.trim()
-    // What is asked once and then known: the token, the epoch, the partner's row of the day.
-    expect((await call(budget)).status, name).toBeLessThan(300)
-    alone.push([name, await leastOf(TRIES, () => callAlone(budget))])
-    const statuses = (await callTogether(budget)).map(({ status }) => status)
-    expect(
-      statuses.filter((status) => status >= 300),
-      name,
-    ).toEqual([])
-    together.push([name, proxy.sent()])
-  }
+    const alone: [string, Sent][] = []
+    const together: [string, Sent][] = []
+    for (const budget of BUDGETS) {
+      const name = `${budget.path} ${budget.scope ?? ''}`.trim()
+      // What is asked once and then known: the token, the epoch, the partner's row of the day.
+      expect((await call(budget)).status, name).toBeLessThan(300)
+      alone.push([name, await leastOf(TRIES, () => callAlone(budget))])
+      const statuses = (await callTogether(budget)).map(({ status }) => status)
+      expect(
+        statuses.filter((status) => status >= 300),
+        name,
+      ).toEqual([])
+      together.push([name, proxy.sent()])
+    }
 
-  expect(alone).toEqual(
-    BUDGETS.map(({ statements, roundTrips }, index) => [alone[index]![0], { statements, roundTrips }]),
-  )
-  const over = BUDGETS.flatMap(({ statements, isShared }, index) => {
-    const [name, sent] = together[index]!
-    const allowed = statements * (isShared ? SHARED_MAX : AT_ONCE)
-    return sent.statements > allowed ? [`${name}: ${sent.statements} statements for ${AT_ONCE} calls`] : []
-  })
-  expect(over).toEqual([])
-})
+    expect(alone).toEqual(
+      BUDGETS.map(({ statements, roundTrips }, index) => [alone[index]![0], { statements, roundTrips }]),
+    )
+    const over = BUDGETS.flatMap(({ statements, isShared }, index) => {
+      const [name, sent] = together[index]!
+      // Whose token has to be looked up, if memory was not trusted just then, share that too.
+    const allowed = statements * (isShared ? SHARED_MAX : AT_ONCE) + SHARED_MAX
+      return sent.statements > allowed ? [`${name}: ${sent.statements} statements for ${AT_ONCE} calls`] : []
+    })
+    expect(over).toEqual([])
+  },
+  TEST_MS,
+)
 
 async function leastOf(tries: number, measure: () => Promise<Sent>): Promise<Sent> {
   let least = await measure()

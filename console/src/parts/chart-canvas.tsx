@@ -23,7 +23,8 @@ export default function ChartCanvas({ kind, data, x, series, format, height }: C
     withLegend: series.length > 1,
     gridAxis: 'x' as const,
     tickLine: 'none' as const,
-    ...(format ? { valueFormatter: format } : {}),
+    // The axis passes more than the value.
+    ...(format ? { valueFormatter: (value: number) => format(value) } : {}),
   }
   if (kind === 'bar') return <BarChart {...shared} barProps={{ isAnimationActive: false, radius: [3, 3, 0, 0] }} />
   return <LineChart {...shared} curveType="linear" lineProps={{ isAnimationActive: false }} />

@@ -7,6 +7,8 @@ import { useCommunityPath } from '../session.ts'
 
 const TYPING_PAUSE_MS = 150
 const SHOWN_MAX = 8
+/** Number 2 is to be found among 20 to 29. */
+const SEARCHED_MAX = 100
 
 interface FoundMember {
   id: number
@@ -45,14 +47,14 @@ export function MemberField({ value, onChange, withInactive = false, label, ...f
   latest.current = value
   const typed = value.id === null ? value.text.trim() : ''
   const [asked] = useDebouncedValue(typed, TYPING_PAUSE_MS)
-  const search = (q: string, signal?: AbortSignal) =>
+  const search = (q: string, limit: number, signal?: AbortSignal) =>
     api.get<FoundMember[]>(path('/members'), {
-      query: { q, limit: SHOWN_MAX, ...(withInactive ? {} : { status: 'active' }) },
+      query: { q, limit, ...(withInactive ? {} : { status: 'active' }) },
       signal,
     })
   const found = useQuery({
     queryKey: [path('/members'), 'choice', asked, withInactive],
-    queryFn: ({ signal }) => search(asked, signal),
+    queryFn: ({ signal }) => search(asked, SHOWN_MAX, signal),
     enabled: asked !== '',
   })
   const members = asked === typed ? (found.data ?? []) : []
@@ -68,7 +70,7 @@ export function MemberField({ value, onChange, withInactive = false, label, ...f
   const settle = async () => {
     combobox.closeDropdown()
     if (typed === '') return
-    const all = await search(typed).catch(() => [])
+    const all = await search(typed, SEARCHED_MAX).catch(() => [])
     const exact = all.filter((member) => member.external_id === typed || member.name === typed)
     const [only] = exact.length === 1 ? exact : all
     const isSame = latest.current.id === null && latest.current.text.trim() === typed

@@ -8,7 +8,8 @@ import { finishList, PageMeta, PageQuery, readTimedListRequest } from '../http/p
 import { NotFound, Refusal } from '../refusal.ts'
 import { Call, CallDetail, CallFilters, ErrorGroup, PeriodQuery } from './admin-schema.ts'
 import { callsExport } from './export-calls.ts'
-import { findCall, groupErrors, listCalls, type CallFilter } from './queries.ts'
+import { findCall, groupErrors, listCalls, type CallFilter, type CallRow } from './queries.ts'
+import { searchInTime } from './search-in-time.ts'
 
 const TAGS = ['Calls']
 const GROUPS_MAX = 50
@@ -28,8 +29,7 @@ export function callAdminRoutes(api: AdminApi, { sql, longSql, config, epoch }: 
       const list = readTimedListRequest(await epoch(), 'admin calls', query)
       const filter = readFilter(query)
       const page = { after: list.after, limit: list.limit + 1 }
-      const found = filter ? await listCalls(sql, community.id, filter, page) : []
-      const placeOf = ({ request_id: id, at }: { request_id: string; at: string }) => ({ id, at })
+      const found = filter ? await searchInTime(sql, (tx) => listCalls(tx, community.id, filter, page)) : []
       const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl)
       return { data: rows, meta }
     },
@@ -43,7 +43,9 @@ export function callAdminRoutes(api: AdminApi, { sql, longSql, config, epoch }: 
       querystring: Type.Object({ partner_id: CallFilters.partner_id, ...PeriodQuery }),
       response: { 200: Type.Object({ data: Type.Array(ErrorGroup) }) },
     },
-    handler: async ({ community, query }) => ({ data: await groupErrors(sql, community.id, query, GROUPS_MAX) }),
+    handler: async ({ community, query }) => ({
+      data: await searchInTime(sql, (tx) => groupErrors(tx, community.id, query, GROUPS_MAX)),
+    }),
   })
 
   api.get('/communities/:slug/calls/export', {
@@ -77,12 +79,14 @@ export function callAdminRoutes(api: AdminApi, { sql, longSql, config, epoch }: 
     },
     handler: async ({ community, params }) => {
       const requestId = readUuid(params.request_id)
-      const call = requestId && (await findCall(sql, community.id, requestId))
+      const call = requestId && (await searchInTime(sql, (tx) => findCall(tx, community.id, requestId)))
       if (!call) throw new NotFound('There is no such call. Calls are kept for a limited time.')
       return { data: call }
     },
   })
 }
+
+const placeOf = ({ request_id: id, at }: CallRow) => ({ id, at })
 
 /** Undefined where nothing can match: what is no request id is nobody's. */
 function readFilter({ limit: _limit, cursor: _cursor, ...filter }: CallFilter & { limit?: number; cursor?: string }) {

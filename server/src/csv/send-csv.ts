@@ -15,7 +15,7 @@ export async function sendCsv<Row extends object>(
   fileName: string,
 ): Promise<FastifyReply> {
   const body = new PassThrough()
-  let began = () => {}
+  let began!: () => void
   const beginning = new Promise<void>((resolve) => (began = resolve))
   const written = exportRows(sql, what, async (text) => {
     began()

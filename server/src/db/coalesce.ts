@@ -36,7 +36,7 @@ export function coalesce<Key, Item, Outcome>(
 
   /**
    * The rest of this turn of the event loop is waited for: what the other connections have brought meanwhile joins in.
-   * Without it, half of the statements under load carried one or two calls, and each costs a write to the database.
+   * Every statement costs a write to the database, which took a seventh of the time of reads by id under load.
    */
   function gather(key: Key, queue: Queue<Item, Outcome>): void {
     queue.gathering = true

@@ -1,4 +1,4 @@
-import { transaction, type Queries } from '../db/connect.ts'
+import type { Queries } from '../db/connect.ts'
 import type { ListRequest } from '../http/paging.ts'
 
 /** A member as the office sees it, with the wallet. */
@@ -27,31 +27,48 @@ const columns = (sql: Queries) => sql`
   m.id, m.name, m.email, m.external_id, m.payment_reference, m.status, m.hidden, m.joined_at, m.left_at, m.erased_at,
   m.updated_at, a.balance`
 
+/** Of the newest members, read through before the index of words is asked. */
+const NEWEST_READ_ROWS = 2_000
+
 /** The newest first. One row more than the limit tells whether there are more. */
 export async function listOfficeMembers(
   sql: Queries,
   communityId: number,
+  request: Pick<ListRequest, 'limit' | 'after'>,
+  filters: MemberFilters,
+): Promise<OfficeMemberRow[]> {
+  if (filters.q === undefined) return selectMembers(sql, communityId, request, filters)
+  // A common word is found many times among the newest, a rare one by the index; asked first, the index would gather
+  // everyone who has the common word.
+  const newest = await selectMembers(sql, communityId, request, filters, NEWEST_READ_ROWS)
+  return newest.length > request.limit ? newest : selectMembers(sql, communityId, request, filters)
+}
+
+async function selectMembers(
+  sql: Queries,
+  communityId: number,
   { limit, after }: Pick<ListRequest, 'limit' | 'after'>,
   { q, status, hidden }: MemberFilters,
+  newestRows?: number,
 ): Promise<OfficeMemberRow[]> {
-  return transaction(sql, async (tx) => {
-    // Whether a word is rare or common decides the way through the table; a plan made for any word fits neither.
-    if (q !== undefined) await tx`set local plan_cache_mode = force_custom_plan`
-    return tx<OfficeMemberRow[]>`
-      with found as (
-        select id from members
-        where community_id = ${communityId} and (erased_at is not null) = ${status === 'erased'}
-          ${after ? tx`and id < ${after.id}` : tx``}
-          ${q === undefined ? tx`` : tx`and search @@ search_query(${communityId}, ${q})`}
-          ${status === 'active' || status === 'inactive' ? tx`and status = ${status}` : tx``}
-          ${hidden === undefined ? tx`` : hidden ? tx`and hidden` : tx`and not hidden`}
-        order by id desc limit ${limit + 1}
-      )
-      select ${columns(tx)} from found
-      join members m on m.community_id = ${communityId} and m.id = found.id
-      join accounts a on a.community_id = ${communityId} and a.member_id = found.id
-      order by m.id desc`
-  })
+  const start = after ? sql`and id < ${after.id}` : sql``
+  const source =
+    newestRows === undefined
+      ? sql`members`
+      : sql`(select * from members where community_id = ${communityId} ${start} order by id desc limit ${newestRows})`
+  return sql<OfficeMemberRow[]>`
+    with found as (
+      select id from ${source} s
+      where community_id = ${communityId} ${start} and (erased_at is not null) = ${status === 'erased'}
+        ${q === undefined ? sql`` : sql`and search @@ search_query(${communityId}, ${q})`}
+        ${status === 'active' || status === 'inactive' ? sql`and status = ${status}` : sql``}
+        ${hidden === undefined ? sql`` : hidden ? sql`and hidden` : sql`and not hidden`}
+      order by id desc limit ${limit + 1}
+    )
+    select ${columns(sql)} from found
+    join members m on m.community_id = ${communityId} and m.id = found.id
+    join accounts a on a.community_id = ${communityId} and a.member_id = found.id
+    order by m.id desc`
 }
 
 export async function findOfficeMember(

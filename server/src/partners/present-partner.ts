@@ -21,7 +21,13 @@ export function presentPartner({
   }
 }
 
-export function presentClient({ community_id: _, id: _id, partner_id: _partner, public_id, ...client }: ClientRow) {
+export function presentClient({
+  community_id: _community,
+  id: _id,
+  partner_id: _partner,
+  public_id,
+  ...client
+}: ClientRow) {
   return { client_id: public_id, ...client }
 }
 

@@ -82,15 +82,20 @@ export async function listTransfers(
   { limit, after }: ListRequest,
   { member_id, kind, status, from, until }: TransferFilters,
 ): Promise<TransferRow[]> {
-  return sql<TransferRow[]>`
-    ${selectTransfers(sql, communityId)}
+  const isReversed = sql`
+    exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id)`
+  return describeTransfers(
+    sql,
+    communityId,
+    sql`
       ${after ? sql`and t.id < ${after.id}` : sql``}
       ${member_id === undefined ? sql`` : ofMember(sql, communityId, member_id)}
       ${kind === undefined ? sql`` : sql`and t.kind = ${kind}`}
-      ${status === undefined ? sql`` : status === 'reversed' ? sql`and r.id is not null` : sql`and r.id is null`}
+      ${status === undefined ? sql`` : status === 'reversed' ? sql`and ${isReversed}` : sql`and not ${isReversed}`}
       ${from === undefined ? sql`` : sql`and t.occurred_on >= ${from}::date`}
       ${until === undefined ? sql`` : sql`and t.occurred_on <= ${until}::date`}
-    order by t.id desc limit ${limit + 1}`
+    order by t.id desc limit ${limit + 1}`,
+  )
 }
 
 export async function findTransferRecord(
@@ -98,7 +103,7 @@ export async function findTransferRecord(
   communityId: number,
   id: number,
 ): Promise<TransferRow | undefined> {
-  const [row] = await sql<TransferRow[]>`${selectTransfers(sql, communityId)} and t.id = ${id}`
+  const [row] = await describeTransfers(sql, communityId, sql`and t.id = ${id}`)
   return row
 }
 
@@ -107,20 +112,31 @@ function ofMember(sql: Queries, communityId: number, memberId: number) {
   return sql`and (t.debit_account_id = ${wallet} or t.credit_account_id = ${wallet})`
 }
 
-function selectTransfers(sql: Queries, communityId: number) {
+/**
+ * Chooses first and describes then: with all the joins at once PostgreSQL, where it has not counted the tables yet,
+ * described the whole ledger to show one page (over 10 s with 2,000 transfers; 0.07 s this way).
+ */
+async function describeTransfers(
+  sql: Queries,
+  communityId: number,
+  choice: ReturnType<Queries>,
+): Promise<TransferRow[]> {
   const party = (account: ReturnType<Queries>, member: ReturnType<Queries>, partner: ReturnType<Queries>) => sql`
     jsonb_build_object('kind', ${account}.kind, 'id', coalesce(${account}.member_id, ${account}.partner_id),
       'name', coalesce(${member}.name, ${partner}.name, m.name))`
   const maker = (transfer: ReturnType<Queries>, admin: ReturnType<Queries>, client: ReturnType<Queries>) => sql`
     jsonb_build_object('kind', ${transfer}.made_by_kind, 'name', coalesce(${admin}.name, ${client}.public_id))`
-  return sql`
+  return sql<TransferRow[]>`
+    with chosen as materialized (
+      select t.* from transfers t where t.community_id = ${communityId} and t.kind <> 'reversal' ${choice}
+    )
     select t.id, t.kind, t.occurred_on, t.created_at, t.amount, n.note, k.reference,
       ${party(sql`d`, sql`dm`, sql`dp`)} as from, ${party(sql`c`, sql`cm`, sql`cp`)} as to,
       case when l.id is not null then jsonb_build_object('id', l.id, 'title', l.title) end as listing,
       ${maker(sql`t`, sql`ta`, sql`tc`)} as made_by,
       case when r.id is not null then jsonb_build_object('id', r.id, 'created_at', r.created_at,
         'reason', coalesce(rn.note, kr.reason), 'made_by', ${maker(sql`r`, sql`ra`, sql`rc`)}) end as reversal
-    from transfers t
+    from chosen t
     join communities m on m.id = ${communityId}
     join accounts d on d.community_id = ${communityId} and d.id = t.debit_account_id
     join accounts c on c.community_id = ${communityId} and c.id = t.credit_account_id
@@ -138,7 +154,7 @@ function selectTransfers(sql: Queries, communityId: number) {
     left join credit_reversals kr on kr.community_id = ${communityId} and kr.credit_id = k.id
     left join admins ra on r.made_by_kind = 'admin' and ra.id = r.made_by_id
     left join clients rc on r.made_by_kind = 'client' and rc.community_id = ${communityId} and rc.id = r.made_by_id
-    where t.community_id = ${communityId} and t.kind <> 'reversal'`
+    order by t.id desc`
 }
 
 /** An exchange as it is compared with others: the same four things twice are probably one slip entered twice. */

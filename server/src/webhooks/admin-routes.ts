@@ -209,10 +209,16 @@ function presentDelivery({ event_uuid, last_attempt, ...rest }: DeliveryRow) {
 function presentDetail(row: DeliveryDetailRow, attempts: Attempt[]) {
   const scopes = commonScopes(row.client_scopes, row.partner_scopes)
   const data = renderEvent(row, { partnerId: row.recipient_partner_id, scopes })
-  const { id, subscription_id, event_type, status, held_reason, next_attempt_at, created_at, finished_at } = row
   return {
-    ...{ id, subscription_id, event_type, status, held_reason, next_attempt_at, created_at, finished_at },
+    id: row.id,
+    subscription_id: row.subscription_id,
     event_id: `evt_${row.event_uuid}`,
+    event_type: row.event_type,
+    status: row.status,
+    held_reason: row.held_reason,
+    next_attempt_at: row.next_attempt_at,
+    created_at: row.created_at,
+    finished_at: row.finished_at,
     attempts,
     body: { type: row.type, timestamp: row.event_created_at, data },
   }
