@@ -11,6 +11,8 @@ const LIMIT = 100
 const TIMES = 6
 /** A page reads a row more than it shows, through an index or two. */
 const ROWS_PER_PAGE_MAX = 3 * (LIMIT + 1)
+/** A filter that fits one listing in a hundred may be read to its end and sorted, in the index and in the table. */
+const FILTERED_ROWS_MAX = 2.5 * (MEMBERS / 100)
 const PROPERTY_NAMES = [
   'Rows Removed by Filter',
   'Rows Removed by Index Recheck',
@@ -38,8 +40,8 @@ const READS: Read[] = [
   { path: '/users/{id}', rowsMax: 20, isSureAlways: true },
   { path: `/listings?limit=${LIMIT}`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: `/listings?limit=${LIMIT}&updated_since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
-  { path: `/listings?limit=${LIMIT}&type=request`, rowsMax: ROWS_PER_PAGE_MAX },
-  { path: `/listings?limit=${LIMIT}&category=Garden`, rowsMax: ROWS_PER_PAGE_MAX },
+  { path: `/listings?limit=${LIMIT}&type=request`, rowsMax: FILTERED_ROWS_MAX },
+  { path: `/listings?limit=${LIMIT}&category=Garden`, rowsMax: FILTERED_ROWS_MAX },
   { path: '/listings?user_id={id}', rowsMax: 10 },
   { path: `/removals?limit=${LIMIT}&since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: '/wallet/balance/{id}', rowsMax: 20, isSureAlways: true },
@@ -168,9 +170,9 @@ async function fill(sql: Sql, { communityId }: { communityId: number }): Promise
       where community_id = ${communityId}`
     await tx`
       insert into listings (community_id, member_id, type, title, category, visible, updated_at)
-      select community_id, id, case when n % 2 = 0 then 'service' else 'request' end,
+      select community_id, id, case when n % 100 = 0 then 'request' else 'service' end,
         'Offer ' || n,
-        case when n % 3 = 0 then 'Garden' else 'Home' end, true, now() - n * interval '1 minute'
+        case when n % 100 = 1 then 'Garden' else 'Home' end, true, now() - n * interval '1 minute'
       from (select *, row_number() over (order by id) as n from members where community_id = ${communityId}) m`
     await tx`
       insert into removals (community_id, type, resource_id, removed_at)

@@ -49,6 +49,7 @@ test('ten attempts by the schedule, then no more', async () => {
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
   ])
   expect(delivery.attempts[0]).toMatchObject({ status: 500, error_kind: 'status', response: 'broken' })
+  expect(delivery.attempts[0].at).toMatch(/Z$/)
 })
 
 test('the schedule is spread by a fifth either way', () => {

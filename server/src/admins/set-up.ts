@@ -2,6 +2,7 @@ import { recordAudit } from '../audit/record.ts'
 import { checkCommunityName } from '../communities/check-community.ts'
 import { createCommunity } from '../communities/create-community.ts'
 import { listCommunities } from '../communities/queries.ts'
+import { slugOf } from '../communities/slug.ts'
 import { transaction, type Queries } from '../db/connect.ts'
 import { ApiError } from '../http/errors.ts'
 import { hashSecret } from '../http/secrets.ts'
@@ -62,18 +63,4 @@ async function communitiesToOwn(
   const timeZone = wish.time_zone ?? 'UTC'
   const community = await createCommunity(tx, actor, { slug: slugOf(name), name, timeZone })
   return [community.id]
-}
-
-const SLUG_LENGTH_MAX = 63
-
-/** "Zeitbank Grünau" becomes "zeitbank-grunau". */
-export function slugOf(name: string): string {
-  const slug = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, SLUG_LENGTH_MAX)
-    .replaceAll(/^-+|-+$/g, '')
-  return slug || 'community'
 }

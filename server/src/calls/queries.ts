@@ -37,12 +37,11 @@ export interface CallDetailRow extends CallRow {
 const CLASS_SIZE = 100
 
 /** `status >= 400` stands there in so many words, so that the index of refused calls is found. */
-function matching(sql: Queries, communityId: number, filter: CallFilter) {
+function andMatching(sql: Queries, filter: CallFilter) {
   const { partner_id, status, method, path, error, request_id, from, until } = filter
   const [lowest, highest] = statusRange(status)
   const isAboutErrors = error !== undefined || lowest >= 4 * CLASS_SIZE
   return sql`
-    l.community_id = ${communityId}
     ${partner_id === undefined ? sql`` : sql`and l.partner_id = ${partner_id}`}
     ${isAboutErrors ? sql`and l.status >= 400` : sql``}
     ${status === undefined ? sql`` : sql`and l.status between ${lowest} and ${highest}`}
@@ -72,7 +71,7 @@ export async function listCalls(
     select l.request_id, l.at, l.partner_id, p.name as partner_name, l.method, l.path, l.status, l.error, l.duration_ms
     from call_log l
     left join partners p on p.community_id = ${communityId} and p.id = l.partner_id
-    where ${matching(sql, communityId, filter)}
+    where l.community_id = ${communityId} ${andMatching(sql, filter)}
       ${after ? sql`and (l.at, l.request_id) < (${after.at!}::timestamptz, ${after.id}::uuid)` : sql``}
     order by l.at desc, l.request_id desc limit ${limit}`
 }
@@ -119,7 +118,7 @@ export async function groupErrors(
     from (
       select l.status, l.error, l.method, l.route, l.partner_id, count(*) as count, max(l.at) as last_at
       from call_log l
-      where ${matching(sql, communityId, { ...filter })} and l.status >= 400
+      where l.community_id = ${communityId} ${andMatching(sql, filter)} and l.status >= 400
       group by 1, 2, 3, 4, 5 order by count(*) desc, max(l.at) desc limit ${limit}
     ) g
     left join partners p on p.community_id = ${communityId} and p.id = g.partner_id
@@ -129,12 +128,12 @@ export async function groupErrors(
 /** For an export: the statement, to be read through a cursor. */
 export function selectCalls(sql: Queries, communityId: number, filter: CallFilter) {
   return sql<CallDetailRow[]>`
-    ${selectDetails(sql, communityId)} and ${matching(sql, communityId, filter)}
+    ${selectDetails(sql, communityId)} ${andMatching(sql, filter)}
     order by l.at desc, l.request_id desc`
 }
 
 export async function countCalls(sql: Queries, communityId: number, filter: CallFilter): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select count(*) from call_log l where ${matching(sql, communityId, filter)}`
+    select count(*) from call_log l where l.community_id = ${communityId} ${andMatching(sql, filter)}`
   return row.count
 }

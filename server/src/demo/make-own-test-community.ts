@@ -1,5 +1,6 @@
 import { addRole } from '../admins/create-admin.ts'
 import { recordAudit, type Actor } from '../audit/record.ts'
+import { slugOf } from '../communities/slug.ts'
 import { countTestCommunities, findCommunityById, listSlugsLike, markTestOf } from '../communities/test-queries.ts'
 import type { Sql } from '../db/connect.ts'
 import { Refusal } from '../refusal.ts'
@@ -7,8 +8,6 @@ import { makeTestCommunity } from './make-demo.ts'
 
 const TEST_COMMUNITIES_MAX = 10
 const SLUG_START = 'test-'
-/** Leaves room for a number in the 63 characters of a slug. */
-const SLUG_LENGTH_MAX = 50
 
 /** A test community that belongs to the administrator who asks for it. The community it is made from keeps a record. */
 export async function makeOwnTestCommunity(
@@ -24,7 +23,8 @@ export async function makeOwnTestCommunity(
   if ((await countTestCommunities(sql, communityId)) >= TEST_COMMUNITIES_MAX) {
     throw new Refusal(`There are ${TEST_COMMUNITIES_MAX} test communities already. Remove one that is no longer used.`)
   }
-  const slug = freeSlug(name, await listSlugsLike(sql, slugOf(name)))
+  const base = `${SLUG_START}${slugOf(name)}`
+  const slug = freeSlug(base, await listSlugsLike(sql, base))
   return makeTestCommunity(sql, actor, { slug, name, timeZone }, {}, async (tx, community) => {
     await markTestOf(tx, community.id, communityId)
     await addRole(tx, actor, community.id, ownerId, 'owner')
@@ -36,17 +36,7 @@ export async function makeOwnTestCommunity(
   })
 }
 
-function slugOf(name: string): string {
-  const words =
-    name
-      .normalize('NFKD')
-      .toLowerCase()
-      .match(/[a-z0-9]+/g) ?? []
-  return `${SLUG_START}${words.join('-') || 'community'}`.slice(0, SLUG_LENGTH_MAX).replace(/-$/, '')
-}
-
-function freeSlug(name: string, taken: string[]): string {
-  const base = slugOf(name)
+function freeSlug(base: string, taken: string[]): string {
   let slug = base
   for (let n = 2; taken.includes(slug); n++) slug = `${base}-${n}`
   return slug

@@ -84,18 +84,22 @@ export async function listTransfers(
 ): Promise<TransferRow[]> {
   const isReversed = sql`
     exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id)`
-  return describeTransfers(
-    sql,
-    communityId,
-    sql`
+  const page = (side: ReturnType<Queries> = sql``): ReturnType<Queries> => sql`
+    select t.* from transfers t
+    where t.community_id = ${communityId} and t.kind <> 'reversal' ${side}
       ${after ? sql`and t.id < ${after.id}` : sql``}
-      ${member_id === undefined ? sql`` : ofMember(sql, communityId, member_id)}
       ${kind === undefined ? sql`` : sql`and t.kind = ${kind}`}
       ${status === undefined ? sql`` : status === 'reversed' ? sql`and ${isReversed}` : sql`and not ${isReversed}`}
       ${from === undefined ? sql`` : sql`and t.occurred_on >= ${from}::date`}
       ${until === undefined ? sql`` : sql`and t.occurred_on <= ${until}::date`}
-    order by t.id desc limit ${limit + 1}`,
-  )
+    order by t.id desc limit ${limit + 1}`
+  if (member_id === undefined) return describeTransfers(sql, communityId, page())
+  // Each side has an index of its own; with `or`, PostgreSQL may go through the whole ledger for a quiet member.
+  const wallet = sql`(select id from accounts where community_id = ${communityId} and member_id = ${member_id})`
+  const debits = page(sql`and t.debit_account_id = ${wallet}`)
+  const credits = page(sql`and t.credit_account_id = ${wallet}`)
+  const both = sql`select * from ((${debits}) union all (${credits})) t order by t.id desc limit ${limit + 1}`
+  return describeTransfers(sql, communityId, both)
 }
 
 export async function findTransferRecord(
@@ -103,13 +107,10 @@ export async function findTransferRecord(
   communityId: number,
   id: number,
 ): Promise<TransferRow | undefined> {
-  const [row] = await describeTransfers(sql, communityId, sql`and t.id = ${id}`)
+  const one = sql`
+    select t.* from transfers t where t.community_id = ${communityId} and t.id = ${id} and t.kind <> 'reversal'`
+  const [row] = await describeTransfers(sql, communityId, one)
   return row
-}
-
-function ofMember(sql: Queries, communityId: number, memberId: number) {
-  const wallet = sql`(select id from accounts where community_id = ${communityId} and member_id = ${memberId})`
-  return sql`and (t.debit_account_id = ${wallet} or t.credit_account_id = ${wallet})`
 }
 
 /**
@@ -127,9 +128,7 @@ async function describeTransfers(
   const maker = (transfer: ReturnType<Queries>, admin: ReturnType<Queries>, client: ReturnType<Queries>) => sql`
     jsonb_build_object('kind', ${transfer}.made_by_kind, 'name', coalesce(${admin}.name, ${client}.public_id))`
   return sql<TransferRow[]>`
-    with chosen as materialized (
-      select t.* from transfers t where t.community_id = ${communityId} and t.kind <> 'reversal' ${choice}
-    )
+    with chosen as materialized (${choice})
     select t.id, t.kind, t.occurred_on, t.created_at, t.amount, n.note, k.reference,
       ${party(sql`d`, sql`dm`, sql`dp`)} as from, ${party(sql`c`, sql`cm`, sql`cp`)} as to,
       case when l.id is not null then jsonb_build_object('id', l.id, 'title', l.title) end as listing,

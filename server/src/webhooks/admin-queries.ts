@@ -93,21 +93,25 @@ export async function listDeliveriesOf(
   { status, event_type, from, until }: DeliveryFilters,
 ): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
-    select ${deliveryColumns(sql)}, tries.found as attempts_count, tries.last as last_attempt
-    from deliveries d
-    join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id,
-    lateral (
+    with chosen as materialized (
+      select ${deliveryColumns(sql)}
+      from deliveries d
+      join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
+      where d.community_id = ${communityId} and d.subscription_id = ${subscriptionId}
+        ${after ? sql`and d.id < ${after.id}` : sql``}
+        ${status === undefined ? sql`` : sql`and d.status = ${status}`}
+        ${event_type === undefined ? sql`` : sql`and e.type = ${event_type}`}
+        ${from === undefined ? sql`` : sql`and d.created_at >= ${from}::timestamptz`}
+        ${until === undefined ? sql`` : sql`and d.created_at < ${until}::timestamptz`}
+      order by d.id desc limit ${limit + 1}
+    )
+    select d.*, tries.found as attempts_count, tries.last as last_attempt
+    from chosen d, lateral (
       select count(*) as found, (array_agg(json_build_object('number', a.number, 'at', a.at, 'duration_ms', a.duration_ms,
         'status', a.status, 'error_kind', a.error_kind, 'error', a.error) order by a.at desc, a.id desc))[1] as last
       from attempts a where a.community_id = ${communityId} and a.delivery_id = d.id
     ) tries
-    where d.community_id = ${communityId} and d.subscription_id = ${subscriptionId}
-      ${after ? sql`and d.id < ${after.id}` : sql``}
-      ${status === undefined ? sql`` : sql`and d.status = ${status}`}
-      ${event_type === undefined ? sql`` : sql`and e.type = ${event_type}`}
-      ${from === undefined ? sql`` : sql`and d.created_at >= ${from}::timestamptz`}
-      ${until === undefined ? sql`` : sql`and d.created_at < ${until}::timestamptz`}
-    order by d.id desc limit ${limit + 1}`
+    order by d.id desc`
 }
 
 function deliveryColumns(sql: Queries) {

@@ -145,11 +145,13 @@ export async function findDelivery(sql: Queries, communityId: number, id: number
 }
 
 function selectDeliveries(sql: Queries, communityId: number) {
+  // Within JSON PostgreSQL spells the zone its own way; on the wire all times end in Z.
+  const at = sql`to_char(a.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
   return sql`
     select d.id, d.subscription_id, e.uuid as event_uuid, e.type as event_type, d.status, d.held_reason,
       case when d.status = 'pending' then d.next_attempt_at end as next_attempt_at, d.created_at, d.finished_at,
       coalesce((
-        select json_agg(json_build_object('number', a.number, 'at', a.at, 'duration_ms', a.duration_ms,
+        select json_agg(json_build_object('number', a.number, 'at', ${at}, 'duration_ms', a.duration_ms,
           'status', a.status, 'error_kind', a.error_kind, 'error', a.error, 'response', a.response) order by a.at, a.id)
         from attempts a where a.community_id = ${communityId} and a.delivery_id = d.id), '[]') as attempts
     from deliveries d
