@@ -98,7 +98,7 @@ export async function listTransfers(
   const wallet = sql`(select id from accounts where community_id = ${communityId} and member_id = ${member_id})`
   const debits = page(sql`and t.debit_account_id = ${wallet}`)
   const credits = page(sql`and t.credit_account_id = ${wallet}`)
-  const both = sql`select * from ((${debits}) union all (${credits})) t order by t.id desc limit ${limit + 1}`
+  const both: ReturnType<Queries> = sql`select * from ((${debits}) union all (${credits})) t order by t.id desc limit ${limit + 1}`
   return describeTransfers(sql, communityId, both)
 }
 
@@ -107,7 +107,7 @@ export async function findTransferRecord(
   communityId: number,
   id: number,
 ): Promise<TransferRow | undefined> {
-  const one = sql`
+  const one: ReturnType<Queries> = sql`
     select t.* from transfers t where t.community_id = ${communityId} and t.id = ${id} and t.kind <> 'reversal'`
   const [row] = await describeTransfers(sql, communityId, one)
   return row
