@@ -142,3 +142,22 @@ test('nobody reads or changes listings without a session, as a viewer, or in ano
   for (const [path, options] of changes) expect((await outsider.call(path, options)).status, path).toBe(404)
   expect((await viewer.call(`/listings/${listing.id}`)).body.data).toMatchObject({ title: 'Bread', status: 'active' })
 })
+
+test('a category that was retired is refused for new listings; those that have it can still be changed', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const ada = await addPerson(bank, 'Ada')
+  const bread = await publish(bank, ada.id, 'Bread')
+  const [kitchen] = (await owner.call('/categories')).body.data
+  expect((await owner.call(`/categories/${kitchen.id}`, { method: 'PATCH', body: { retired: true } })).status).toBe(200)
+
+  const another = { member_id: ada.id, type: 'service', title: 'Cake', description: '', category: 'Kitchen' }
+  const refused = await owner.call('/listings', { body: another })
+  expect(refused.status).toBe(422)
+  expect(refused.body.errors).toMatchObject([{ field: 'category' }])
+  const renamed = { title: 'Rye bread', category: 'Kitchen' }
+  expect((await owner.call(`/listings/${bread.id}`, { method: 'PATCH', body: renamed })).body.data).toMatchObject(
+    renamed,
+  )
+  expect((await owner.call('/listings', { body: { ...another, category: 'Baking' } })).status).toBe(201)
+})

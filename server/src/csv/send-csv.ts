@@ -6,6 +6,8 @@ import { exportRows, type Export } from './export-rows.ts'
 
 /** The office opens it in a spreadsheet, which without this takes UTF-8 for an older encoding. */
 const BYTE_ORDER_MARK = '\uFEFF'
+/** Whoever asks for a download and does not read it would hold one of the few connections for long work. */
+const STALLED_MAX_MS = 2 * 60 * 1000
 
 /** Streams an export as a download, one batch of rows in memory at a time. Give it the pool for long work. */
 export async function sendCsv<Row extends object>(
@@ -15,6 +17,7 @@ export async function sendCsv<Row extends object>(
   fileName: string,
 ): Promise<FastifyReply> {
   const body = new PassThrough()
+  reply.raw.setTimeout(STALLED_MAX_MS, () => reply.raw.destroy())
   let began!: () => void
   const beginning = new Promise<void>((resolve) => (began = resolve))
   const written = exportRows(sql, what, async (text) => {

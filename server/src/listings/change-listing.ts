@@ -37,7 +37,7 @@ export async function publishListing(
     if (member.status !== 'active') {
       throw new Refusal(`Member ${member.id} has left and cannot publish listings.`, { field: 'member_id' })
     }
-    await ensureCategory(tx, communityId, wish.category)
+    await requireCategory(tx, communityId, wish.category)
     const listing = await insertListing(tx, communityId, { ...wish, visible: member.visible })
     await tell(tx, actor, communityId, listing, 'listing.published', listing.visible)
     return listing
@@ -58,11 +58,16 @@ export async function changeListing(
       Object.entries(wish).filter(([field, value]) => before[field as keyof ListingRecord] !== value),
     )
     if (Object.keys(change).length === 0) return before
-    if (wish.category) await ensureCategory(tx, communityId, wish.category)
+    if ('category' in change) await requireCategory(tx, communityId, wish.category!)
     const changed = await updateListing(tx, communityId, id, change)
     await tell(tx, actor, communityId, changed, 'listing.updated', changed.visible)
     return changed
   })
+}
+
+async function requireCategory(tx: Queries, communityId: number, name: string): Promise<void> {
+  if (await ensureCategory(tx, communityId, name)) return
+  throw new Refusal(`The category ${name} is no longer offered. Choose another.`, { field: 'category' })
 }
 
 export async function closeListing(

@@ -161,9 +161,17 @@ export async function updateListing(
   return row
 }
 
-/** A category is made by the first listing that names it. */
-export async function ensureCategory(sql: Queries, communityId: number, name: string): Promise<void> {
-  await sql`
-    insert into categories (community_id, name) values (${communityId}, ${name})
-    on conflict (community_id, name) do nothing`
+/** A category is made by the first listing that names it. False for one that is no longer offered. */
+export async function ensureCategory(sql: Queries, communityId: number, name: string): Promise<boolean> {
+  const [row] = await sql<{ is_offered: boolean }[]>`
+    with made as (
+      insert into categories (community_id, name) values (${communityId}, ${name})
+      on conflict (community_id, name) do nothing
+      returning retired_at
+    )
+    select retired_at is null as is_offered from made
+    union all
+    select retired_at is null from categories where community_id = ${communityId} and name = ${name}`
+  // Another call is making it at this moment.
+  return row?.is_offered ?? true
 }
