@@ -2,25 +2,31 @@ import { expect, test, type Locator, type Page } from '@playwright/test'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
+import { startReceiver, type Receiver } from './receiver.ts'
 import { startService, type Service } from './service.ts'
 
 const START_TIMEOUT_MS = 90_000
 /** A walk through many pages, each with its own waits. */
-const WALK_TIMEOUT_MS = 180_000
+const WALK_TIMEOUT_MS = 300_000
 const PARTNER_API = '/api/partner/v1'
+/** The page asks again every few seconds; a first attempt is under way at once. */
+const ARRIVES_MAX_MS = 30_000
 const SECRET = /^hbs_[0-9a-f]{72}$/
 const MARKUP = '<img src=x onerror="document.title=1">'
 
 const run = promisify(execFile)
 let service: Service
+let receiver: Receiver
 
 test.beforeAll(async () => {
   test.setTimeout(START_TIMEOUT_MS)
-  service = await startService()
+  receiver = await startReceiver()
+  service = await startService(receiver.settings)
 })
 
 test.afterAll(async () => {
   await service?.stop()
+  await receiver?.close()
 })
 
 test.beforeEach(async ({ page }) => {
@@ -66,6 +72,17 @@ async function callAsPartner(page: Page, token: string, path: string): Promise<n
   return (await page.request.get(`${service.url}${PARTNER_API}${path}`, { headers })).status()
 }
 
+/** Something that partners who see members are told of. */
+async function renameMember(page: Page, name: string): Promise<void> {
+  const members = `${service.url}${ADMIN_API}/communities/demo/members`
+  const { data } = await (await page.request.get(`${members}?status=active&hidden=false&limit=1`)).json()
+  const answer = await page.request.patch(`${members}/${data[0].id}`, {
+    headers: { origin: service.url },
+    data: { name },
+  })
+  expect(answer.status()).toBe(200)
+}
+
 /** Through the API, for tests of what comes after. */
 async function makePartner(page: Page, name: string): Promise<Handed & { partnerId: number }> {
   const answer = await page.request.post(`${service.url}${ADMIN_API}/communities/demo/partners`, {
@@ -98,6 +115,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   await form.getByLabel('Contact').fill('Ada, +43 1 234')
   await form.getByLabel('See members').check()
   await form.getByLabel('Credit hours').check()
+  await form.getByLabel('Be told of changes').check()
   await form.getByLabel('Allowed addresses').fill('127.0.0.1\n10.0.0.1/8')
   await form.getByRole('button', { name: 'Add partner' }).click()
   await expect(form.getByText('10.0.0.1/8 has bits set beyond its prefix')).toBeVisible()
@@ -118,7 +136,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   const [, partnerId] = /partners\/(\d+)$/.exec(page.url())!
 
   const granted = await paste(handed.curl)
-  expect(granted.scope).toBe('users.read wallet.write')
+  expect(granted.scope).toBe('users.read wallet.write webhooks.manage')
   const token = granted.access_token!
   expect(await callAsPartner(page, token, '/users?limit=1')).toBe(200)
   expect(await callAsPartner(page, token, '/wallet/balance/1')).toBe(403)
@@ -161,6 +179,27 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   const groups = page.getByRole('table', { name: 'Errors in groups' })
   await expect(groups.getByRole('row', { name: /insufficient_scope/ })).toContainText('Riverside Bank')
 
+  await test.step('a webhook whose receiver fails shows its attempts, and sending again works', async () => {
+    receiver.answer = { status: 503, body: 'closed for repair' }
+    const subscribed = await page.request.post(`${service.url}${PARTNER_API}/webhooks/subscriptions`, {
+      headers: { authorization: `Bearer ${token}` },
+      data: { event_types: ['*'], target_url: receiver.url },
+    })
+    expect(subscribed.status()).toBe(201)
+    await renameMember(page, 'Ada Lindner')
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('table', { name: 'Webhook subscriptions' }).getByRole('link').first().click()
+    const deliveries = page.getByRole('table', { name: 'Deliveries' })
+    await expect(deliveries).toContainText('The receiver refused it (answer 503)', { timeout: ARRIVES_MAX_MS })
+    await deliveries.getByRole('link').first().click()
+    const drawer = page.getByRole('dialog')
+    await expect(drawer.getByRole('list', { name: 'Attempts' }).getByRole('listitem').first()).toContainText('took')
+    receiver.answer = { status: 204 }
+    await drawer.getByRole('button', { name: 'Send again' }).click()
+    await expect(drawer.getByText('Arrived (answer 204)')).toBeVisible({ timeout: ARRIVES_MAX_MS })
+  })
+  const webhookPage = page.url().split('?')[0]!
+
   // Wednesday: a new secret, then less and less.
   await page.goto(`${service.url}/console/demo/partners/${partnerId}`)
   await page.getByRole('button', { name: `New secret for ${handed.id}` }).click()
@@ -182,6 +221,14 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   await expect(page.getByText('Every call of this partner is refused.')).toBeVisible()
   expect(await callAsPartner(page, token, '/users?limit=1')).toBe(401)
   expect(await askToken(page, fresh)).toBe(401)
+  const arrived = receiver.received.length
+  await renameMember(page, 'Ada Lindner-Moser')
+  await page.goto(webhookPage)
+  await expect(page.getByRole('table', { name: 'Deliveries' })).toContainText('The partner is suspended', {
+    timeout: ARRIVES_MAX_MS,
+  })
+  expect(receiver.received).toHaveLength(arrived)
+  await page.goto(`${service.url}/console/demo/partners/${partnerId}`)
   await page.getByRole('button', { name: 'Resume …' }).click()
   await page.getByRole('button', { name: 'Resume', exact: true }).click()
   await expect(page.getByText('Every call of this partner is refused.')).toBeHidden()

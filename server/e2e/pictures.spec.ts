@@ -1,0 +1,83 @@
+import { expect, test } from '@playwright/test'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { ADMIN_API, openPage, signIn } from './admin.ts'
+import { startReceiver, type Receiver } from './receiver.ts'
+import { startService, type Service } from './service.ts'
+
+const START_TIMEOUT_MS = 90_000
+const ARRIVES_MAX_MS = 30_000
+const PARTNER_API = '/api/partner/v1'
+const SIZE = { width: 1280, height: 800 }
+const DOCS_DIR = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
+
+let service: Service
+let receiver: Receiver
+
+test.beforeAll(async () => {
+  test.setTimeout(START_TIMEOUT_MS)
+  receiver = await startReceiver()
+  service = await startService(receiver.settings)
+})
+
+test.afterAll(async () => {
+  await service?.stop()
+  await receiver?.close()
+})
+
+/** `npm run pictures` writes them into the documentation; every test run makes them, and throws them away. */
+test('the pictures of the README: overview, credentials, deliveries', async ({ page }, info) => {
+  const folder = process.env.PICTURES === 'docs' ? DOCS_DIR : info.outputDir
+  const take = (name: string) => page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' })
+  await page.setViewportSize(SIZE)
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  await signIn(page, service)
+
+  const made = await page.request.post(`${service.url}${ADMIN_API}/communities/demo/partners`, {
+    headers: { origin: service.url },
+    data: { name: 'Riverside Bank', scopes: ['users.read', 'wallet.read', 'wallet.write', 'webhooks.manage'] },
+  })
+  const { client_id, client_secret } = (await made.json()).data
+  const token = await page.request.post(`${service.url}${PARTNER_API}/oauth/token`, {
+    data: { grant_type: 'client_credentials', client_id, client_secret },
+  })
+  const headers = { authorization: `Bearer ${(await token.json()).access_token}` }
+  const call = (path: string, data: object) =>
+    page.request.post(`${service.url}${PARTNER_API}${path}`, { headers, data })
+
+  receiver.answer = { status: 204 }
+  await call('/webhooks/subscriptions', { event_types: ['wallet.*'], target_url: receiver.url })
+  const { data: members } = await (
+    await page.request.get(`${service.url}${PARTNER_API}/users?limit=6`, { headers })
+  ).json()
+  for (const [n, { id }] of members.entries()) {
+    const credited = await call('/wallet/credit', {
+      user_id: id,
+      hours: 1.5 + n / 4,
+      reference: `AT48-2026-${4711 + n}`,
+    })
+    expect(credited.status()).toBe(201)
+  }
+
+  await openPage(page, service, 'overview', 'Overview')
+  await expect(
+    page
+      .getByRole('img', { name: /Hours exchanged/ })
+      .locator('svg')
+      .first(),
+  ).toBeVisible()
+  await expect(page.getByRole('row', { name: /Riverside Bank/ })).toBeVisible()
+  await take('overview')
+
+  await openPage(page, service, 'partners', 'Partners')
+  await page.getByRole('link', { name: 'Riverside Bank' }).click()
+  await expect(page.getByRole('table', { name: 'Credentials' })).toContainText(client_id)
+  await take('credentials')
+
+  await openPage(page, service, 'webhooks', 'Webhooks')
+  await page.getByRole('table', { name: 'Webhook subscriptions' }).getByRole('link').first().click()
+  const deliveries = page.getByRole('table', { name: 'Deliveries' })
+  await expect(deliveries.getByRole('row')).toHaveCount(members.length + 1, { timeout: ARRIVES_MAX_MS })
+  await expect(deliveries.getByText('Arrived (answer 204)')).toHaveCount(members.length, { timeout: ARRIVES_MAX_MS })
+  await take('deliveries')
+})
