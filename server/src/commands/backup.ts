@@ -29,7 +29,7 @@ export const backupCommands: Command[] = [
     name: 'restore',
     usage: 'FILE [--erasures LIST] [--replacing FOLDER|URL]',
     summary:
-      'Read a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); who was erased since is erased again (--replacing: the DATA_DIR or DATABASE_URL that is given up; --erasures: a list of: erasures export)',
+      'Read a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); who was erased since is erased again (--replacing: the DATA_DIR or DATABASE_URL that is given up; --erasures: a list made by: npx hourbank erasures export)',
     options: { erasures: { type: 'string' }, replacing: { type: 'string' } },
     run: ({ config, values, positionals: [file] }) =>
       withDatabase(config, async (sql) => {
@@ -66,7 +66,7 @@ function aboutErasures(given: string | undefined, { erased }: Reapplied): string
   if (given !== undefined) return [`Erased again: ${erased} ${erased === 1 ? 'member' : 'members'}.`]
   return [
     'Members who were erased after the backup was made are back. Where the database that this one replaces still exists,',
-    'restore with --replacing; where a list was kept (erasures export), with --erasures.',
+    'restore with --replacing; where a list was kept (npx hourbank erasures export FILE), with --erasures.',
   ]
 }
 
