@@ -353,7 +353,7 @@ describe('a test community', () => {
     const { status, body } = await owner.call('/test-communities', { body: { name: 'Flussbank übt' } })
     expect(status).toBe(201)
     const { slug, client_id: clientId, client_secret: clientSecret } = body.data
-    expect(slug).toBe('test-flussbank-u-bt')
+    expect(slug).toBe('test-flussbank-ubt')
     const { communities } = (await owner.call('/session')).body.data
     expect(communities).toMatchObject([{ slug: 'town' }, { slug, role: 'owner', test: true, name: 'Flussbank übt' }])
 

@@ -490,7 +490,7 @@ describe('large files', () => {
     await expect(stopped).rejects.toThrow('the disk is full')
     const [wallets] = await sql`select count(*) from accounts where community_id = ${community.id} and kind = 'member'`
     expect(wallets!.count).toBe(ROWS + 3)
-  }, 180_000)
+  }, 600_000)
 })
 
 async function run(command: Command, file: string, values: Record<string, string | boolean>) {
