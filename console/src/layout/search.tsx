@@ -3,7 +3,7 @@ import { Spotlight, spotlight } from '@mantine/spotlight'
 // oxlint-disable-next-line import/no-unassigned-import -- a stylesheet has nothing to assign
 import '@mantine/spotlight/styles.layer.css'
 import { useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useRead } from '../reading.ts'
 import { Icon, type IconName } from '../parts/icons.tsx'
 import type { Community } from '../session.ts'
@@ -46,6 +46,18 @@ export default function Search({ community, opened, onClose }: Props) {
   }
   const wanted = query.trim().toLowerCase()
   const pages = PAGES.filter((page) => page.label.toLowerCase().includes(wanted))
+  const toMember = (id: number) => go({ to: '/$slug/members/$id', params: { slug, id: String(id) } })
+  const toPartner = (id: number) => go({ to: '/$slug/partners/$id', params: { slug, id: String(id) } })
+  /** Spotlight marks the first result when the query changes, not when results arrive; Enter means the first all the same. */
+  function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
+    const [member] = found.members
+    const [partner] = found.partners
+    const isMarked = document.querySelector('[data-selected].mantine-Spotlight-action') !== null
+    if (event.key !== 'Enter' || isMarked || pages.length > 0 || !(member ?? partner)) return
+    event.preventDefault()
+    void (member ? toMember(member.id) : toPartner(partner!.id))
+    spotlight.close()
+  }
   const nothing = pages.length + found.members.length + found.partners.length === 0
   return (
     <Spotlight.Root
@@ -62,6 +74,7 @@ export default function Search({ community, opened, onClose }: Props) {
         placeholder="Pages, members, partners"
         aria-label="Search pages, members and partners"
         leftSection={<Icon name="search" />}
+        onKeyDown={openFirst}
       />
       <Spotlight.ActionsList>
         <Results label="Pages">
@@ -76,22 +89,12 @@ export default function Search({ community, opened, onClose }: Props) {
         </Results>
         <Results label="Members">
           {found.members.map(({ id, name }) => (
-            <Result
-              key={id}
-              icon="person"
-              label={name}
-              open={() => go({ to: '/$slug/members/$id', params: { slug, id: String(id) } })}
-            />
+            <Result key={id} icon="person" label={name} open={() => toMember(id)} />
           ))}
         </Results>
         <Results label="Partners">
           {found.partners.map(({ id, name }) => (
-            <Result
-              key={id}
-              icon="partners"
-              label={name}
-              open={() => go({ to: '/$slug/partners/$id', params: { slug, id: String(id) } })}
-            />
+            <Result key={id} icon="partners" label={name} open={() => toPartner(id)} />
           ))}
         </Results>
         {nothing && <Spotlight.Empty>{isSearching ? 'Searching …' : 'Nothing found'}</Spotlight.Empty>}
