@@ -35,8 +35,6 @@ test('the overview sums up what the ledger holds, month by month, and again from
   expect((await admin.call('/overview')).body.data).toEqual(data)
   await bank.sql`update communities set time_zone = 'Pacific/Auckland' where id = ${community.id}`
   const elsewhere = (await admin.call('/overview')).body.data
-  const sum = (months: { hours_exchanged: number }[]) =>
-    months.reduce((total, it) => total + it.hours_exchanged * 100, 0)
   expect(Math.abs(sum(elsewhere.months) - sum(data.months)) / sum(data.months)).toBeLessThan(0.1)
 })
 
@@ -58,3 +56,7 @@ test('a new community is told what to do until the first credit has arrived', as
   expect(webhooks).toEqual({ active: 0, paused: 0, disabled: 0, failing: 0, waiting: 0 })
   expect((await newBrowser(bank).call('/overview')).status).toBe(401)
 })
+
+function sum(months: { hours_exchanged: number }[]): number {
+  return months.reduce((total, it) => total + it.hours_exchanged * 100, 0)
+}
