@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import type { Sql } from '../server/src/db/connect.ts'
-import { listListings } from '../server/src/listings/queries.ts'
+import { searchListings } from '../server/src/listings/search-listings.ts'
 import { findMembers, listMembers } from '../server/src/members/queries.ts'
 import { insertCredits } from '../server/src/wallet/insert-credits.ts'
 import { findBalances } from '../server/src/wallet/queries.ts'
@@ -35,12 +35,12 @@ export async function explainOperations({
   const page = { list: '', filters: {}, epoch: '', since: undefined, horizon: undefined }
   const [memberId] = members as [number]
   const statements: Record<string, () => Promise<unknown>> = {
-    'first page': () => listMembers(sql, communityId, { ...page, limit: 100, after: undefined }, undefined),
+    'first page': () => listMembers(sql, communityId, { ...page, limit: 100, after: undefined }, undefined, false),
     'page at 90 %': () =>
-      listMembers(sql, communityId, { ...page, limit: 100, after: { id: lateMemberId } }, undefined),
+      listMembers(sql, communityId, { ...page, limit: 100, after: { id: lateMemberId } }, undefined, false),
     member: () => findMembers(sql, communityId, [memberId]),
     balance: () => findBalances(sql, communityId, [memberId]),
-    search: () => listListings(sql, communityId, { ...page, limit: 25, after: undefined }, { q: SEARCH_WORD }),
+    search: () => searchListings(sql, communityId, { limit: 25, after: undefined }, { q: SEARCH_WORD }),
     credit: () =>
       insertCredits(sql, communityId, [
         { partnerId, clientId, memberId, amount: 1, reference: 'plan', note: null, settledOn: null },

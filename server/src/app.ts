@@ -68,6 +68,8 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       requireHostHeader: false,
     },
     genReqId: () => randomUUID(),
+    // No logger for each request, of which hardly one logs anything: whoever logs names the request.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: timeouts.requestMs,
     // What still comes in on an open connection is answered too; Fastify's own refusal has another shape.
@@ -79,7 +81,10 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(compileValidator)
-  app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id))
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('request-id', request.id)
+    done()
+  })
   answerInTime(app, timeouts.handlerMs)
   answerAnyMethod(app)
   ignoreExpectations(app)

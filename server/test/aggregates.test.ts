@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import * as fc from 'fast-check'
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { closeDueCommunities, closeDuePeriods } from '../src/aggregates/close-due-periods.ts'
 import { sumOf, toFigure } from '../src/aggregates/figures.ts'
 import { nothingPublished } from '../src/aggregates/published.ts'
@@ -16,6 +16,7 @@ import { reverseTransfer } from '../src/wallet/reverse-transfer.ts'
 import { eventually, startBank, startTestNode, TESTER, type Bank, type TestPartner } from './bank.ts'
 
 const PATH = '/aggregates/community'
+const HEARD_WITHIN = { timeout: 10_000, interval: 20 }
 const HIDDEN = { suppressed: true }
 
 const ten = (min: number) => ({ min, max: min + 9 })
@@ -99,10 +100,17 @@ async function close(bank: Bank, now: string): Promise<void> {
   await closeDuePeriods(bank.sql, bank.communityId, new Date(now))
 }
 
+/** Nodes keep the document in memory, and hear within a second that there is another. */
 async function read(bank: Bank): Promise<CommunityAggregates> {
-  const { status, body } = await bank.call(PATH, { token: await bank.token() })
-  expect(status).toBe(200)
-  return body.data
+  const token = await bank.token()
+  const [stored] = await bank.sql<{ body: string }[]>`
+    select body from aggregate_documents where community_id = ${bank.communityId}`
+  return vi.waitFor(async () => {
+    const { status, body } = await bank.call(PATH, { token })
+    expect(status).toBe(200)
+    if (stored) expect(body).toEqual(JSON.parse(stored.body))
+    return body.data
+  }, HEARD_WITHIN)
 }
 
 async function closeAndRead(bank: Bank, now: string): Promise<CommunityAggregates> {

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
 import { transaction, type Sql } from '../src/db/connect.ts'
-import { callNode, fetchToken, startBank, startTestNode } from './bank.ts'
+import { callNode, fetchToken, startBank, startTestNode, type TestPartner } from './bank.ts'
 import { startReadingProxy, type Explained, type PlanNode } from './budget-proxy.ts'
 import { newDatabase } from './database.ts'
 
 const MEMBERS = 100_000
 const EVENTS = 20_000
+const TRANSFERS = 20_000
+/** Of them, the partner's own. */
+const CREDITS = 1000
 const LIMIT = 100
 /** From the sixth time on a prepared statement may have a plan that fits all parameters. */
 const TIMES = 6
@@ -13,6 +16,10 @@ const TIMES = 6
 const ROWS_PER_PAGE_MAX = 3 * (LIMIT + 1)
 /** A filter that fits one listing in a hundred may be read to its end and sorted, in the index and in the table. */
 const FILTERED_ROWS_MAX = 2.5 * (MEMBERS / 100)
+/** A search reads through some listings before it asks the index of words: in the index, and once more as it judges them. */
+const SEARCHED_ROWS_MAX = 2 * 500 + 4 * (LIMIT + 1)
+/** The partner's own credits, each a few times: for the sum and for the page, in index and table. Never the town's transfers. */
+const CREDIT_ROWS_MAX = 6 * CREDITS
 const PROPERTY_NAMES = [
   'Rows Removed by Filter',
   'Rows Removed by Index Recheck',
@@ -43,9 +50,11 @@ const READS: Read[] = [
   { path: `/listings?limit=${LIMIT}&type=request`, rowsMax: FILTERED_ROWS_MAX },
   { path: `/listings?limit=${LIMIT}&category=Garden`, rowsMax: FILTERED_ROWS_MAX },
   { path: '/listings?user_id={id}', rowsMax: 10 },
+  { path: `/listings?limit=${LIMIT}&q=offer`, rowsMax: SEARCHED_ROWS_MAX },
+  { path: `/listings?limit=${LIMIT}&q=${MEMBERS}`, rowsMax: SEARCHED_ROWS_MAX },
   { path: `/removals?limit=${LIMIT}&since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: '/wallet/balance/{id}', rowsMax: 20, isSureAlways: true },
-  { path: '/aggregates/community', rowsMax: 10, isSureAlways: true },
+  { path: `/wallet/credits?limit=${LIMIT}`, rowsMax: CREDIT_ROWS_MAX },
   { path: `/events?limit=${LIMIT}`, rowsMax: 4 * (LIMIT + 1), needsStatistics: true },
 ]
 
@@ -155,7 +164,7 @@ async function explainEverything(sql: Sql): Promise<void> {
 }
 
 /** Rows as years of use leave them, made by the database itself. */
-async function fill(sql: Sql, { communityId }: { communityId: number }): Promise<void> {
+async function fill(sql: Sql, { communityId, partner }: { communityId: number; partner: TestPartner }): Promise<void> {
   await transaction(sql, async (tx) => {
     // Foreign keys, checked row by row, would take most of the time.
     await tx`set local session_replication_role = replica`
@@ -174,6 +183,16 @@ async function fill(sql: Sql, { communityId }: { communityId: number }): Promise
         'Offer ' || n,
         case when n % 100 = 1 then 'Garden' else 'Home' end, true, now() - n * interval '1 minute'
       from (select *, row_number() over (order by id) as n from members where community_id = ${communityId}) m`
+    await tx`
+      with made as (
+        insert into transfers (community_id, kind, debit_account_id, credit_account_id, amount, made_by_kind, occurred_on)
+        select ${communityId}, 'exchange', 1 + n % 1000, 2000 + n % 1000, 100, 'system', current_date
+        from generate_series(1, ${TRANSFERS}::int4) n
+        returning id
+      )
+      insert into credits (community_id, partner_id, reference, client_id, transfer_id, member_id, amount)
+      select ${communityId}, ${partner.partnerId}, 'r' || id, 1, id, 1, 100 from made
+      where id % (${TRANSFERS}::int8 / ${CREDITS}::int8) = 0`
     await tx`
       insert into removals (community_id, type, resource_id, removed_at)
       select ${communityId}, case when n % 2 = 0 then 'user' else 'listing' end, -n, now() - n * interval '1 minute'

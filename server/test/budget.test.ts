@@ -49,7 +49,8 @@ const BUDGETS: Budget[] = [
   },
   // The page, and the sums over the whole selection, at the same time.
   { path: '/wallet/credits', statements: 2, roundTrips: 2 },
-  { path: '/aggregates/community', statements: 1, roundTrips: 1, isShared: true },
+  // From memory, until a month is closed.
+  { path: '/aggregates/community', statements: 0, roundTrips: 0, isShared: true },
   { path: '/webhooks/subscriptions', statements: 1, roundTrips: 1 },
   { path: '/webhooks/event-types', statements: 0, roundTrips: 0 },
   // The head before and after the page: what is pruned meanwhile must not look like nothing.
@@ -118,7 +119,7 @@ test(
     const over = BUDGETS.flatMap(({ statements, isShared }, index) => {
       const [name, sent] = together[index]!
       // Whose token has to be looked up, if memory was not trusted just then, share that too.
-    const allowed = statements * (isShared ? SHARED_MAX : AT_ONCE) + SHARED_MAX
+      const allowed = statements * (isShared ? SHARED_MAX : AT_ONCE) + SHARED_MAX
       return sent.statements > allowed ? [`${name}: ${sent.statements} statements for ${AT_ONCE} calls`] : []
     })
     expect(over).toEqual([])

@@ -3,6 +3,9 @@ import { changeListing, closeListing, publishListing, reopenListing } from '../s
 import { addMember } from '../src/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 
+/** More of them have one word than a search sorts. */
+const LISTINGS = 7000
+
 async function start() {
   const bank = await startBank()
   const ada = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
@@ -56,6 +59,31 @@ test('listings are filtered by type, category, member and words, alone and toget
   expect(await titles(bank, token, `?q=${encodeURIComponent(`'; drop table listings; -- & | ! ( "`)}`)).toEqual([])
   expect((await bank.call('/listings?type=gift', { token })).body.errors).toMatchObject([{ field: 'type' }])
   expect((await bank.call('/listings?user_id=abc', { token })).body.errors).toMatchObject([{ field: 'user_id' }])
+})
+
+test('a search finds the same listings in the same order, be the word in all of them, in few, or in many far behind', async () => {
+  const bank = await startBank()
+  const token = await bank.token('listings.read')
+  const ada = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  await bank.sql`insert into categories (community_id, name) values (${bank.communityId}, 'Home')`
+  await bank.sql`
+    insert into listings (community_id, member_id, type, title, category, visible)
+    select ${bank.communityId}, ${ada.id}, case when n % 3 = 0 then 'request' else 'service' end,
+      'every ' || case when n % 1000 = 0 then 'rare' when n > 700 then 'behind' else 'before' end, 'Home', n % 7 > 0
+    from generate_series(1, ${LISTINGS}::int4) n`
+  for (const query of ['q=every', 'q=rare', 'q=behind', 'q=behind&type=request', 'q=rare+-behind', 'q=none']) {
+    const filters = new URLSearchParams(query)
+    const type = filters.get('type')
+    const rows = await bank.sql<{ id: number }[]>`
+      select id from listings where community_id = ${bank.communityId} and visible
+        and search @@ websearch_to_tsquery('simple', ${filters.get('q')}) ${type ? bank.sql`and type = ${type}` : bank.sql``}
+      order by id limit 150`
+    const first = (await bank.call(`/listings?limit=100&${query}`, { token })).body
+    const next = first.meta.next_cursor
+    const second = next && (await bank.call(`/listings?limit=50&${query}&cursor=${next}`, { token })).body
+    const found = [...first.data, ...(second?.data ?? [])].map(({ id }: { id: number }) => id)
+    expect(found, query).toEqual(rows.map(({ id }) => id))
+  }
 })
 
 test('closing, reopening and changing a listing shows at once, and in the removals', async () => {

@@ -37,6 +37,25 @@ test('a member has exactly the fields of the contract, with email only for users
   }
 })
 
+test('a list and a single answer write a member the same way, whatever the name and the times', async () => {
+  const bank = await startBank()
+  const names = ['"quoted" \\ and\u2028so', 'Ada 🌻 \u202eלילה', '</script>&amp;', 'é\u0301', '{"id":1},']
+  for (const [index, name] of names.entries())
+    await add(bank, name, index % 2 === 0 ? `m${index}@example.org` : undefined)
+  await bank.sql`update members set joined_at = '2024-02-29T00:00:00.5Z', updated_at = '2024-03-01T00:00:00Z' where name like 'Ada%'`
+  for (const scope of ['users.read', 'users.read users.pii']) {
+    const token = await bank.token(scope)
+    for (const path of ['/users', '/users?updated_since=2020-01-01T00:00:00Z']) {
+      const { body } = await bank.call(path, { token })
+      expect(body.data.map(({ name }: { name: string }) => name).toSorted()).toEqual(names.toSorted())
+      for (const listed of body.data) {
+        const alone = await bank.call(`/users/${listed.id}`, { token })
+        expect(JSON.stringify(listed)).toBe(JSON.stringify(alone.body.data))
+      }
+    }
+  }
+})
+
 test('whose email a call read is in the audit log before the call is answered', async () => {
   const bank = await startBank()
   const members = [await add(bank, 'Ada', 'ada@example.org'), await add(bank, 'Ben', 'ben@example.org')]

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { communitiesDueForClose } from '../db/across-communities.ts'
+import { announceAccessChange } from '../db/channel.ts'
 import { transaction, type Queries, type Sql, type Transaction } from '../db/connect.ts'
 import { closePeriods, type MonthFacts } from './close-periods.ts'
 import { nothingPublished, type Month, type Published } from './published.ts'
@@ -75,6 +76,8 @@ async function close(sql: Queries, communityId: number, now: Date, { wait }: { w
       const flows = await closeFlows(tx, communityId, document.published, due, now)
       const published = await closeStocks(tx, communityId, flows)
       await updateDocument(tx, communityId, { body: renderDocument(published, now), published, closedAt: now })
+      // Every node has the document in memory.
+      await announceAccessChange(tx, { communityId })
     }
     await postponeClose(tx, communityId, months[due.length]?.closes_at ?? now.toISOString())
   })

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
 import type { Deps } from '../http/deps.ts'
+import { entityTagOf } from '../http/etag.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
 import { findDocument } from './queries.ts'
 import { NOTHING_CLOSED } from './render-document.ts'
@@ -8,10 +9,19 @@ import { CommunityAggregates } from './schema.ts'
 
 const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
-export function aggregateRoutes(api: PartnerApi, { sql }: Deps): void {
+interface Document {
+  bytes: Buffer
+  entityTag: string
+}
+
+export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
+  const memory = access.communityMemory<Document>()
   const readDocument = coalesce(async (communityId: number, calls: null[]) => {
-    const body = (await findDocument(sql, communityId)) ?? NOTHING_CLOSED
-    return calls.map(() => body)
+    const document = await memory.read(communityId, async () => {
+      const bytes = Buffer.from((await findDocument(sql, communityId)) ?? NOTHING_CLOSED)
+      return { bytes, entityTag: entityTagOf(bytes) }
+    })
+    return calls.map(() => document)
   }, READ_LIMITS)
 
   api.get('/aggregates/community', {
@@ -25,9 +35,11 @@ export function aggregateRoutes(api: PartnerApi, { sql }: Deps): void {
       response: { 200: Type.Object({ data: CommunityAggregates }) },
     },
     handler: async (request, reply) => {
-      const body = await readDocument(request.caller.communityId, null)
+      const { communityId } = request.caller
+      const { bytes, entityTag } = memory.recall(communityId) ?? (await readDocument(communityId, null))
+      reply.entityTag = entityTag
       // Text goes out as it is stored, unserialised; the schema is for the reader, and a test holds the one to the other.
-      return reply.type('application/json; charset=utf-8').send(body as never)
+      return reply.type('application/json; charset=utf-8').send(bytes as never)
     },
   })
 }

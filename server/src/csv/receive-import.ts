@@ -56,7 +56,7 @@ export async function answerImport(
     .then(
       (data) => write({ data }),
       (error: unknown) => {
-        request.log.warn({ err: error }, 'import failed while it was written')
+        request.log.warn({ reqId: request.id, err: error }, 'import failed while it was written')
         write(toApiError(error).body(request.id))
       },
     )

@@ -6,6 +6,7 @@ import type { Queries } from './connect.ts'
  */
 
 const TEXT_LENGTH_MAX = 500
+const UNAUTHORIZED = 401
 
 export type AdminRole = 'owner' | 'manager' | 'viewer'
 
@@ -26,34 +27,59 @@ export interface Call {
   userAgent: string | undefined
 }
 
-/** The calls of all communities in one batch. A token may name a community that never was: such calls are left out. */
-export async function insertCalls(sql: Queries, calls: Call[]): Promise<void> {
-  const column = <T>(pick: (call: Call) => T | undefined) => calls.map((call) => pick(call) ?? null)
+/**
+ * The calls of all communities in one batch. A token may name a community that never was: such calls are left out.
+ * `again`: a batch whose first writing failed may have been written all the same. To look out for that makes a plain
+ * insert of 1,000 rows half as long again, so it is done only then.
+ */
+export async function insertCalls(sql: Queries, calls: Call[], { again }: { again: boolean }): Promise<void> {
+  const column = <T extends string | number>(pick: (call: Call) => T | undefined) => arrayText(calls, pick)
+  const used = [...lastUses(calls).values()]
   await sql`
-    with calls as (
-      insert into call_log (community_id, at, request_id, partner_id, client_id, method, path, route, status, error,
-        error_description, duration_ms, address, user_agent)
-      select i.* from unnest(
-        ${column((call) => call.communityId)}::int8[], ${column((call) => call.at.toISOString())}::timestamptz[],
-        ${column((call) => call.requestId)}::uuid[], ${column((call) => call.partnerId)}::int8[],
-        ${column((call) => call.clientId)}::int8[], ${column((call) => call.method)}::text[],
-        ${column((call) => cut(call.path))}::text[], ${column((call) => call.route)}::text[],
-        ${column((call) => call.status)}::int2[], ${column((call) => call.error)}::text[],
-        ${column((call) => cut(call.errorDescription))}::text[], ${column((call) => call.durationMs)}::float4[],
-        ${column((call) => call.address)}::inet[], ${column((call) => cut(call.userAgent))}::text[]
-      ) as i(community_id, at, request_id, partner_id, client_id, method, path, route, status, error,
-        error_description, duration_ms, address, user_agent)
-      join communities m on m.id = i.community_id
-      on conflict do nothing
-      returning community_id, client_id, at, status
+    with used as (
+      update clients c set last_used_at = u.at
+      from unnest(${arrayText(used, (call) => call.communityId)}::text::int8[],
+        ${arrayText(used, (call) => call.clientId)}::text::int8[],
+        ${arrayText(used, (call) => call.at.toISOString())}::text::timestamptz[]) as u(community_id, client_id, at)
+      where c.community_id = u.community_id and c.id = u.client_id
+        and (c.last_used_at is null or c.last_used_at < u.at - interval '1 minute')
     )
-    update clients c set last_used_at = used.at
-    from (
-      select community_id, client_id, max(at) as at from calls
-      where client_id is not null and status <> 401 group by 1, 2
-    ) used
-    where c.community_id = used.community_id and c.id = used.client_id
-      and (c.last_used_at is null or c.last_used_at < used.at - interval '1 minute')`
+    insert into call_log (community_id, at, request_id, partner_id, client_id, method, path, route, status, error,
+      error_description, duration_ms, address, user_agent)
+    select i.* from unnest(
+      ${column((call) => call.communityId)}::text::int8[], ${column((call) => call.at.toISOString())}::text::timestamptz[],
+      ${column((call) => call.requestId)}::text::uuid[], ${column((call) => call.partnerId)}::text::int8[],
+      ${column((call) => call.clientId)}::text::int8[], ${column((call) => call.method)}::text::text[],
+      ${column((call) => cut(call.path))}::text::text[], ${column((call) => call.route)}::text::text[],
+      ${column((call) => call.status)}::text::int2[], ${column((call) => call.error)}::text::text[],
+      ${column((call) => cut(call.errorDescription))}::text::text[], ${column((call) => call.durationMs)}::text::float4[],
+      ${column((call) => call.address)}::text::inet[], ${column((call) => cut(call.userAgent))}::text::text[]
+    ) as i(community_id, at, request_id, partner_id, client_id, method, path, route, status, error,
+      error_description, duration_ms, address, user_agent)
+    join communities m on m.id = i.community_id
+    ${again ? sql`on conflict do nothing` : sql``}`
+}
+
+/** The last call of each client that proved to be one. */
+function lastUses(calls: Call[]): Map<string, Call> {
+  const last = new Map<string, Call>()
+  for (const call of calls) {
+    if (call.clientId === undefined || call.status === UNAUTHORIZED) continue
+    const key = `${call.communityId} ${call.clientId}`
+    const known = last.get(key)
+    if (!known || known.at < call.at) last.set(key, call)
+  }
+  return last
+}
+
+/** An array as PostgreSQL reads it, without the driver's two replacements for each value: this runs for every call. */
+function arrayText<Item>(items: Item[], pick: (item: Item) => string | number | undefined): string {
+  const texts = items.map((item) => {
+    const value = pick(item)
+    if (value === undefined) return 'null'
+    return typeof value === 'number' ? `${value}` : `"${value.replaceAll(/["\\]/g, '\\$&')}"`
+  })
+  return `{${texts.join(',')}}`
 }
 
 function cut(text: string | undefined): string | undefined {

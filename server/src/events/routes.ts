@@ -73,7 +73,7 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void
       await recordEmailRead(
         caller,
         request.id,
-        withEmail.map((row) => ({ id: row.member_id! })),
+        withEmail.map((row) => row.member_id!),
       )
       return { data, meta }
     },

@@ -59,7 +59,7 @@ export async function frameAdminApi(app: FastifyInstance, deps: Deps): Promise<v
   app.addHook('onResponse', async (request, reply) => {
     const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
     const { method } = request
-    deps.metrics.requestSeconds.observe({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+    deps.metrics.observeRequest(method, route, reply.statusCode, reply.elapsedTime / 1000)
     if (!SAFE_METHODS.has(method) && reply.statusCode < 300) deps.wakeDeliveries()
   })
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply))

@@ -18,13 +18,16 @@ export interface CallLog {
 export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLog {
   let waiting: Call[] = []
   let writing: Promise<void> | undefined
+  let again = false
 
   async function write(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH_MAX)
       try {
         await writeBatch(batch)
+        again = false
       } catch (error) {
+        again = true
         // Kept for the next try; the bound in add() holds meanwhile.
         log.warn({ err: error, waiting: waiting.length }, 'the call log could not be written')
         return
@@ -36,9 +39,10 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
   /** A call that the database refuses must not hold up all the others for ever: it is dropped, alone. */
   async function writeBatch(batch: Call[]): Promise<void> {
     try {
-      await insertCalls(sql, batch)
+      await insertCalls(sql, batch, { again })
     } catch (error) {
       if (isOutage(error)) throw error
+      again = true
       if (batch.length > 1) {
         for (const call of batch) await writeBatch([call])
       } else {

@@ -1,14 +1,16 @@
 import { Redis } from 'ioredis'
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
+import { countInMemory } from './memory-counter.ts'
 
 const REDIS_COMMAND_TIMEOUT_MS = 250
 const REDIS_CONNECT_TIMEOUT_MS = 2000
 
 /** How often something happened within a fixed window. */
 export interface Counter {
-  add(key: string): Promise<Count>
-  read(key: string): Promise<Count>
-  forget(key: string): Promise<void>
+  /** At once where it is counted in memory, which every request waits for. */
+  add(key: string): Count | Promise<Count>
+  read(key: string): Count | Promise<Count>
+  forget(key: string): void | Promise<void>
 }
 
 export interface Count {
@@ -37,12 +39,11 @@ export function openCounters(redisUrl: string | undefined, onRedisError: (error:
 
   return {
     counter(name, windowSeconds) {
+      if (!redis) return countInMemory(windowSeconds)
       // Limits differ from partner to partner, so the library only counts, and the caller compares.
       const options = { keyPrefix: `hourbank:${name}`, points: Number.MAX_SAFE_INTEGER, duration: windowSeconds }
       const memory = new RateLimiterMemory(options)
-      const limiter = redis
-        ? new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory })
-        : memory
+      const limiter = new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory })
       return {
         add: async (key) => toCount(await limiter.consume(key), windowSeconds),
         read: async (key) => toCount(await limiter.get(key), windowSeconds),

@@ -43,6 +43,7 @@ export function framePartnerApi(app: FastifyInstance, deps: Deps): void {
   app.decorateRequest('caller')
   app.decorateRequest('party')
   app.decorateRequest('failure')
+  app.decorateReply('entityTag')
 
   app.addHook('onRoute', ({ config, method, url }) => {
     if (!config?.scope && !config?.public) throw new Error(`${method} ${url} declares no scope`)
@@ -51,24 +52,59 @@ export function framePartnerApi(app: FastifyInstance, deps: Deps): void {
   // Fastify reads this type of its own accord.
   app.removeContentTypeParser('text/plain')
 
-  app.addHook('onRequest', async (request, reply) => {
+  // With callbacks, and without a promise where memory knows the answer: these run for every request.
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('api-version', API_VERSION)
     reply.header('cache-control', 'private, no-cache')
     reply.header('x-content-type-options', 'nosniff')
     requireHost(request)
-    const { scope } = request.routeOptions.config
-    if (!scope) return identify(deps, request, reply)
-    request.caller = await authenticate(deps, request)
-    await admit(deps, request, reply, request.caller)
-    requireScope(request.caller, scope)
+    const checked = check(deps, request, reply)
+    // Fastify goes on when a promise that it is given is kept.
+    if (checked) return checked
+    done()
+    return undefined
   })
   app.addHook('onSend', answerNotModified)
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     recordCall(deps, request, reply)
     if (request.method !== 'GET' && reply.statusCode < 300) deps.wakeDeliveries()
+    done()
   })
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
   app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
+}
+
+/** Undefined when all was known at once. */
+function check(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+  const { scope } = request.routeOptions.config
+  if (!scope) return identify(deps, request, reply)
+  const token = bearerToken(request.headers.authorization ?? '')
+  const known = token === undefined ? undefined : deps.access.recallToken(token)
+  return known ? proceed(deps, request, reply, known, scope) : lookUpAndProceed(deps, request, reply, scope)
+}
+
+async function lookUpAndProceed(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  scope: Scope | readonly Scope[],
+): Promise<void> {
+  await proceed(deps, request, reply, await authenticate(deps, request), scope)
+}
+
+function proceed(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller: Caller,
+  scope: Scope | readonly Scope[],
+): Promise<void> | undefined {
+  request.caller = caller
+  request.party = caller
+  const admitted = admit(deps, request, reply, caller)
+  if (admitted) return admitted.then(() => requireScope(caller, scope))
+  requireScope(caller, scope)
+  return undefined
 }
 
 /** RFC 9112 3.2 */
@@ -78,9 +114,20 @@ function requireHost({ raw, headers }: FastifyRequest): void {
   }
 }
 
-/** The checks that follow authentication, whichever way it was done. */
-export async function admit(deps: Deps, request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<void> {
-  await deps.rateLimits.spend(caller, reply)
+/** The checks that follow authentication, whichever way it was done. Undefined when all was known at once. */
+export function admit(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller: Caller,
+): Promise<void> | undefined {
+  const spent = deps.rateLimits.spend(caller, reply)
+  if (spent) return spent.then(() => requireAdmission(request, caller))
+  requireAdmission(request, caller)
+  return undefined
+}
+
+function requireAdmission(request: FastifyRequest, caller: Caller): void {
   if (!caller.partnerApiEnabled) {
     const reason = caller.partnerApiDisabledReason
     throw new ApiError(
@@ -97,6 +144,7 @@ export function requireAddress(caller: Caller, address: string): void {
 }
 
 export function requireScope(caller: Caller, scope: Scope | readonly Scope[]): void {
+  if (typeof scope === 'string' && caller.scopes.includes(scope)) return
   const wanted = [scope].flat() as Scope[]
   if (wanted.some((name) => caller.scopes.includes(name))) return
   throw new ApiError('insufficient_scope', {
@@ -140,8 +188,12 @@ async function authenticate(deps: Deps, request: FastifyRequest): Promise<Caller
 }
 
 /** An unknown path or method is refused to everyone, but booked to whoever proves to be calling, and counted. */
-async function identify(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (!request.is404 && !request.routeOptions.config.allow) return
+function identify(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+  if (!request.is404 && !request.routeOptions.config.allow) return undefined
+  return bookToCaller(deps, request, reply)
+}
+
+async function bookToCaller(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const token = bearerToken(request.headers.authorization ?? '')
   const lookup = token === undefined ? undefined : await deps.access.byToken(token)
   if (lookup) request.party = lookup.caller
@@ -162,13 +214,11 @@ function partyOf(token: string, lookup: TokenLookup | undefined): Party | undefi
 function recordCall(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
   const { party, failure } = request
   const route = request.is404 ? undefined : request.routeOptions.url
-  deps.metrics.requestSeconds.observe(
-    { method: request.method, route: route ?? 'none', status: reply.statusCode },
-    reply.elapsedTime / 1000,
-  )
+  const durationMs = reply.elapsedTime
+  deps.metrics.observeRequest(request.method, route ?? 'none', reply.statusCode, durationMs / 1000)
   if (!party) return
   deps.callLog.add({
-    at: new Date(Date.now() - reply.elapsedTime),
+    at: new Date(Date.now() - durationMs),
     requestId: request.id,
     communityId: party.communityId,
     partnerId: party.partnerId,
@@ -180,7 +230,7 @@ function recordCall(deps: Deps, request: FastifyRequest, reply: FastifyReply): v
     status: reply.statusCode,
     error: failure?.code,
     errorDescription: failure?.description,
-    durationMs: reply.elapsedTime,
+    durationMs,
     // A proxy may forward anything.
     address: isIP(request.ip) ? splitOnce(request.ip, '%')[0] : undefined,
     userAgent: request.headers['user-agent'],

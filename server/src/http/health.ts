@@ -22,7 +22,7 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
         .code(503)
         .send({ status: 'unavailable', reason: 'The database is not migrated: run hourbank migrate.' })
     } catch (error) {
-      request.log.warn({ err: error }, 'not ready')
+      request.log.warn({ reqId: request.id, err: error }, 'not ready')
       return reply.code(503).send({ status: 'unavailable', reason: 'The database cannot be reached.' })
     }
   })

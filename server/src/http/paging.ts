@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import type { Queries } from '../db/connect.ts'
 import { ApiError } from './errors.ts'
 import { isTime } from './times.ts'
@@ -107,19 +107,35 @@ export function finishList<Row, Id extends number | string = number>(
   const rows = found.slice(0, list.limit)
   const hasMore = found.length > list.limit
   const last = hasMore ? placeOf(rows.at(-1)!) : end
+  return { rows, meta: describePage(list, hasMore, last, request, reply, publicUrl) }
+}
+
+/** What a page says of itself, in the body and in a Link. `last`: where to go on. */
+export function describePage<Id extends number | string = number>(
+  list: ListRequest<Id>,
+  hasMore: boolean,
+  last: Place<Id> | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  publicUrl: string,
+): Static<typeof PageMeta> {
   const next = last ? writeCursor(last, list.epoch, fingerprint(list.list, list.filters)) : null
   if (next !== null && hasMore) {
     const address = new URL(request.url, publicUrl)
     address.searchParams.set('cursor', next)
     reply.header('link', `<${address.href}>; rel="next"`)
   }
-  const meta = {
+  return {
     limit: list.limit,
     has_more: hasMore,
     next_cursor: next,
     ...(list.horizon !== undefined && { synced_until: last?.at ?? list.horizon }),
   }
-  return { rows, meta }
+}
+
+/** A page whose rows the database has written as JSON. */
+export function pageBytes(json: Buffer, meta: Static<typeof PageMeta>): Buffer {
+  return Buffer.concat([Buffer.from('{"data":['), json, Buffer.from(`],"meta":${JSON.stringify(meta)}}`)])
 }
 
 async function syncHorizon(sql: Queries): Promise<string> {

@@ -15,8 +15,7 @@ export function parseQuery(text: string): Query {
 }
 
 export function refuseBadQuery(app: FastifyInstance): void {
-  app.addHook('preValidation', async (request) => {
-    const problem = (request.query as Query)[PROBLEM]
-    if (problem) throw problem
+  app.addHook('preValidation', (request, _reply, done) => {
+    done((request.query as Query)[PROBLEM] as Error | undefined)
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Caller } from './access/access.ts'
-import type { Counters } from './counters.ts'
+import type { Count, Counters } from './counters.ts'
 import { ApiError } from './errors.ts'
 
 const WINDOW_SECONDS = 60
@@ -10,8 +10,11 @@ const FAILURES_PER_ADDRESS_MAX = 100
 const CLIENT_ID_LENGTH_MAX = 100
 
 export interface RateLimits {
-  /** Counts the call against its partner, tells the state in the headers, refuses what is over the limit. */
-  spend(caller: Caller, reply: FastifyReply): Promise<void>
+  /**
+   * Counts the call against its partner, tells the state in the headers, refuses what is over the limit; at once where
+   * the count is in memory.
+   */
+  spend(caller: Caller, reply: FastifyReply): Promise<void> | undefined
   /** Refuses further guesses at this client from this address; no other address is held back by them. */
   refuseGuessing(address: string, clientId: string): Promise<void>
   /** Counts a failed authentication, of a client or else of a token; true when there were too many, which is to be told. */
@@ -26,12 +29,17 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
   const tokenFailures = counters.counter('token-failures', WINDOW_SECONDS)
 
   return {
-    async spend(caller, reply) {
-      const limit = Math.ceil(caller.rateLimitPerMinute / nodes)
-      const { count, resetSeconds } = await calls.add(`${caller.communityId}:${caller.partnerId}`)
-      reply.header('ratelimit-policy', `"default";q=${caller.rateLimitPerMinute};w=${WINDOW_SECONDS}`)
-      reply.header('ratelimit', `"default";r=${Math.max(0, limit - count)};t=${resetSeconds}`)
-      if (count > limit) throw tooMany(resetSeconds)
+    spend(caller, reply) {
+      const judge = ({ count, resetSeconds }: Count): void => {
+        const limit = Math.ceil(caller.rateLimitPerMinute / nodes)
+        reply.header('ratelimit-policy', `"default";q=${caller.rateLimitPerMinute};w=${WINDOW_SECONDS}`)
+        reply.header('ratelimit', `"default";r=${Math.max(0, limit - count)};t=${resetSeconds}`)
+        if (count > limit) throw tooMany(resetSeconds)
+      }
+      const counted = calls.add(`${caller.communityId}:${caller.partnerId}`)
+      if (counted instanceof Promise) return counted.then(judge)
+      judge(counted)
+      return undefined
     },
 
     async refuseGuessing(address, clientId) {

@@ -21,7 +21,9 @@ const FASTIFY_ERRORS: Record<string, ErrorCode> = {
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
   request.failure = failure
-  if (failure.status >= 500) request.log.error({ err: failure.cause ?? failure, code: failure.code }, 'request failed')
+  if (failure.status >= 500) {
+    request.log.error({ reqId: request.id, err: failure.cause ?? failure, code: failure.code }, 'request failed')
+  }
   return reply
     .code(failure.status)
     .headers(failure.headers)

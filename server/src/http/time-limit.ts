@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { ApiError } from './errors.ts'
 
 declare module 'fastify' {
@@ -10,24 +10,54 @@ declare module 'fastify' {
 
 /** As long as the console waits for a change. */
 export const LONG_WORK_MS = 120_000
+/** How exactly the limit is kept: looked at so many times within it. */
+const LOOKS_PER_LIMIT = 50
+
+interface Open {
+  deadlineMs: number
+  withinMs: number
+}
 
 /**
  * An answer within the limit, come what may. Not Fastify's handlerTimeout: its timer ends with the request's 'close',
- * which Node emits as soon as a body has been read, so that it never holds for a POST.
+ * which Node emits as soon as a body has been read, so that it never holds for a POST. One timer looks at all that is
+ * open, instead of a timer and a listener for each request.
  */
 export function answerInTime(app: FastifyInstance, limitMs: number): void {
+  const open = new Map<FastifyReply, Open>()
+
   app.addHook('onRequest', (request, reply, done) => {
     const withinMs = request.routeOptions.config?.answerWithinMs ?? limitMs
-    const timer = setTimeout(() => {
-      if (reply.sent || reply.raw.headersSent) return
-      const cause = new Error(`no answer within ${withinMs} ms`)
-      reply.send(
-        request.raw.complete
-          ? new ApiError('unavailable', { cause })
-          : new ApiError('request_timeout', { cause, headers: { connection: 'close' } }),
-      )
-    }, withinMs)
-    reply.raw.once('close', () => clearTimeout(timer))
+    open.set(reply, { deadlineMs: performance.now() + withinMs, withinMs })
     done()
   })
+  app.addHook('onResponse', (_request, reply, done) => {
+    open.delete(reply)
+    done()
+  })
+
+  function look(): void {
+    const nowMs = performance.now()
+    for (const [reply, { deadlineMs, withinMs }] of open) {
+      // Whoever has hung up is not told of by onResponse.
+      if (reply.raw.closed) open.delete(reply)
+      else if (nowMs >= deadlineMs) {
+        open.delete(reply)
+        giveUp(reply, withinMs)
+      }
+    }
+  }
+
+  const timer = setInterval(look, Math.ceil(limitMs / LOOKS_PER_LIMIT)).unref()
+  app.addHook('onClose', async () => clearInterval(timer))
+}
+
+function giveUp(reply: FastifyReply, withinMs: number): void {
+  if (reply.sent || reply.raw.headersSent) return
+  const cause = new Error(`no answer within ${withinMs} ms`)
+  reply.send(
+    reply.request.raw.complete
+      ? new ApiError('unavailable', { cause })
+      : new ApiError('request_timeout', { cause, headers: { connection: 'close' } }),
+  )
 }

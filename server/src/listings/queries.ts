@@ -22,21 +22,25 @@ export interface ListingFilters {
   q?: string
 }
 
-const columns = (sql: Queries) =>
+export const columns = (sql: Queries) =>
   sql`id, type, title, description, category, centihours, member_id, status, created_at, updated_at`
+
+export function conditions(sql: Queries, { type, category, user_id, q }: ListingFilters) {
+  return sql`
+    ${type === undefined ? sql`` : sql`and type = ${type}`}
+    ${category === undefined ? sql`` : sql`and category = ${category}`}
+    ${user_id === undefined ? sql`` : sql`and member_id = ${user_id}`}
+    ${q === undefined ? sql`` : sql`and search @@ websearch_to_tsquery('simple', ${q})`}`
+}
 
 /** By id, or by time of change. One row more than the limit tells whether there are more. */
 export async function listListings(
   sql: Queries,
   communityId: number,
   { limit, after, since, horizon }: ListRequest,
-  { type, category, user_id, q }: ListingFilters,
+  filters: ListingFilters,
 ): Promise<ListingRow[]> {
-  const filter = sql`
-    ${type === undefined ? sql`` : sql`and type = ${type}`}
-    ${category === undefined ? sql`` : sql`and category = ${category}`}
-    ${user_id === undefined ? sql`` : sql`and member_id = ${user_id}`}
-    ${q === undefined ? sql`` : sql`and search @@ websearch_to_tsquery('simple', ${q})`}`
+  const filter = conditions(sql, filters)
   if (since === undefined) {
     return sql<ListingRow[]>`
       select ${columns(sql)} from listings

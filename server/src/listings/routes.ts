@@ -6,6 +6,7 @@ import { PageMeta, PageQuery, UpdatedSince, finishList, readListRequest } from '
 import type { PartnerApi } from '../http/partner-api.ts'
 import { presentListing } from './present-listing.ts'
 import { findListing, listListings, type ListingRow } from './queries.ts'
+import { searchListings } from './search-listings.ts'
 import { Listing, ListingType } from './schema.ts'
 
 export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
@@ -33,7 +34,11 @@ export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
       const { communityId } = request.caller
       const { updated_since: since, ...filters } = request.query
       const list = await readListRequest(sql, await epoch(), 'listings', request.query, since)
-      const found = await listListings(sql, communityId, list, filters)
+      const { q } = filters
+      const found =
+        q === undefined || since !== undefined
+          ? await listListings(sql, communityId, list, filters)
+          : await searchListings(sql, communityId, list, { ...filters, q })
       const place = ({ id, updated_at }: ListingRow) => ({ id, ...(since !== undefined && { at: updated_at }) })
       const { rows, meta } = finishList(list, found, place, request, reply, config.publicUrl)
       return { data: rows.map(presentListing), meta }

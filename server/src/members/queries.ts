@@ -14,27 +14,66 @@ export interface MemberRow {
 
 const columns = (sql: Queries) => sql`id, name, email, status, payment_reference, joined_at, updated_at`
 
-/** By id, or by time of change. One row more than the limit tells whether there are more. */
+/** A page as it goes out. */
+export interface MemberPage {
+  /** Members as JSON, with commas between them. */
+  json: Buffer
+  ids: number[]
+  hasMore: boolean
+  /** When the last of them was changed, if there are more. */
+  lastUpdatedAt: string | undefined
+}
+
+/**
+ * By id, or by time of change. One row more than the limit tells whether there are more. The database writes the JSON,
+ * which goes from its socket to the partner's as it is: reading 700 values and writing them again took the service
+ * more than half of its time on a page of 100.
+ */
 export async function listMembers(
   sql: Queries,
   communityId: number,
   { limit, after, since, horizon }: ListRequest,
   paymentReference: string | undefined,
-): Promise<MemberRow[]> {
+  withEmail: boolean,
+): Promise<MemberPage> {
   const filter = paymentReference === undefined ? sql`` : sql`and payment_reference = ${paymentReference}`
-  if (since === undefined) {
-    return sql<MemberRow[]>`
-      select ${columns(sql)} from members
-      where community_id = ${communityId} and visible and id > ${after?.id ?? 0} ${filter}
-      order by id limit ${limit + 1}`
-  }
   const start = after
     ? sql`(updated_at, id) > (${after.at!}::timestamptz, ${after.id}::int8)`
-    : sql`updated_at >= ${since}::timestamptz`
-  return sql<MemberRow[]>`
-    select ${columns(sql)} from members
-    where community_id = ${communityId} and visible and ${start} and updated_at < ${horizon!}::timestamptz ${filter}
-    order by updated_at, id limit ${limit + 1}`
+    : sql`updated_at >= ${since!}::timestamptz`
+  const [place, order] =
+    since === undefined
+      ? [sql`id > ${after?.id ?? 0}`, sql`id`]
+      : [sql`${start} and updated_at < ${horizon!}::timestamptz`, sql`updated_at, id`]
+  const [row] = await sql`
+    select string_agg(json, ',') filter (where n <= ${limit}), string_agg(id::text, ','),
+      ${jsonTime(sql, sql`max(updated_at) filter (where n = ${limit})`)}
+    from (
+      select id, updated_at, row_number() over (order by ${order}) as n, ${memberJson(sql, withEmail)} as json
+      from members where community_id = ${communityId} and visible and ${place} ${filter}
+      order by ${order} limit ${limit + 1}
+    ) page`.raw()
+  const [json, ids, lastUpdatedAt] = row as (Buffer | null)[]
+  const found = ids ? ids.toString().split(',').map(Number) : []
+  return {
+    json: json ?? Buffer.alloc(0),
+    ids: found.slice(0, limit),
+    hasMore: found.length > limit,
+    lastUpdatedAt: lastUpdatedAt ? JSON.parse(lastUpdatedAt.toString()) : undefined,
+  }
+}
+
+/** As the driver gives times everywhere else. */
+function jsonTime(sql: Queries, time: ReturnType<Queries>) {
+  return sql`replace(to_json(${time})::text, '+00:00', 'Z')`
+}
+
+/** As the schema of a member has it; a test holds the one to the other. */
+function memberJson(sql: Queries, withEmail: boolean) {
+  const email = withEmail ? sql`|| ',"email":' || coalesce(to_json(email)::text, 'null')` : sql``
+  return sql`
+    '{"id":' || id || ',"name":' || to_json(name) || ',"status":"' || status || '","payment_reference":' ||
+      to_json(payment_reference) || ',"joined_at":' || ${jsonTime(sql, sql`joined_at`)} || ',"updated_at":' ||
+      ${jsonTime(sql, sql`updated_at`)} ${email} || '}'`
 }
 
 /** One look into the index for each: `id = any (…)` with many ids was planned as a walk through the whole community. */

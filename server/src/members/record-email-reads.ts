@@ -12,13 +12,13 @@ export function emailReadRecorder(sql: Sql) {
     return reads
   }, LIMITS)
 
-  return async (caller: Caller, requestId: string, members: { id: number }[]): Promise<void> => {
-    if (members.length === 0) return
+  return async (caller: Caller, requestId: string, memberIds: number[]): Promise<void> => {
+    if (memberIds.length === 0) return
     await record(caller.communityId, {
       clientId: caller.clientId,
       clientName: caller.clientPublicId,
       requestId,
-      memberIds: members.map(({ id }) => id),
+      memberIds,
     })
   }
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Deps } from '../http/deps.ts'
 import { ApiError } from '../http/errors.ts'
 import { IdParameter, parseId } from '../http/ids.ts'
-import { PageMeta, PageQuery, UpdatedSince, finishList, readListRequest } from '../http/paging.ts'
+import { PageMeta, PageQuery, UpdatedSince, describePage, pageBytes, readListRequest } from '../http/paging.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
 import { emailReadRecorder } from './record-email-reads.ts'
 import { memberFinder } from './find-member.ts'
@@ -34,12 +34,18 @@ export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
       const { communityId, scopes } = request.caller
       const { updated_since: since, payment_reference } = request.query
       const list = await readListRequest(sql, await epoch(), 'users', request.query, since)
-      const found = await listMembers(sql, communityId, list, payment_reference)
-      const place = ({ id, updated_at }: MemberRow) => ({ id, ...(since !== undefined && { at: updated_at }) })
-      const { rows, meta } = finishList(list, found, place, request, reply, config.publicUrl)
       const withEmail = scopes.includes('users.pii')
-      if (withEmail) await recordEmailRead(request.caller, request.id, rows)
-      return { data: rows.map((row) => presentMember(row, withEmail)), meta }
+      const { json, ids, hasMore, lastUpdatedAt } = await listMembers(
+        sql,
+        communityId,
+        list,
+        payment_reference,
+        withEmail,
+      )
+      if (withEmail) await recordEmailRead(request.caller, request.id, ids)
+      const last = { id: ids.at(-1)!, ...(since !== undefined && { at: lastUpdatedAt! }) }
+      const meta = describePage(list, hasMore, hasMore ? last : undefined, request, reply, config.publicUrl)
+      return reply.type('application/json; charset=utf-8').send(pageBytes(json, meta) as never)
     },
   })
 
@@ -59,7 +65,7 @@ export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
       const row = id === undefined ? undefined : await findMember(communityId, id)
       if (!row) throw new ApiError('user_not_found')
       const withEmail = scopes.includes('users.pii')
-      if (withEmail) await recordEmailRead(request.caller, request.id, [row])
+      if (withEmail) await recordEmailRead(request.caller, request.id, [row.id])
       return { data: presentMember(row, withEmail) }
     },
   })

@@ -34,11 +34,13 @@ export async function listCredits(
   { limit, after }: ListRequest,
   filters: CreditFilters,
 ): Promise<CreditFields[]> {
-  return sql<CreditFields[]>`
-    select c.id, c.member_id, c.amount, c.reference, n.note, c.settled_on, t.credit_balance_after as balance_after,
-      c.created_at, r.created_at as reversed_at
-    ${selection(sql, communityId, partnerId, filters)} and c.id > ${after?.id ?? 0}
-    order by c.id limit ${limit + 1}`
+  return describe<CreditFields>(
+    sql,
+    communityId,
+    sql`
+      select * ${selection(sql, communityId, partnerId, filters)} and id > ${after?.id ?? 0}
+      order by id limit ${limit + 1}`,
+  )
 }
 
 /** Of the whole selection, for a partner's reconciliation. */
@@ -49,7 +51,7 @@ export async function sumCredits(
   filters: CreditFilters,
 ): Promise<{ count: number; centihours: number }> {
   const [row] = await sql<[{ count: number; centihours: number }]>`
-    select count(*), coalesce(sum(c.amount), 0)::int8 as centihours ${selection(sql, communityId, partnerId, filters)}`
+    select count(*), coalesce(sum(amount), 0)::int8 as centihours ${selection(sql, communityId, partnerId, filters)}`
   return row
 }
 
@@ -59,27 +61,43 @@ export async function findCredit(
   partnerId: number,
   reference: string,
 ): Promise<(CreditFields & { transfer_id: number }) | undefined> {
-  const [row] = await sql<(CreditFields & { transfer_id: number })[]>`
+  const [row] = await describe<CreditFields & { transfer_id: number }>(
+    sql,
+    communityId,
+    sql`select * ${selection(sql, communityId, partnerId, { reference })}`,
+  )
+  return row
+}
+
+/** Chosen first, then one look into an index for each: joined at will, all transfers up to the last one were read. */
+function describe<Row extends CreditFields>(sql: Queries, communityId: number, chosen: ReturnType<Queries>) {
+  return sql<Row[]>`
     select c.id, c.member_id, c.amount, c.reference, n.note, c.settled_on, t.credit_balance_after as balance_after,
       c.created_at, r.created_at as reversed_at, c.transfer_id
-    ${selection(sql, communityId, partnerId, { reference })}`
-  return row
+    from (${chosen}) c
+    cross join lateral (
+      select credit_balance_after from transfers where community_id = ${communityId} and id = c.transfer_id limit 1) t
+    left join lateral (
+      select created_at from transfers where community_id = ${communityId} and reverses_id = c.transfer_id limit 1
+    ) r on true
+    left join lateral (
+      select note from transfer_notes where community_id = ${communityId} and transfer_id = c.transfer_id limit 1
+    ) n on true
+    order by c.id`
 }
 
 function selection(sql: Queries, communityId: number, partnerId: number, filters: CreditFilters) {
   const { reference, user_id, status, created_since, created_until, settled_on } = filters
+  const isReversed = sql`
+    exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = c.transfer_id)`
   return sql`
-    from credits c
-    join transfers t on t.community_id = ${communityId} and t.id = c.transfer_id
-    left join transfers r on r.community_id = ${communityId} and r.reverses_id = c.transfer_id
-    left join transfer_notes n on n.community_id = ${communityId} and n.transfer_id = c.transfer_id
-    where c.community_id = ${communityId} and c.partner_id = ${partnerId}
-      ${reference === undefined ? sql`` : sql`and c.reference = ${reference}`}
-      ${user_id === undefined ? sql`` : sql`and c.member_id = ${user_id}`}
-      ${status === undefined ? sql`` : sql`and (r.id is not null) = ${status === 'reversed'}`}
-      ${created_since === undefined ? sql`` : sql`and c.created_at >= ${created_since}::timestamptz`}
-      ${created_until === undefined ? sql`` : sql`and c.created_at < ${created_until}::timestamptz`}
-      ${settled_on === undefined ? sql`` : sql`and c.settled_on = ${settled_on}::date`}`
+    from credits c where community_id = ${communityId} and partner_id = ${partnerId}
+      ${reference === undefined ? sql`` : sql`and reference = ${reference}`}
+      ${user_id === undefined ? sql`` : sql`and member_id = ${user_id}`}
+      ${status === undefined ? sql`` : sql`and ${isReversed} = ${status === 'reversed'}`}
+      ${created_since === undefined ? sql`` : sql`and created_at >= ${created_since}::timestamptz`}
+      ${created_until === undefined ? sql`` : sql`and created_at < ${created_until}::timestamptz`}
+      ${settled_on === undefined ? sql`` : sql`and settled_on = ${settled_on}::date`}`
 }
 
 export interface ReversalRow {

@@ -41,14 +41,25 @@ export interface ClientLookup {
 }
 
 export interface Access {
+  /** A live token that memory knows, while memory is to be trusted. */
+  recallToken(token: string): Caller | undefined
   /** Undefined: no such token. */
   byToken(token: string): Promise<TokenLookup | undefined>
   /** Undefined: no such client, or it was revoked. */
   byClientSecret(publicId: string, secret: string): Promise<ClientLookup | undefined>
   /** What this node itself changed holds here before the answer is sent. */
   forget(change: AccessChange): void
+  /** What else is kept of communities until a change is announced. */
+  communityMemory<T>(): CommunityMemory<T>
   isCacheTrusted(): boolean
   close(): Promise<void>
+}
+
+/** One thing of each community, read anew after every announced change. */
+export interface CommunityMemory<T> {
+  /** Undefined when it has to be read. */
+  recall(communityId: number): T | undefined
+  read(communityId: number, read: () => Promise<T>): Promise<T>
 }
 
 interface CachedToken {
@@ -69,6 +80,7 @@ interface CachedClient {
 export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
   const tokens = new Map<string, CachedToken>()
   const clients = new Map<string, CachedClient>()
+  const ofCommunities: Map<number, unknown>[] = []
   // A look-up that was under way during a change must not bring back what the change removed.
   let generation = 0
 
@@ -78,6 +90,7 @@ export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
       tokens.delete(change.tokenHash)
       return
     }
+    for (const memory of ofCommunities) memory.delete(change.communityId)
     for (const [hash, { caller }] of tokens) if (caller.communityId === change.communityId) tokens.delete(hash)
     for (const [id, { caller }] of clients) if (caller.communityId === change.communityId) clients.delete(id)
   }
@@ -90,10 +103,11 @@ export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
       generation += 1
       tokens.clear()
       clients.clear()
+      for (const memory of ofCommunities) memory.clear()
     },
   })
 
-  function remember<T>(cache: Map<string, T>, key: string, value: T, seenGeneration: number): void {
+  function remember<K, T>(cache: Map<K, T>, key: K, value: T, seenGeneration: number): void {
     if (seenGeneration !== generation || !channel.isTrusted()) return
     if (cache.size >= CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value!)
     cache.set(key, value)
@@ -107,15 +121,21 @@ export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
     return inOrder(publicIds, await findClients(sql, communityId, publicIds))
   }, LOOKUP_LIMITS)
 
+  /** By its hash alone: what is not one of our tokens was never remembered. */
+  function recall(hash: string): Caller | undefined {
+    const cached = channel.isTrusted() ? tokens.get(hash) : undefined
+    return cached && cached.expiresAtMs > performance.now() ? cached.caller : undefined
+  }
+
   return {
+    recallToken: (token) => recall(hashSecret(token).toString('hex')),
+
     async byToken(token) {
       const communityId = communityOfToken(token)
       if (communityId === undefined) return undefined
       const hash = hashSecret(token).toString('hex')
-      const cached = tokens.get(hash)
-      if (cached && channel.isTrusted() && cached.expiresAtMs > performance.now()) {
-        return { state: 'live', caller: cached.caller }
-      }
+      const known = recall(hash)
+      if (known) return { state: 'live', caller: known }
       const seenGeneration = generation
       const row = await lookUpToken(communityId, hash)
       if (!row) return undefined
@@ -141,6 +161,19 @@ export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
       return { proven: true, caller: client!.caller }
     },
 
+    communityMemory<T>() {
+      const memory = new Map<number, T>()
+      ofCommunities.push(memory)
+      return {
+        recall: (communityId: number) => (channel.isTrusted() ? memory.get(communityId) : undefined),
+        async read(communityId: number, read: () => Promise<T>) {
+          const seenGeneration = generation
+          const value = await read()
+          remember(memory, communityId, value, seenGeneration)
+          return value
+        },
+      }
+    },
     forget,
     isCacheTrusted: channel.isTrusted,
     close: channel.close,
