@@ -25,7 +25,8 @@ export async function searchListings(
   const place = sql`community_id = ${communityId} and visible and id > ${after?.id ?? 0}`
   const narrowed = conditions(sql, filters)
   const window = (rows: number) => sql`
-    (select id, type, category, member_id, search from listings where ${place} order by id limit ${rows}) w`
+    (select id, type, category, member_id, search from listings
+    where community_id = ${communityId} and visible and id > ${after?.id ?? 0} order by id limit ${rows}) w`
   // The fence keeps the planner from joining in the index of the whole community.
   const matching = sql`
     (select community_id, id, visible, type, category, member_id, search from listings
