@@ -2,8 +2,7 @@ import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../http/admin-api.ts'
 import type { Deps } from '../http/deps.ts'
-import { parseId } from '../http/ids.ts'
-import { NotFound } from '../refusal.ts'
+import { requireId } from '../http/ids.ts'
 import { Administrator, Done, FormText, Link, Nullable, Role } from './admin-schema.ts'
 import { changeRole, inviteAdmin, makeResetLink, removeAdmin } from './change-admin.ts'
 import { linkAddress } from './links.ts'
@@ -52,7 +51,13 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
       response: { 200: Done },
     },
     handler: async (request) => {
-      await changeRole(sql, adminActor(request), request.community.id, requireId(request.params.id), request.body.role)
+      await changeRole(
+        sql,
+        adminActor(request),
+        request.community.id,
+        requireId(request.params.id, 'administrator'),
+        request.body.role,
+      )
       return { data: {} }
     },
   })
@@ -66,7 +71,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
       response: { 200: Done },
     },
     handler: async (request) => {
-      await removeAdmin(sql, adminActor(request), request.community.id, requireId(request.params.id))
+      await removeAdmin(sql, adminActor(request), request.community.id, requireId(request.params.id, 'administrator'))
       return { data: {} }
     },
   })
@@ -81,15 +86,9 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
     },
     handler: async (request, reply) => {
       const actor = { ...adminActor(request), id: request.session.admin.id }
-      const link = await makeResetLink(sql, actor, request.community.id, requireId(request.params.id))
+      const link = await makeResetLink(sql, actor, request.community.id, requireId(request.params.id, 'administrator'))
       const url = linkAddress(config.publicUrl, 'reset', link.token)
       return reply.code(201).send({ data: { url, expires_at: link.expires_at } })
     },
   })
-}
-
-function requireId(text: string): number {
-  const id = parseId(text)
-  if (id === undefined) throw new NotFound('There is no such administrator.')
-  return id
 }

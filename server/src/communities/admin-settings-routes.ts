@@ -7,8 +7,7 @@ import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../http/admin-api.ts'
 import type { Deps } from '../http/deps.ts'
 import { toHours } from '../http/hours.ts'
-import { parseId } from '../http/ids.ts'
-import { NotFound } from '../refusal.ts'
+import { requireId } from '../http/ids.ts'
 import { findSettings, listCategories, type SettingsRow } from './admin-settings-queries.ts'
 import { Category, CommunityChange, CommunitySettings, OneCategory } from './admin-settings-schema.ts'
 import { addCategory, changeCategory } from './change-category.ts'
@@ -80,8 +79,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
       response: { 200: Done },
     },
     handler: async (request) => {
-      const id = parseId(request.params.id)
-      if (id === undefined) throw new NotFound('There is no such category.')
+      const id = requireId(request.params.id, 'category')
       await changeCategory(longSql, adminActor(request), request.community.id, id, request.body)
       return { data: {} }
     },

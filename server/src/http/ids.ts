@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { NotFound } from '../refusal.ts'
 
 /** Text on purpose: an id that is no integer is 404 like any other that does not exist, never 422. */
 export const IdParameter = Type.Object({ id: Type.String({ description: 'An integer', examples: ['42'] }) })
@@ -7,4 +8,11 @@ export const IdParameter = Type.Object({ id: Type.String({ description: 'An inte
 export function parseId(text: string): number | undefined {
   const id = Number(text)
   return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(id) ? id : undefined
+}
+
+/** For the console, whose people are told in words what does not exist. */
+export function requireId(text: string, what: string): number {
+  const id = parseId(text)
+  if (id === undefined) throw new NotFound(`There is no such ${what}.`)
+  return id
 }

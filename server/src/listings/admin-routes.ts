@@ -4,10 +4,10 @@ import type { Actor } from '../audit/record.ts'
 import type { Sql } from '../db/connect.ts'
 import type { AdminApi } from '../http/admin-api.ts'
 import type { Deps } from '../http/deps.ts'
-import { toCentihours, toHours } from '../http/hours.ts'
-import { parseId } from '../http/ids.ts'
+import { requireCentihours, toHours } from '../http/hours.ts'
+import { requireId } from '../http/ids.ts'
 import { finishList, PageMeta, PageQuery, readListRequest } from '../http/paging.ts'
-import { NotFound, Refusal } from '../refusal.ts'
+import { NotFound } from '../refusal.ts'
 import { findOfficeListing, listOfficeListings, type OfficeListingRow } from './admin-queries.ts'
 import { ListingFilters, ListingForm, NewListingForm, OfficeListing, OneListing } from './admin-schema.ts'
 import { changeListing, closeListing, publishListing, reopenListing } from './change-listing.ts'
@@ -50,7 +50,7 @@ function reads(api: AdminApi, { sql, epoch, config }: Deps): void {
       response: { 200: Type.Object({ data: OfficeListing }) },
     },
     handler: async ({ community, params }) => ({
-      data: await requireOfficeListing(sql, community.id, requireListingId(params.id)),
+      data: await requireOfficeListing(sql, community.id, requireId(params.id, 'listing')),
     }),
   })
 }
@@ -84,7 +84,7 @@ function changes(api: AdminApi, { sql }: Deps): void {
       response: { 200: Type.Object({ data: OfficeListing }) },
     },
     handler: async (request) => {
-      const id = requireListingId(request.params.id)
+      const id = requireId(request.params.id, 'listing')
       await changeListing(sql, adminActor(request), request.community.id, id, readForm(request.body))
       return { data: await requireOfficeListing(sql, request.community.id, id) }
     },
@@ -99,7 +99,7 @@ function changes(api: AdminApi, { sql }: Deps): void {
       config: { role: 'manager' },
       schema: { summary, tags: TAGS, params: OneListing, response: { 200: Type.Object({ data: OfficeListing }) } },
       handler: async (request) => {
-        const id = requireListingId(request.params.id)
+        const id = requireId(request.params.id, 'listing')
         await change(sql, adminActor(request), request.community.id, id)
         return { data: await requireOfficeListing(sql, request.community.id, id) }
       },
@@ -119,22 +119,10 @@ function readForm({ type, title, description, category, hours }: ListingForm) {
   }
 }
 
-function requireCentihours(hours: number): number {
-  const centihours = toCentihours(hours)
-  if (centihours === undefined) throw new Refusal('The hours may have at most two decimals.', { field: 'hours' })
-  return centihours
-}
-
 async function requireOfficeListing(sql: Sql, communityId: number, id: number): Promise<OfficeListing> {
   const listing = await findOfficeListing(sql, communityId, id)
   if (!listing) throw new NotFound('There is no such listing.')
   return presentOfficeListing(listing)
-}
-
-function requireListingId(text: string): number {
-  const id = parseId(text)
-  if (id === undefined) throw new NotFound('There is no such listing.')
-  return id
 }
 
 function presentOfficeListing(row: OfficeListingRow): OfficeListing {

@@ -6,7 +6,7 @@ import type { Sql } from '../db/connect.ts'
 import type { AdminApi } from '../http/admin-api.ts'
 import type { Deps } from '../http/deps.ts'
 import { toHours } from '../http/hours.ts'
-import { parseId } from '../http/ids.ts'
+import { requireId } from '../http/ids.ts'
 import { finishList, PageMeta, PageQuery, readListRequest } from '../http/paging.ts'
 import { NotFound, Refusal } from '../refusal.ts'
 import { findOfficeMember, listEmailReads, listOfficeMembers } from './admin-queries.ts'
@@ -82,7 +82,7 @@ function listAndForms(api: AdminApi, { sql, epoch, config }: Deps): void {
       response: { 200: Type.Object({ data: OfficeMember }) },
     },
     handler: async ({ community, params }) => ({
-      data: await requireOfficeMember(sql, community.id, requireMemberId(params.id)),
+      data: await requireOfficeMember(sql, community.id, requireId(params.id, 'member')),
     }),
   })
 
@@ -96,7 +96,7 @@ function listAndForms(api: AdminApi, { sql, epoch, config }: Deps): void {
       response: { 200: Type.Object({ data: OfficeMember }) },
     },
     handler: async (request) => {
-      const id = requireMemberId(request.params.id)
+      const id = requireId(request.params.id, 'member')
       await changeMember(sql, adminActor(request), request.community.id, id, readForm(request.body))
       return { data: await requireOfficeMember(sql, request.community.id, id) }
     },
@@ -114,7 +114,7 @@ function changesOfState(api: AdminApi, { sql }: Deps): void {
       config: { role: 'manager' },
       schema: { summary, tags: TAGS, params: OneMember, response: { 200: Type.Object({ data: OfficeMember }) } },
       handler: async (request) => {
-        const id = requireMemberId(request.params.id)
+        const id = requireId(request.params.id, 'member')
         await change(sql, adminActor(request), request.community.id, id)
         return { data: await requireOfficeMember(sql, request.community.id, id) }
       },
@@ -132,7 +132,7 @@ function changesOfState(api: AdminApi, { sql }: Deps): void {
       response: { 200: Type.Object({ data: OfficeMember }) },
     },
     handler: async (request) => {
-      const id = requireMemberId(request.params.id)
+      const id = requireId(request.params.id, 'member')
       const { balance, reason = '' } = request.body
       await leaveWithBalance(sql, adminActor(request), request.community.id, id, { balance, reason })
       return { data: await requireOfficeMember(sql, request.community.id, id) }
@@ -149,7 +149,7 @@ function changesOfState(api: AdminApi, { sql }: Deps): void {
       response: { 200: Done },
     },
     handler: async (request) => {
-      await eraseMember(sql, adminActor(request), request.community.id, requireMemberId(request.params.id))
+      await eraseMember(sql, adminActor(request), request.community.id, requireId(request.params.id, 'member'))
       return { data: {} }
     },
   })
@@ -169,7 +169,7 @@ function statement(api: AdminApi, { sql, epoch, config }: Deps): void {
     },
     handler: async (request, reply) => {
       const { community, query } = request
-      const member = await requireOfficeMember(sql, community.id, requireMemberId(request.params.id))
+      const member = await requireOfficeMember(sql, community.id, requireId(request.params.id, 'member'))
       const { from, until } = query
       if (from && until && until < from) throw new Refusal('The last day is before the first.', { field: 'until' })
       const period = { timeZone: community.time_zone, ...(from && { from }), ...(until && { until }) }
@@ -198,7 +198,7 @@ function emailReads(api: AdminApi, { sql, epoch, config }: Deps): void {
       response: { 200: Type.Object({ data: Type.Array(EmailRead), meta: PageMeta }) },
     },
     handler: async (request, reply) => {
-      const { id } = await requireOfficeMember(sql, request.community.id, requireMemberId(request.params.id))
+      const { id } = await requireOfficeMember(sql, request.community.id, requireId(request.params.id, 'member'))
       const list = await readListRequest(sql, await epoch(), `email reads ${id}`, request.query)
       const found = await listEmailReads(sql, request.community.id, id, list)
       const { rows, meta } = finishList(list, found, (row) => ({ id: row.id }), request, reply, config.publicUrl)
@@ -211,12 +211,6 @@ async function requireOfficeMember(sql: Sql, communityId: number, id: number): P
   const member = await findOfficeMember(sql, communityId, id)
   if (!member) throw new NotFound('There is no such member.')
   return presentOfficeMember(member)
-}
-
-function requireMemberId(text: string): number {
-  const id = parseId(text)
-  if (id === undefined) throw new NotFound('There is no such member.')
-  return id
 }
 
 /** A field that was emptied means that there is none. */

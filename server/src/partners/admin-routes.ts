@@ -4,8 +4,8 @@ import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../http/admin-api.ts'
 import type { Deps } from '../http/deps.ts'
 import { API_PREFIX } from '../http/frame.ts'
-import { toCentihours } from '../http/hours.ts'
-import { parseId } from '../http/ids.ts'
+import { requireCentihours } from '../http/hours.ts'
+import { requireId } from '../http/ids.ts'
 import { finishList, PageMeta, PageQuery, readListRequest } from '../http/paging.ts'
 import { NotFound, Refusal } from '../refusal.ts'
 import { findPartnerOverview, listPartnerOverviews } from './admin-queries.ts'
@@ -73,7 +73,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch, access }: Deps): voi
         scopes,
         ...(contact !== undefined && { contact }),
         ...(rate_limit_per_minute !== undefined && { rateLimitPerMinute: rate_limit_per_minute }),
-        ...(hours_per_day !== undefined && { dailyLimitCentihours: requireCentihours(hours_per_day) }),
+        ...(hours_per_day !== undefined && { dailyLimitCentihours: requireCentihours(hours_per_day, 'hours_per_day') }),
         ...(allowed_addresses && { allowedNetworks: allowed_addresses }),
       })
       const credentials = presentCredentials(made, `${config.publicUrl}${API_PREFIX}`)
@@ -90,7 +90,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch, access }: Deps): voi
       response: { 200: Type.Object({ data: Partner }) },
     },
     handler: async ({ community, params }) => {
-      const partnerId = requireId(params.id)
+      const partnerId = requireId(params.id, 'partner')
       const partner = await findPartnerOverview(sql, community.id, partnerId)
       if (!partner) throw new NotFound('There is no such partner.')
       const clients = await listClients(sql, community.id, partnerId, CLIENTS_SHOWN_MAX)
@@ -116,11 +116,19 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch, access }: Deps): voi
         ...(scopes && { scopes }),
         ...(status && { status }),
         ...(rate_limit_per_minute !== undefined && { rate_limit_per_minute }),
-        ...(hours_per_day !== undefined && { daily_limit_centihours: requireCentihours(hours_per_day) }),
+        ...(hours_per_day !== undefined && {
+          daily_limit_centihours: requireCentihours(hours_per_day, 'hours_per_day'),
+        }),
         ...(allowed_addresses && { allowed_networks: allowed_addresses }),
       }
       if (Object.keys(change).length === 0) throw new Refusal('There is nothing to change.')
-      await changePartner(sql, adminActor(request), request.community.id, requireId(request.params.id), change)
+      await changePartner(
+        sql,
+        adminActor(request),
+        request.community.id,
+        requireId(request.params.id, 'partner'),
+        change,
+      )
       access.forget({ communityId: request.community.id })
       return { data: {} }
     },
@@ -143,7 +151,7 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
     handler: async (request, reply) => {
       const { name = '', scopes } = request.body
       const wish = { name, ...(scopes && { scopes }) }
-      const partnerId = requireId(request.params.id)
+      const partnerId = requireId(request.params.id, 'partner')
       const made = await createClient(sql, adminActor(request), request.community.id, partnerId, wish)
       return reply.code(201).send({ data: presentCredentials(made, apiUrl) })
     },
@@ -196,16 +204,4 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
       return { data: {} }
     },
   })
-}
-
-function requireId(text: string): number {
-  const id = parseId(text)
-  if (id === undefined) throw new NotFound('There is no such partner.')
-  return id
-}
-
-function requireCentihours(hours: number): number {
-  const centihours = toCentihours(hours)
-  if (centihours === undefined) throw new Refusal('Hours have at most two decimals.', { field: 'hours_per_day' })
-  return centihours
 }

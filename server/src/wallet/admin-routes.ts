@@ -5,10 +5,10 @@ import { findCommunity } from '../communities/queries.ts'
 import { sendCsv } from '../csv/send-csv.ts'
 import type { AdminApi } from '../http/admin-api.ts'
 import type { Deps } from '../http/deps.ts'
-import { toCentihours, toHours } from '../http/hours.ts'
+import { requireCentihours, toHours } from '../http/hours.ts'
 import { parseId } from '../http/ids.ts'
 import { finishList, PageMeta, readListRequest } from '../http/paging.ts'
-import { NotFound, Refusal } from '../refusal.ts'
+import { NotFound } from '../refusal.ts'
 import { adjustBalance } from './adjust-balance.ts'
 import { findTransferRecord, listTransfers, type TransferRow } from './admin-queries.ts'
 import {
@@ -147,13 +147,6 @@ function toSlip(slip: ExchangesRequest['slips'][number], n: number): Slip {
     ...(listing_id && { listingId: listing_id }),
     ...(note?.trim() && { note: note.trim() }),
   }
-}
-
-/** A number is never rounded on its way into the books. */
-function requireCentihours(hours: number, field = 'hours'): number {
-  const centihours = toCentihours(hours)
-  if (centihours === undefined) throw new Refusal('Hours have at most two decimals.', { field })
-  return centihours
 }
 
 function presentRecorded({ transferIds, replayed }: { transferIds: number[]; replayed: boolean }) {
