@@ -1,14 +1,7 @@
 import { Type } from 'typebox'
+import { Nullable, Time } from '../http/admin-shapes.ts'
 
-const TEXT_LENGTH_MAX = 500
-
-/** Judged by the rules, which say what is wrong in words for people. */
-export const FormText = Type.String({ maxLength: TEXT_LENGTH_MAX })
 export const Role = Type.Union([Type.Literal('owner'), Type.Literal('manager'), Type.Literal('viewer')])
-export const Done = Type.Object({ data: Type.Object({}) })
-export const Time = Type.String({ format: 'date-time' })
-export const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Union([schema, Type.Null()])
 
 export const Session = Type.Object({
   session_id: Type.Integer(),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Nullable, Time } from '../admins/admin-schema.ts'
+import { Nullable, Time } from '../http/admin-shapes.ts'
 import { PageQuery } from '../http/paging.ts'
 
 const NAME_LENGTH_MAX = 100

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Nullable, Time } from '../admins/admin-schema.ts'
+import { Nullable, Time } from '../http/admin-shapes.ts'
 
 const TEXT_LENGTH_MAX = 500
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Done, FormText } from '../admins/admin-schema.ts'
+import { Done, FormText } from '../http/admin-shapes.ts'
 import { findDocument } from '../aggregates/queries.ts'
 import { NOTHING_CLOSED } from '../aggregates/render-document.ts'
 import { CommunityAggregates } from '../aggregates/schema.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Nullable } from '../admins/admin-schema.ts'
+import { Nullable } from '../http/admin-shapes.ts'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../http/admin-api.ts'
 import type { Deps } from '../http/deps.ts'

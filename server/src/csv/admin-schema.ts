@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable } from '../admins/admin-schema.ts'
+import { Nullable } from '../http/admin-shapes.ts'
 
 export const ImportQuery = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: 'Tells what would become of every row, and writes nothing' })),

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { FormText, Nullable, Time } from '../admins/admin-schema.ts'
+import { FormText, Nullable, Time } from '../http/admin-shapes.ts'
 import { PageMeta } from '../http/paging.ts'
 
 export const OneMember = Type.Object({ slug: Type.String(), id: Type.String() })

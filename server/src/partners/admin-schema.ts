@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Nullable, Time } from '../admins/admin-schema.ts'
+import { Nullable, Time } from '../http/admin-shapes.ts'
 import { SCOPE_NAMES } from '../http/scopes.ts'
 import { GRACE_SECONDS, type Grace } from './change-client.ts'
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, Time } from '../admins/admin-schema.ts'
+import { Nullable, Time } from '../http/admin-shapes.ts'
 import { PageQuery } from '../http/paging.ts'
 import { SLIPS_MAX } from './record-exchanges.ts'
 

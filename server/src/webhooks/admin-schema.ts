@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Nullable, Time } from '../admins/admin-schema.ts'
+import { Nullable, Time } from '../http/admin-shapes.ts'
 import { PageQuery } from '../http/paging.ts'
 import { PATTERN_LENGTH_MAX } from './event-types.ts'
 import { Attempt, Delivery, Subscription } from './schema.ts'
