@@ -1,20 +1,9 @@
 import { transaction, type Queries } from '../db/connect.ts'
 import type { ListRequest } from '../http/paging.ts'
+import type { ListingRecord } from './queries.ts'
 
 /** A listing as the office sees it, with its member. */
-export interface OfficeListingRow {
-  id: number
-  type: 'service' | 'request'
-  title: string
-  description: string
-  category: string
-  centihours: number | null
-  status: 'active' | 'closed'
-  visible: boolean
-  external_id: string | null
-  created_at: string
-  updated_at: string
-  member_id: number
+export interface OfficeListingRow extends Omit<ListingRecord, 'version'> {
   member_name: string
   member_status: 'active' | 'inactive'
   member_hidden: boolean
