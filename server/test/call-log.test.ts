@@ -78,7 +78,7 @@ function openTestLog(databaseUrl: string) {
 function addCalls(callLog: CallLog, communityId: number, count: number, change: Partial<Call> = {}): void {
   for (let n = 0; n < count; n++) {
     callLog.add({
-      at: new Date(),
+      atMs: Date.now(),
       requestId: crypto.randomUUID(),
       communityId,
       partnerId: undefined,

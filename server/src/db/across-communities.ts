@@ -11,7 +11,8 @@ const UNAUTHORIZED = 401
 export type AdminRole = 'owner' | 'manager' | 'viewer'
 
 export interface Call {
-  at: Date
+  /** Since 1970. */
+  atMs: number
   requestId: string
   communityId: number
   partnerId: number | undefined
@@ -33,28 +34,34 @@ export interface Call {
  * insert of 1,000 rows half as long again, so it is done only then.
  */
 export async function insertCalls(sql: Queries, calls: Call[], { again }: { again: boolean }): Promise<void> {
-  const column = <T extends string | number>(pick: (call: Call) => T | undefined) => arrayText(calls, pick)
   const used = [...lastUses(calls).values()]
   await sql`
     with used as (
-      update clients c set last_used_at = u.at
-      from unnest(${arrayText(used, (call) => call.communityId)}::text::int8[],
-        ${arrayText(used, (call) => call.clientId)}::text::int8[],
-        ${arrayText(used, (call) => call.at.toISOString())}::text::timestamptz[]) as u(community_id, client_id, at)
+      update clients c set last_used_at = to_timestamp(u.at_ms / 1000.0)
+      from unnest(${plainArray(used, (call) => call.communityId)}::text::int8[],
+        ${plainArray(used, (call) => call.clientId)}::text::int8[],
+        ${plainArray(used, (call) => call.atMs)}::text::int8[]) as u(community_id, client_id, at_ms)
       where c.community_id = u.community_id and c.id = u.client_id
-        and (c.last_used_at is null or c.last_used_at < u.at - interval '1 minute')
+        and (c.last_used_at is null or c.last_used_at < to_timestamp(u.at_ms / 1000.0) - interval '1 minute')
     )
     insert into call_log (community_id, at, request_id, partner_id, client_id, method, path, route, status, error,
       error_description, duration_ms, address, user_agent)
-    select i.* from unnest(
-      ${column((call) => call.communityId)}::text::int8[], ${column((call) => call.at.toISOString())}::text::timestamptz[],
-      ${column((call) => call.requestId)}::text::uuid[], ${column((call) => call.partnerId)}::text::int8[],
-      ${column((call) => call.clientId)}::text::int8[], ${column((call) => call.method)}::text::text[],
-      ${column((call) => cut(call.path))}::text::text[], ${column((call) => call.route)}::text::text[],
-      ${column((call) => call.status)}::text::int2[], ${column((call) => call.error)}::text::text[],
-      ${column((call) => cut(call.errorDescription))}::text::text[], ${column((call) => call.durationMs)}::text::float4[],
-      ${column((call) => call.address)}::text::inet[], ${column((call) => cut(call.userAgent))}::text::text[]
-    ) as i(community_id, at, request_id, partner_id, client_id, method, path, route, status, error,
+    select i.community_id, to_timestamp(i.at_ms / 1000.0), i.request_id, i.partner_id, i.client_id, i.method, i.path,
+      i.route, i.status, i.error, i.error_description, i.duration_ms, i.address, i.user_agent
+    from unnest(
+      ${plainArray(calls, (call) => call.communityId)}::text::int8[],
+      ${plainArray(calls, (call) => call.atMs)}::text::int8[],
+      ${plainArray(calls, (call) => call.requestId)}::text::uuid[],
+      ${plainArray(calls, (call) => call.partnerId)}::text::int8[],
+      ${plainArray(calls, (call) => call.clientId)}::text::int8[],
+      ${textArray(calls, (call) => call.method)}::text::text[], ${textArray(calls, (call) => call.path)}::text::text[],
+      ${textArray(calls, (call) => call.route)}::text::text[],
+      ${plainArray(calls, (call) => call.status)}::text::int2[], ${textArray(calls, (call) => call.error)}::text::text[],
+      ${textArray(calls, (call) => call.errorDescription)}::text::text[],
+      ${plainArray(calls, (call) => call.durationMs)}::text::float4[],
+      ${plainArray(calls, (call) => call.address)}::text::inet[],
+      ${textArray(calls, (call) => call.userAgent)}::text::text[]
+    ) as i(community_id, at_ms, request_id, partner_id, client_id, method, path, route, status, error,
       error_description, duration_ms, address, user_agent)
     join communities m on m.id = i.community_id
     ${again ? sql`on conflict do nothing` : sql``}`
@@ -67,23 +74,42 @@ function lastUses(calls: Call[]): Map<string, Call> {
     if (call.clientId === undefined || call.status === UNAUTHORIZED) continue
     const key = `${call.communityId} ${call.clientId}`
     const known = last.get(key)
-    if (!known || known.at < call.at) last.set(key, call)
+    if (!known || known.atMs < call.atMs) last.set(key, call)
   }
   return last
 }
 
-/** An array as PostgreSQL reads it, without the driver's two replacements for each value: this runs for every call. */
-function arrayText<Item>(items: Item[], pick: (item: Item) => string | number | undefined): string {
-  const texts = items.map((item) => {
-    const value = pick(item)
-    if (value === undefined) return 'null'
-    return typeof value === 'number' ? `${value}` : `"${value.replaceAll(/["\\]/g, '\\$&')}"`
-  })
-  return `{${texts.join(',')}}`
+/*
+ * Arrays as PostgreSQL reads them, without the driver's two replacements for each value: this runs for every call, and
+ * a quarter of what a call costs the service was once spent here.
+ */
+
+/** Of what needs no quotes. */
+function plainArray<Item>(items: Item[], pick: (item: Item) => string | number | undefined): string {
+  let text = ''
+  for (const item of items) text += `,${pick(item) ?? 'null'}`
+  return `{${text.slice(1)}}`
 }
 
-function cut(text: string | undefined): string | undefined {
-  return text?.slice(0, TEXT_LENGTH_MAX).toWellFormed().replaceAll('\0', '')
+function textArray<Item>(items: Item[], pick: (item: Item) => string | undefined): string {
+  let text = ''
+  let last: string | undefined
+  let lastQuoted = 'null'
+  for (const item of items) {
+    const value = pick(item)
+    // Neighbours mostly agree: the same path, the same user agent.
+    if (value !== last) {
+      last = value
+      lastQuoted = value === undefined ? 'null' : quoted(value)
+    }
+    text += `,${lastQuoted}`
+  }
+  return `{${text.slice(1)}}`
+}
+
+function quoted(text: string): string {
+  const storable = text.slice(0, TEXT_LENGTH_MAX).toWellFormed().replaceAll('\0', '')
+  return `"${storable.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
 /** Sign-in begins with an email address, whatever the communities. */
@@ -174,7 +200,7 @@ export async function dueSubscriptions(sql: Queries, now: Date): Promise<DueSubs
   return sql<DueSubscription[]>`
     select s.community_id, s.id, s.set_going_at
     from subscriptions s join communities c on c.id = s.community_id, lateral (
-      select from deliveries where community_id = s.community_id and subscription_id = s.id
+      select from deliveries where community_id = s.community_id and subscription_id + 0 = s.id
         and status = 'pending' and next_attempt_at <= ${now}
       order by next_attempt_at limit 1) d
     where s.status = 'active' and c.partner_api_enabled`

@@ -212,13 +212,13 @@ function partyOf(token: string, lookup: TokenLookup | undefined): Party | undefi
 }
 
 function recordCall(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
-  const { party, failure } = request
-  const route = request.is404 ? undefined : request.routeOptions.url
+  const { party, failure, ip } = request
+  const { url: route } = request.routeOptions
   const durationMs = reply.elapsedTime
   deps.metrics.observeRequest(request.method, route ?? 'none', reply.statusCode, durationMs / 1000)
   if (!party) return
   deps.callLog.add({
-    at: new Date(Date.now() - durationMs),
+    atMs: Math.round(Date.now() - durationMs),
     requestId: request.id,
     communityId: party.communityId,
     partnerId: party.partnerId,
@@ -232,7 +232,7 @@ function recordCall(deps: Deps, request: FastifyRequest, reply: FastifyReply): v
     errorDescription: failure?.description,
     durationMs,
     // A proxy may forward anything.
-    address: isIP(request.ip) ? splitOnce(request.ip, '%')[0] : undefined,
+    address: isIP(ip) ? splitOnce(ip, '%')[0] : undefined,
     userAgent: request.headers['user-agent'],
   })
 }

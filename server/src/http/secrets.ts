@@ -47,6 +47,11 @@ export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }
 
+/** As the database and the channel know a token. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'hex')
+}
+
 export function sameHash(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }

@@ -3,7 +3,7 @@ import type { Sql } from '../db/connect.ts'
 import type { Caller } from '../http/access/access.ts'
 import { ApiError } from '../http/errors.ts'
 import { commonScopes, isScope, type Scope } from '../http/scopes.ts'
-import { hashSecret, newToken } from '../http/secrets.ts'
+import { hashToken, newToken } from '../http/secrets.ts'
 import { insertTokens, type NewToken } from './queries.ts'
 
 export const TOKEN_LIFETIME_SECONDS = 3600
@@ -23,7 +23,7 @@ export function tokenIssuer(sql: Sql): IssueToken {
   return async (client, requestedScope) => {
     const scopes = grant(client, requestedScope)
     const token = newToken(client.communityId)
-    await insert(client.communityId, { hash: hashSecret(token).toString('hex'), clientId: client.clientId, scopes })
+    await insert(client.communityId, { hash: hashToken(token), clientId: client.clientId, scopes })
     return { token, scopes }
   }
 }

@@ -2,7 +2,7 @@ import { announceAccessChange } from '../db/channel.ts'
 import { transaction, type Queries } from '../db/connect.ts'
 import type { Access, Caller, TokenState } from '../http/access/access.ts'
 import { ApiError } from '../http/errors.ts'
-import { communityOfToken, hashSecret } from '../http/secrets.ts'
+import { communityOfToken, hashToken } from '../http/secrets.ts'
 import { markTokenRevoked } from './queries.ts'
 
 const ENDED: ReadonlySet<TokenState> = new Set(['expired', 'revoked', 'client_revoked'])
@@ -16,7 +16,7 @@ export async function revokeToken(sql: Queries, access: Access, client: Caller, 
   if (lookup.caller.partnerId !== client.partnerId || communityId !== client.communityId) {
     throw new ApiError('invalid_request', { description: 'This token was not issued to this partner.' })
   }
-  const change = { communityId, tokenHash: hashSecret(token).toString('hex') }
+  const change = { communityId, tokenHash: hashToken(token) }
   await transaction(sql, async (tx) => {
     await markTokenRevoked(tx, communityId, change.tokenHash)
     await announceAccessChange(tx, change)
