@@ -22,6 +22,7 @@ export async function apiDescription(): Promise<object> {
       byClientSecret: unused,
       communityMemory: () => ({ recall: unused, read: unused }),
       forget: unused,
+      onChange: unused,
       isCacheTrusted: unused,
       close: unused,
     },

@@ -8,7 +8,7 @@ import { connect, type Sql } from './db/connect.ts'
 import { epochReader } from './db/epoch.ts'
 import { makePartitions } from './db/partitions.ts'
 import { startPruneJob } from './db/prune.ts'
-import { openAccess } from './http/access/access.ts'
+import { openAccess, type Access } from './http/access/access.ts'
 import { openCallLog } from './http/call-log.ts'
 import { openCounters } from './http/counters.ts'
 import { idleConnectionCloser } from './http/idle-connections.ts'
@@ -66,7 +66,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const rateLimits = createRateLimits(counters, nodes)
   const box = createSecretBox(options.secretKey, config.previousSecretKey)
   const deliveries =
-    config.role === 'api' ? undefined : startDeliveries({ ...options, box, listening, sender: options.sender })
+    config.role === 'api' ? undefined : startDeliveries({ ...options, box, listening, access, sender: options.sender })
   const wakeDeliveries = deliveries ? () => deliveries.wake() : deliveryAnnouncer(background, log)
   const deps = {
     config,
@@ -123,17 +123,20 @@ function startDeliveries({
   log,
   box,
   listening,
+  access,
   sender,
-}: NodeOptions & { box: SecretBox; listening: Sql; sender: Sender | undefined }): DeliveryWorker {
+}: NodeOptions & { box: SecretBox; listening: Sql; access: Access; sender: Sender | undefined }): DeliveryWorker {
   const sql = connect(databaseUrl, { connectionsMax: DELIVERY_CONNECTIONS_MAX, name: 'deliveries' })
   const worker = startDeliveryWorker({
     sql,
     log,
     box,
+    mayLeaseAhead: access.isCacheTrusted,
     sender:
       sender ?? createSender({ resolve: resolveBySystem, allowPrivateTargets: config.webhookAllowPrivateTargets }),
   })
   hearDeliveries(listening, () => worker.wake())
+  access.onChange(worker.judgeAnew)
   return {
     ...worker,
     async close() {

@@ -6,6 +6,7 @@ import type { Sql } from '../db/connect.ts'
 import { FAN_OUT_MAX, fanOut } from '../events/fan-out.ts'
 import type { SecretBox } from '../http/secret-box.ts'
 import { within } from '../within.ts'
+import { leaseAhead } from './ahead.ts'
 import { createBreaker } from './breaker.ts'
 import { deliver } from './deliver.ts'
 import {
@@ -17,6 +18,7 @@ import {
   type Completion,
   type LostDelivery,
 } from './delivery-queries.ts'
+import { watchHealth } from './health.ts'
 import { FAILING_MAX_MS } from './schedule.ts'
 import { TIMEOUT_MS, type Sender } from './send.ts'
 
@@ -30,7 +32,7 @@ const RESERVED_MAX = 768
 const RESERVED_PER_COMMUNITY_MAX = 192
 /** Longer than an attempt may take; when a worker dies, its deliveries are taken over after this. */
 const LEASE_MS = TIMEOUT_MS + 10_000
-const COMPLETION_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 100_000 }
+const COMPLETION_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 1, waitingMax: 100_000 }
 /** For what is on the wire, then for what is left to write down; all of it within the ten seconds of a shutdown. */
 const CLOSE_TIMEOUT_MS = 8000
 const LAST_WORDS_TIMEOUT_MS = 1000
@@ -43,6 +45,8 @@ export interface WorkerOptions {
   /** The database's unless told otherwise. Tests move it; nothing here reads another. */
   clock?: () => Date
   random?: () => number
+  /** Whether changes of access are sure to be heard; see judgeAnew. */
+  mayLeaseAhead?: () => boolean
   /** Without it only `wake` starts a round. */
   poll?: boolean
   /** Shorter than usual, for tests that wait for it. */
@@ -52,18 +56,29 @@ export interface WorkerOptions {
 export interface DeliveryWorker {
   /** Something may be due: look now. */
   wake(): void
+  /** Access may have changed, in this community or in any: what was leased ahead is leased and judged again. */
+  judgeAnew(communityId: number | undefined): void
   /** Takes no more, and waits for what is on the wire. */
   close(): Promise<void>
   /** Resolves when nothing is due or under way. */
   idle(): Promise<void>
 }
 
+interface Leased {
+  communityId: number
+  claimed: ClaimedDelivery | LostDelivery
+  /** By subscription, and anew whenever it is set going again. */
+  breakerKey: string
+}
+
 export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
-  const { sql, log, box, sender, random = Math.random } = options
+  const { sql, log, box, sender, random = Math.random, mayLeaseAhead = () => true } = options
   const shared = databaseClock(sql)
   const clock = options.clock ?? shared.now
   const breaker = createBreaker()
+  const healthNews = watchHealth()
   const underWay = new Map<string, number>()
+  const ahead = leaseAhead<Leased>(giveBack)
   const pending = new Set<Promise<void>>()
   let closing = false
 
@@ -112,8 +127,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   const complete = coalesce(async (communityId: number, completions: Completion[]) => {
     await completeDeliveries(sql, communityId, completions, clock())
-    const health = healthOf(completions)
-    if (health.length > 0) await noteHealth(sql, communityId, health, clock())
+    const news = healthNews(communityId, completions, clock().getTime())
+    if (news.length > 0) await noteHealth(sql, communityId, news, clock())
     return completions
   }, COMPLETION_LIMITS)
 
@@ -125,7 +140,11 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       if (room.length === 0) continue
       const goingBy = new Map(subscriptions.map(({ id, set_going_at }) => [id, set_going_at]))
       for (const claimed of await claimDeliveries(sql, communityId, room, clock(), LEASE_MS)) {
-        start(communityId, claimed, goingBy.get(claimed.subscription_id)!)
+        const key = keyOf(communityId, claimed.subscription_id)
+        const breakerKey = `${key} ${goingBy.get(claimed.subscription_id)!}`
+        const leased = { communityId, claimed, breakerKey }
+        if (count(key) < PER_SUBSCRIPTION_MAX) start(leased)
+        else ahead.put(key, leased)
       }
     }
   }
@@ -149,14 +168,17 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       )
       const free = Math.min(wanted, Math.max(0, share))
       share -= Math.max(0, free)
-      if (free > 0) return [{ subscriptionId: id, free }]
+      // Ahead only of what may go at once: whatever else is short of places has to wait its turn.
+      const room = free + (free === wanted && mayLeaseAhead() ? ahead.room(key) : 0)
+      if (room > 0) return [{ subscriptionId: id, free: room }]
       if (wanted <= 0 || ofSubscription > 0 || reserved <= 0) return []
       reserved -= 1
       return [{ subscriptionId: id, free: 1 }]
     })
   }
 
-  function start(communityId: number, claimed: ClaimedDelivery | LostDelivery, setGoingAt: string): void {
+  function start(leased: Leased): void {
+    const { communityId, claimed } = leased
     const key = keyOf(communityId, claimed.subscription_id)
     add(key, 1)
     add(`${communityId}`, 1)
@@ -167,28 +189,54 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       isOnTheWire = false
       add(key, -1)
       add(`${communityId}`, -1)
-      claiming.wake()
+      startNext(communityId, key)
     }
-    const work = attempt(communityId, `${key} ${setGoingAt}`, claimed, release).finally(() => {
-      release()
-      pending.delete(work)
-      claiming.wake()
+    pend(attempt(leased, key, release).finally(release))
+  }
+
+  /** A place is free: for what is leased already, else for what the next round finds. */
+  function startNext(communityId: number, key: string): void {
+    const isFree = count(`${communityId}`) < PER_COMMUNITY_MAX && pending.size < UNDER_WAY_MAX
+    const next = isFree && !closing ? ahead.take(key) : undefined
+    if (next) start(next)
+    if (!next || ahead.isLow(key)) claiming.wake()
+  }
+
+  /** For another round, or another node. */
+  function giveBack({ communityId, claimed: { id, subscription_id: subscriptionId, claims } }: Leased): void {
+    const completion: Completion = { id, subscriptionId, claims, status: 'pending', nextAttemptAt: clock() }
+    pend(
+      complete(communityId, completion).then(
+        () => claiming.wake(),
+        (error: unknown) =>
+          log.error({ err: error, delivery: id }, 'a delivery could not be given back; its lease will end'),
+      ),
+    )
+  }
+
+  function pend(work: Promise<void>): void {
+    const tracked = work.finally(() => {
+      const wasFull = pending.size >= UNDER_WAY_MAX
+      pending.delete(tracked)
+      if (wasFull) claiming.wake()
     })
-    pending.add(work)
+    pending.add(tracked)
   }
 
   /** Never rejects: what could not be written down is tried again when its lease ends. */
   async function attempt(
-    communityId: number,
-    breakerKey: string,
-    claimed: ClaimedDelivery | LostDelivery,
+    { communityId, claimed, breakerKey }: Leased,
+    key: string,
     release: () => void,
   ): Promise<void> {
     try {
       const completion = await deliver({ sql, box, sender, clock, random }, communityId, claimed)
       if (!completion) return
-      const ok = completion.attempt?.ok
-      if (ok !== undefined) breaker.note(breakerKey, ok, clock().getTime())
+      const { ok, durationMs = 0 } = completion.attempt ?? {}
+      if (ok !== undefined) {
+        breaker.note(breakerKey, ok, clock().getTime())
+        ahead.noteAnswer(key, ok, durationMs)
+      }
       if (ok) release()
       await complete(communityId, completion)
       if (ok === false) await disableIfDead(communityId, claimed.subscription_id)
@@ -227,9 +275,13 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   return {
     wake,
     idle,
+    judgeAnew: (communityId) =>
+      ahead.giveBack((leased) => communityId === undefined || leased.communityId === communityId),
     async close() {
       clearInterval(timer)
       closing = true
+      ahead.close()
+      ahead.giveBack()
       await within(options.closeTimeoutMs ?? CLOSE_TIMEOUT_MS, idle())
       // What is still on the wire is broken off, and given back for another node to send.
       await sender.close()
@@ -263,15 +315,6 @@ function repeat(work: () => Promise<void>, isClosing: () => boolean) {
 
 function keyOf(communityId: number, subscriptionId: number): string {
   return `${communityId}/${subscriptionId}`
-}
-
-/** One success among them says that the receiver lives. */
-function healthOf(completions: Completion[]): { subscriptionId: number; ok: boolean }[] {
-  const bySubscription = new Map<number, boolean>()
-  for (const { subscriptionId, attempt } of completions) {
-    if (attempt) bySubscription.set(subscriptionId, attempt.ok || (bySubscription.get(subscriptionId) ?? false))
-  }
-  return [...bySubscription].map(([subscriptionId, ok]) => ({ subscriptionId, ok }))
 }
 
 function byCommunity(due: DueSubscription[]): Map<number, DueSubscription[]> {
