@@ -33,6 +33,8 @@ export interface Outcome {
 
 export interface Plan {
   rounds: number
+  /** Once per contest and side, before anything is measured: until code is compiled and statements are prepared. */
+  firstWarmUpMs: number
   times: Times
   /** Only where there is a bar. */
   barsOnly: boolean
@@ -42,9 +44,13 @@ export interface Plan {
 export async function hold(contest: Contest, plan: Plan, onProgress: (text: string) => void): Promise<Outcome[]> {
   const { name, title, against, bars } = contest
   const outcomes: Outcome[] = []
-  for (const connections of contest.connections) {
+  const wanted = contest.connections.filter((connections) => !plan.barsOnly || bars[connections] !== undefined)
+  onProgress(`${name}, warming up`)
+  for (const side of ['ours', 'theirs'] as const) {
+    await contest[side](Math.max(...wanted), { warmUpMs: plan.firstWarmUpMs, measureMs: 0 })
+  }
+  for (const connections of wanted) {
     const bar = bars[connections]
-    if (plan.barsOnly && bar === undefined) continue
     const outcome: Outcome = { name, title, against, connections, bar, ours: [], theirs: [] }
     for (let round = 1; round <= plan.rounds; round++) {
       onProgress(`${name}, ${connections} connections, round ${round} of ${plan.rounds}`)
