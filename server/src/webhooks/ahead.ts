@@ -20,7 +20,7 @@ export interface Ahead<Leased> {
   /** Time to lease more, and enough of them to be worth a round. */
   isLow(key: string): boolean
   put(key: string, leased: Leased): void
-  /** The next one, unless it has waited for too long. */
+  /** The next one, unless those that wait have waited for too long. */
   take(key: string): Leased | undefined
   noteAnswer(key: string, ok: boolean, durationMs: number): void
   /** Gives back all that fit. */
@@ -34,17 +34,30 @@ export function leaseAhead<Leased>(giveBackOne: (leased: Leased) => void): Ahead
 
   function giveBackWhere(which: (one: Waiting<Leased>) => boolean): void {
     for (const [key, queue] of waiting) {
-      const kept = queue.filter((one) => !which(one))
-      if (kept.length === queue.length) continue
-      if (kept.length > 0) waiting.set(key, kept)
-      else waiting.delete(key)
-      for (const one of queue) if (which(one)) giveBackOne(one.leased)
+      const given = queue.filter(which)
+      if (given.length === queue.length) waiting.delete(key)
+      else if (given.length > 0)
+        waiting.set(
+          key,
+          queue.filter((one) => !given.includes(one)),
+        )
+      for (const { leased } of given) giveBackOne(leased)
     }
+  }
+
+  /** Whatever is leased for it next would have to wait as well. */
+  function slowDown(key: string): void {
+    quick.delete(key)
+    const queue = waiting.get(key) ?? []
+    waiting.delete(key)
+    for (const { leased } of queue) giveBackOne(leased)
   }
 
   const count = (key: string) => waiting.get(key)?.length ?? 0
   const isStale = ({ sinceMs }: Waiting<Leased>) => performance.now() - sinceMs > STALE_MS
-  const timer = setInterval(() => giveBackWhere(isStale), STALE_MS)
+  const timer = setInterval(() => {
+    for (const [key, queue] of waiting) if (queue.some(isStale)) slowDown(key)
+  }, STALE_MS)
   timer.unref()
 
   return {
@@ -58,21 +71,12 @@ export function leaseAhead<Leased>(giveBackOne: (leased: Leased) => void): Ahead
     },
     take(key) {
       const queue = waiting.get(key)
-      const next = queue?.shift()
-      if (queue?.length === 0) waiting.delete(key)
-      if (!next || !isStale(next)) return next?.leased
-      giveBackOne(next.leased)
-      return undefined
+      if (queue?.[0] && isStale(queue[0])) slowDown(key)
+      return waiting.get(key)?.shift()?.leased
     },
     noteAnswer(key, ok, durationMs) {
-      if (ok && durationMs <= QUICK_MS) {
-        quick.add(key)
-        return
-      }
-      quick.delete(key)
-      const queue = waiting.get(key) ?? []
-      waiting.delete(key)
-      for (const { leased } of queue) giveBackOne(leased)
+      if (ok && durationMs <= QUICK_MS) quick.add(key)
+      else slowDown(key)
     },
     giveBack: (which = () => true) => giveBackWhere(({ leased }) => which(leased)),
     close: () => clearInterval(timer),

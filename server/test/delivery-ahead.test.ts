@@ -1,0 +1,90 @@
+import type { ServerResponse } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
+import { changePartner } from '../src/partners/change-partner.ts'
+import { leaseAhead } from '../src/webhooks/ahead.ts'
+import { eventually, TESTER, type Bank } from './bank.ts'
+import { startPostman } from './postman.ts'
+
+const ON_THE_WIRE = 4
+const AHEAD = 16
+const EVENTS = 40
+
+/** A receiver that has answered quickly, then holds its answers back, with more waiting for it than it can take. */
+async function startWithBusyReceiver() {
+  const post = await startPostman()
+  const { bank, receiver, worker } = post
+  await post.subscribe()
+  await post.credit()
+  await post.deliver()
+  expect(receiver.received).toHaveLength(1)
+
+  const heldBack: ServerResponse[] = []
+  receiver.answer = (response) => void heldBack.push(response)
+  for (let n = 0; n < EVENTS; n++) await post.credit()
+  worker.wake()
+  await eventually(() => heldBack.length === ON_THE_WIRE)
+  return {
+    bank,
+    receiver,
+    worker,
+    async answerAll(): Promise<void> {
+      receiver.answer = (response) => response.writeHead(204).end()
+      for (const response of heldBack) response.writeHead(204).end()
+      await worker.idle()
+    },
+    /** By when they are due again: what is leased is due when the lease ends. */
+    leased: () => countWhere(bank, `status = 'pending' and next_attempt_at > created_at + interval '20 seconds'`),
+  }
+}
+
+async function countWhere({ sql }: Bank, condition: string): Promise<number> {
+  const [row] = await sql.unsafe<[{ count: number }]>(`select count(*) from deliveries where ${condition}`)
+  return row.count
+}
+
+test('a quick receiver has more leased for it than it has places, and gets each of them once', async () => {
+  const { bank, receiver, answerAll } = await startWithBusyReceiver()
+  expect(await countWhere(bank, `status = 'pending' and claims > 0`)).toBe(ON_THE_WIRE + AHEAD)
+  await answerAll()
+  expect(receiver.received).toHaveLength(1 + EVENTS)
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1 + EVENTS)
+})
+
+test('what was leased ahead is given back when it has to wait, and nothing more is leased ahead', async () => {
+  const { bank, worker, leased, answerAll } = await startWithBusyReceiver()
+  await eventually(async () => (await leased()) === ON_THE_WIRE)
+  worker.wake()
+  await eventually(async () => (await countWhere(bank, `claims > 0`)) > 0)
+  expect(await leased()).toBe(ON_THE_WIRE)
+  await answerAll()
+  expect(await countWhere(bank, `status <> 'delivered'`)).toBe(0)
+})
+
+test('what was leased ahead is judged again when access changes', async () => {
+  const { bank, receiver, worker, leased, answerAll } = await startWithBusyReceiver()
+  await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'suspended' })
+  worker.judgeAnew(bank.communityId)
+  await eventually(async () => (await leased()) === ON_THE_WIRE)
+  await answerAll()
+  expect(receiver.received).toHaveLength(1 + ON_THE_WIRE)
+  expect(await countWhere(bank, `status = 'held'`)).toBe(EVENTS - ON_THE_WIRE)
+})
+
+test('only a quick success lets more be leased, and a failure gives back what was', () => {
+  const givenBack: string[] = []
+  const ahead = leaseAhead<string>((leased) => givenBack.push(leased))
+  onTestFinished(ahead.close)
+  expect(ahead.room('a')).toBe(0)
+  ahead.noteAnswer('a', true, 51)
+  expect(ahead.room('a')).toBe(0)
+  ahead.noteAnswer('a', true, 50)
+  expect(ahead.room('a')).toBe(AHEAD)
+  for (const leased of ['one', 'two', 'three']) ahead.put('a', leased)
+  expect(ahead.room('a')).toBe(AHEAD - 3)
+  expect(ahead.take('a')).toBe('one')
+  expect(ahead.take('b')).toBeUndefined()
+  ahead.noteAnswer('a', false, 1)
+  expect(givenBack).toEqual(['two', 'three'])
+  expect(ahead.room('a')).toBe(0)
+  expect(ahead.take('a')).toBeUndefined()
+})
