@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { connect, transaction } from '../src/db/connect.ts'
 import { addMember, hideMember, leave } from '../src/members/change-member.ts'
 import { changePartner } from '../src/partners/change-partner.ts'
-import { startBank, TESTER, type Bank } from './bank.ts'
+import { insertCredits, type CreditItem } from '../src/wallet/insert-credits.ts'
+import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 
 async function start() {
   const bank = await startBank()
@@ -274,3 +276,29 @@ test('amounts beyond any number, or not numbers at all, change nothing', async (
   for (const hours of ['NaN', 'Infinity', '01', '1.', '.5', '+1', '0x10']) expect((await send(hours)).status).toBe(400)
   expect(await countRows(bank)).toEqual({ transfers: 0, credits: 0, events: 0 })
 })
+
+test.each(['enable_nestloop', 'enable_hashjoin', 'enable_mergejoin'])(
+  "a credit holds its partner's day only when it has its wallet, else two would wait for each other: plan without %s",
+  async (join) => {
+    const { bank, member, credit, order } = await start()
+    expect((await credit(order)).status).toBe(201)
+    const [client] = await bank.sql<[CreditItem]>`select partner_id as "partnerId", id as "clientId" from clients`
+    const item = { ...client, memberId: member.id, amount: 1, reference: 'tx-2', note: null, settledOn: null }
+    const planned = connect(bank.databaseUrl, { connectionsMax: 1, name: 'test' })
+    onTestFinished(() => planned.end())
+    await planned.unsafe(`set ${join} = off`)
+    const { waiting } = await transaction(bank.sql, async (tx) => {
+      await tx`select from accounts where community_id = ${bank.communityId} and member_id = ${member.id} for no key update`
+      const credited = insertCredits(planned, bank.communityId, [item])
+      await eventually(async () => {
+        const [blocked] = await tx`select from pg_locks l join pg_stat_activity a using (pid)
+          where a.datname = current_database() and not l.granted`
+        return blocked !== undefined
+      })
+      // Refused at once if the credit had it.
+      await tx`select from partner_days where community_id = ${bank.communityId} for no key update nowait`
+      return { waiting: credited }
+    })
+    expect((await waiting)[0]!.outcome).toBe('created')
+  },
+)
