@@ -50,12 +50,20 @@ export async function claimDeliveries(
   leaseMs: number,
 ): Promise<(ClaimedDelivery | LostDelivery)[]> {
   return sql<(ClaimedDelivery | LostDelivery)[]>`
-    with due as materialized (
-      select d.id from unnest(${room.map((one) => one.subscriptionId)}::int8[], ${room.map((one) => one.free)}::int4[])
-        as r(id, free)
-      join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active', lateral (
+    with receiver as materialized (
+      select s.id as subscription_id, r.free, s.target_url, s.secret,
+        case when s.previous_secret_until > ${now} then s.previous_secret end as previous_secret,
+        s.partner_id as partner_of_subscription, p.status as partner_status, p.scopes as partner_scopes,
+        c.id as client_id, c.public_id as client_public_id, c.status as client_status, c.scopes as client_scopes
+      from unnest(${room.map((one) => one.subscriptionId)}::int8[], ${room.map((one) => one.free)}::int4[]) as r(id, free)
+      join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active'
+      join partners p on p.community_id = ${communityId} and p.id = s.partner_id
+      join clients c on c.community_id = ${communityId} and c.id = s.client_id
+    ), due as materialized (
+      select d.id from receiver r, lateral (
         select id from deliveries
-        where community_id = ${communityId} and subscription_id + 0 = r.id and status = 'pending' and next_attempt_at <= ${now}
+        where community_id = ${communityId} and subscription_id + 0 = r.subscription_id and status = 'pending'
+          and next_attempt_at <= ${now}
         order by next_attempt_at, id limit r.free for update skip locked) d
     ), claimed as (
       update deliveries set claims = claims + 1, next_attempt_at = ${new Date(now.getTime() + leaseMs)}
@@ -63,14 +71,11 @@ export async function claimDeliveries(
       returning id, subscription_id, event_id, event_created_at, claims, attempts
     )
     select d.id, d.subscription_id, d.claims, d.attempts, e.uuid as event_uuid, e.type, e.partner_id, e.member_id, e.data,
-      e.created_at as event_created_at, coalesce(m.visible, true) as member_visible, s.target_url, s.secret,
-      case when s.previous_secret_until > ${now} then s.previous_secret end as previous_secret,
-      s.partner_id as partner_of_subscription, p.status as partner_status, p.scopes as partner_scopes,
-      c.id as client_id, c.public_id as client_public_id, c.status as client_status, c.scopes as client_scopes
+      e.created_at as event_created_at, coalesce(m.visible, true) as member_visible, r.target_url, r.secret,
+      r.previous_secret, r.partner_of_subscription, r.partner_status, r.partner_scopes, r.client_id, r.client_public_id,
+      r.client_status, r.client_scopes
     from claimed d
-    join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
-    join partners p on p.community_id = ${communityId} and p.id = s.partner_id
-    join clients c on c.community_id = ${communityId} and c.id = s.client_id
+    join receiver r using (subscription_id)
     left join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
     left join members m on m.community_id = ${communityId} and m.id = e.member_id
     order by d.id`
