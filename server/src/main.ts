@@ -16,6 +16,7 @@ import { partnerCommands } from './commands/partner.ts'
 import { serveCommand } from './commands/serve.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 import { readConfig } from './config.ts'
+import { keepHeapSmall } from './small-heap.ts'
 
 const COMMANDS: Command[] = [
   serveCommand,
@@ -79,4 +80,5 @@ function help(args: string[]): number {
   return fitting.length > 0 && !args.includes('--help') ? WRONG_USE : 0
 }
 
+keepHeapSmall()
 process.exitCode = await main(process.argv.slice(2))

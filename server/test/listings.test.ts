@@ -71,7 +71,20 @@ test('a search finds the same listings in the same order, be the word in all of 
     select ${bank.communityId}, ${ada.id}, case when n % 3 = 0 then 'request' else 'service' end,
       'every ' || case when n % 1000 = 0 then 'rare' when n > 700 then 'behind' else 'before' end, 'Home', n % 7 > 0
     from generate_series(1, ${LISTINGS}::int4) n`
-  for (const query of ['q=every', 'q=rare', 'q=behind', 'q=behind&type=request', 'q=rare+-behind', 'q=none']) {
+  for (const query of [
+    'q=every',
+    'q=rare',
+    'q=behind',
+    'q=behind&type=request',
+    'q=rare+-behind',
+    'q=none',
+    'q="every+rare"',
+    'q="rare+every"',
+    'q=rare+-"rare+every"',
+    'q=rare+or+-behind',
+    'q=-behind',
+    'q=-every',
+  ]) {
     const filters = new URLSearchParams(query)
     const type = filters.get('type')
     const rows = await bank.sql<{ id: number }[]>`
@@ -83,6 +96,36 @@ test('a search finds the same listings in the same order, be the word in all of 
     const second = next && (await bank.call(`/listings?limit=50&${query}&cursor=${next}`, { token })).body
     const found = [...first.data, ...(second?.data ?? [])].map(({ id }: { id: number }) => id)
     expect(found, query).toEqual(rows.map(({ id }) => id))
+  }
+})
+
+test('a search stays within its community, and takes words of any kind and length', async () => {
+  const { bank, token, ada } = await start()
+  const elsewhere = await bank.addCommunity('elsewhere')
+  const stranger = await addMember(bank.sql, TESTER, elsewhere, { name: 'Stranger' })
+  const text = { type: 'service' as const, category: 'House', centihours: null, external_id: null }
+  const longest = 'ß'.repeat(1020)
+  const description = `O'Neill\\'s <b>1:bread</b> http://example.org/a'b <-> 3.5e7 ${longest} ${'字'.repeat(201)}`
+  for (const [communityId, member_id] of [
+    [bank.communityId, ada.id],
+    [elsewhere, stranger.id],
+  ] as const) {
+    await publishListing(bank.sql, TESTER, communityId, { ...text, member_id, title: 'Strange', description })
+    await publishListing(bank.sql, TESTER, communityId, { ...text, member_id, title: '!', description: '' })
+  }
+  const all = ['Sourdough bread', 'Mend a roof', 'Repair of bicycles', 'Strange', '!']
+  for (const [q, expected] of [
+    ["o'neill", ['Strange']],
+    ['"1:bread"', ['Strange']],
+    ['example.org', ['Strange']],
+    ['3.5e7', ['Strange']],
+    ['bread -strange', ['Sourdough bread', 'Mend a roof']],
+    ['-nothing', all],
+    [`-${'ß'.repeat(199)}`, all],
+    ['字'.repeat(200), []],
+    ['', []],
+  ] as const) {
+    expect(await titles(bank, token, `?q=${encodeURIComponent(q)}`), q).toEqual(expected)
   }
 })
 

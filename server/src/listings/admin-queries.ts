@@ -30,6 +30,12 @@ export async function listOfficeListings(
 ): Promise<OfficeListingRow[]> {
   const words = q === undefined ? undefined : prefixQuery(q)
   return transaction(sql, async (tx) => {
+    // The index of words knows them by their community, and may give more than fit (migration 0011).
+    const matching =
+      words === undefined
+        ? tx``
+        : tx`and l.search @@ to_tsquery('simple', ${words})
+            and listing_words(l.community_id, l.search) @@ listing_query(${communityId}, to_tsquery('simple', ${words}))`
     // Whether a word is rare or common decides the way through the table; a plan made for any word fits neither.
     if (words !== undefined) await tx`set local plan_cache_mode = force_custom_plan`
     return tx<OfficeListingRow[]>`
@@ -37,7 +43,7 @@ export async function listOfficeListings(
       join members m on m.community_id = ${communityId} and m.id = l.member_id
       where l.community_id = ${communityId} and m.erased_at is null
         ${after ? tx`and l.id < ${after.id}` : tx``}
-        ${words === undefined ? tx`` : tx`and l.search @@ to_tsquery('simple', ${words})`}
+        ${matching}
         ${type === undefined ? tx`` : tx`and l.type = ${type}`}
         ${category === undefined ? tx`` : tx`and l.category = ${category}`}
         ${status === undefined ? tx`` : tx`and l.status = ${status}`}

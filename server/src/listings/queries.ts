@@ -40,7 +40,13 @@ export async function listListings(
   { limit, after, since, horizon }: ListRequest,
   filters: ListingFilters,
 ): Promise<ListingRow[]> {
-  const filter = conditions(sql, filters)
+  const { q } = filters
+  // The index of words knows them by their community, and may give more than fit (migration 0011).
+  const indexed =
+    q === undefined
+      ? sql``
+      : sql`and listing_words(community_id, search) @@ listing_query(${communityId}, websearch_to_tsquery('simple', ${q}))`
+  const filter = sql`${conditions(sql, filters)} ${indexed}`
   if (since === undefined) {
     return sql<ListingRow[]>`
       select ${columns(sql)} from listings
