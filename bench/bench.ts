@@ -42,7 +42,7 @@ async function run(): Promise<Results> {
   const { service } = town
   const contests = await prepareContests(town)
   const receiver = await startReceiver(certificate)
-  const memory = watchMemory(() => service.residentBytes())
+  const memory = watchMemory(() => service.peakResidentBytes())
   const outcomes: Outcome[] = []
   let backlog: Backlog | undefined
   try {

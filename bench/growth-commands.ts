@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { GrownTown } from './growth-towns.ts'
 import { watchMemory } from './memory.ts'
-import { residentBytes, SECRET_KEY } from './service.ts'
+import { peakResidentBytes, SECRET_KEY } from './service.ts'
 
 const COMMAND = fileURLToPath(new URL('../server/bin/hourbank.js', import.meta.url))
 const COMMANDS = [
@@ -55,7 +55,7 @@ async function watch(databaseUrl: string, args: string[]): Promise<number | unde
     env: { PATH, HOME, DATABASE_URL: databaseUrl, SECRET_KEY },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  const memory = watchMemory(() => residentBytes(child.pid!))
+  const memory = watchMemory(() => peakResidentBytes(child.pid!))
   const [code] = await once(child, 'exit')
   memory.stop()
   if (code !== 0) throw new Error(`hourbank ${args.join(' ')} ended with code ${code}`)

@@ -72,8 +72,8 @@ export interface Service {
   hourbank(...args: string[]): Promise<string>
   addPartner(slug: string, name: string): Promise<BenchPartner>
   call(method: string, path: string, token: string, body?: unknown): Promise<any>
-  /** In bytes; undefined where the system does not tell. */
-  residentBytes(): Promise<number | undefined>
+  /** The most so far; undefined where the system does not tell. */
+  peakResidentBytes(): Promise<number | undefined>
   stop(): Promise<void>
 }
 
@@ -145,7 +145,7 @@ export async function startService({ databaseUrl, settings = {} }: ServiceOption
       })
       return { partnerId: partner_id, clientId: client_id, clientSecret: client_secret, token: answer.access_token }
     },
-    residentBytes: () => residentBytes(child.pid!),
+    peakResidentBytes: () => peakResidentBytes(child.pid!),
     async stop() {
       await sql.end({ timeout: 1 })
       child.kill('SIGTERM')
@@ -189,9 +189,9 @@ function environment(databaseUrl: string, port: number, settings: Record<string,
   }
 }
 
-export async function residentBytes(pid: number): Promise<number | undefined> {
+export async function peakResidentBytes(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(status)?.[1]
+  const kilobytes = /VmHWM:\s+(\d+) kB/.exec(status)?.[1]
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
 }
 

@@ -83,7 +83,7 @@ interface CachedClient {
  */
 export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
   const tokens = new Map<string, CachedToken>()
-  const hashes = new Map<string, string>()
+  const hashByToken = new Map<string, string>()
   const clients = new Map<string, CachedClient>()
   const ofCommunities: Map<number, unknown>[] = []
   const listeners: ((communityId: number | undefined) => void)[] = []
@@ -137,12 +137,12 @@ export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
 
   return {
     recallToken(token) {
-      const known = hashes.get(token)
+      const known = hashByToken.get(token)
       const hash = known ?? hashToken(token)
       const caller = recall(hash)
       if (caller && known === undefined) {
-        if (hashes.size >= HASHES_KEPT_MAX) hashes.clear()
-        hashes.set(token, hash)
+        if (hashByToken.size >= HASHES_KEPT_MAX) hashByToken.clear()
+        hashByToken.set(token, hash)
       }
       return caller
     },
