@@ -8,15 +8,23 @@ import { startPostman } from './postman.ts'
 const ON_THE_WIRE = 4
 const AHEAD = 16
 const EVENTS = 40
+const QUICK_MS = 50
 
 /** A receiver that has answered quickly, then holds its answers back, with more waiting for it than it can take. */
 async function startWithBusyReceiver() {
   const post = await startPostman()
   const { bank, receiver, worker } = post
   await post.subscribe()
-  await post.credit()
-  await post.deliver()
-  expect(receiver.received).toHaveLength(1)
+  // On a busy machine the first answers take longer than a quick receiver's.
+  await eventually(async () => {
+    await post.credit()
+    await post.deliver()
+    const [last] = await bank.sql<
+      { duration_ms: number }[]
+    >`select duration_ms from attempts order by at desc, id desc limit 1`
+    return last!.duration_ms <= QUICK_MS
+  })
+  receiver.received.length = 0
 
   const heldBack: ServerResponse[] = []
   receiver.answer = (response) => void heldBack.push(response)
@@ -46,8 +54,8 @@ test('a quick receiver has more leased for it than it has places, and gets each 
   const { bank, receiver, answerAll } = await startWithBusyReceiver()
   expect(await countWhere(bank, `status = 'pending' and claims > 0`)).toBe(ON_THE_WIRE + AHEAD)
   await answerAll()
-  expect(receiver.received).toHaveLength(1 + EVENTS)
-  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1 + EVENTS)
+  expect(receiver.received).toHaveLength(EVENTS)
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(EVENTS)
 })
 
 test('what was leased ahead is given back when it has to wait, and nothing more is leased ahead', async () => {
@@ -66,7 +74,7 @@ test('what was leased ahead is judged again when access changes', async () => {
   worker.judgeAnew(bank.communityId)
   await eventually(async () => (await leased()) === ON_THE_WIRE)
   await answerAll()
-  expect(receiver.received).toHaveLength(1 + ON_THE_WIRE)
+  expect(receiver.received).toHaveLength(ON_THE_WIRE)
   expect(await countWhere(bank, `status = 'held'`)).toBe(EVENTS - ON_THE_WIRE)
 })
 
@@ -75,9 +83,9 @@ test('only a quick success lets more be leased, and a failure gives back what wa
   const ahead = leaseAhead<string>((leased) => givenBack.push(leased))
   onTestFinished(ahead.close)
   expect(ahead.room('a')).toBe(0)
-  ahead.noteAnswer('a', true, 51)
+  ahead.noteAnswer('a', true, QUICK_MS + 1)
   expect(ahead.room('a')).toBe(0)
-  ahead.noteAnswer('a', true, 50)
+  ahead.noteAnswer('a', true, QUICK_MS)
   expect(ahead.room('a')).toBe(AHEAD)
   for (const leased of ['one', 'two', 'three']) ahead.put('a', leased)
   expect(ahead.room('a')).toBe(AHEAD - 3)

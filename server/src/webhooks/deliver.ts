@@ -38,7 +38,7 @@ export async function deliver(
   if (isConcealed(claimed, claimed.partner_of_subscription)) {
     return { ...claim, status: 'held', heldReason: CONCEALED }
   }
-  // By the current state of client and partner, the moment it is sent.
+  // By the state of client and partner when it was leased; a change gives back what has not been sent.
   const judge = (access: Access) => lackOfAccess(access, claimed)
   if (judge(claimed) !== undefined) {
     await holdDelivery(deps.sql, communityId, claimed, judge, deps.clock())

@@ -1,5 +1,6 @@
-import { Agent, request } from 'undici'
+import { Agent } from 'undici'
 import { guardedLookup, requireReachable, type Resolve } from './addresses.ts'
+import { post } from './post.ts'
 
 const ANSWER_BYTES_MAX = 16 * 1024
 export const TIMEOUT_MS = 15_000
@@ -65,23 +66,21 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
       durationMs: Math.round(performance.now() - startedAt),
     })
     try {
-      requireReachable(new URL(target), allowPrivateTargets)
+      const url = new URL(target)
+      requireReachable(url, allowPrivateTargets)
       // Redirects are not followed: the receiver that was subscribed is the one that gets it.
-      const answer = await request(target, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'user-agent': 'Hourbank-Webhooks/1', ...headers },
-        body,
-        dispatcher: agent,
-        signal: AbortSignal.timeout(timeoutMs),
-      })
-      const status = answer.statusCode
+      const { status, retryAfter, beginning } = await post(
+        agent,
+        url,
+        { headers: { 'content-type': 'application/json', 'user-agent': 'Hourbank-Webhooks/1', ...headers }, body },
+        { timeoutMs, bytesMax: ANSWER_BYTES_MAX },
+      )
       const ok = status >= 200 && status < 300
-      const response = await readBeginning(answer.body)
-      const retryAfter = [answer.headers['retry-after']].flat()[0]
       return done({
         ok,
         status,
-        response,
+        // Half a character at the cut is replaced.
+        response: storable(beginning.toString('utf8')),
         retryAfter,
         ...(!ok && { errorKind: 'status', error: `answered ${status}` }),
       })
@@ -98,26 +97,6 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
       await agent.destroy()
     },
   }
-}
-
-/**
- * Endless answers are cut; the connection of a cut one is given up. The status was the answer: one that then stalls or
- * breaks off is kept as far as it came.
- */
-async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk)
-      bytes += chunk.length
-      if (bytes >= ANSWER_BYTES_MAX) break
-    }
-  } catch {
-    // As above.
-  }
-  // Half a character at the cut is replaced.
-  return storable(Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8'))
 }
 
 /** PostgreSQL refuses the zero character. */
