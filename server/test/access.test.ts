@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { announceAccessChange } from '../src/db/channel.ts'
 import { connect } from '../src/db/connect.ts'
+import { openAccess } from '../src/http/access/access.ts'
 import { hashSecret, newToken } from '../src/http/secrets.ts'
 import { revokeClient, rotateSecret } from '../src/partners/change-client.ts'
 import { changePartner } from '../src/partners/change-partner.ts'
@@ -490,4 +491,21 @@ describe('when the listening connection fails', () => {
     proxy.mend()
     await eventually(() => isCacheTrusted(bank.url))
   })
+})
+
+test('whoever keeps something of a community is told when its access changes', async () => {
+  const { sql, databaseUrl, communityId } = await startBank()
+  const listening = connect(databaseUrl, { connectionsMax: 1, name: 'test' })
+  const access = openAccess(sql, listening, sql)
+  onTestFinished(async () => {
+    await access.close()
+    await listening.end()
+  })
+  await eventually(() => access.isCacheTrusted())
+  const told: unknown[] = []
+  access.onChange((changed) => told.push(changed))
+  await announceAccessChange(sql, { communityId, tokenHash: 'ab' })
+  await announceAccessChange(sql, { communityId })
+  await eventually(() => told.length > 0)
+  expect(told).toEqual([communityId])
 })

@@ -81,6 +81,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const ahead = leaseAhead<Leased>(giveBack)
   const pending = new Set<Promise<void>>()
   let closing = false
+  // Of access: what was leased during a change may have been judged before it.
+  let generation = 0
 
   // Apart, so that a community that writes without pause does not keep the others' deliveries from being claimed.
   const fanningOut = repeat(fanOutAll, () => closing)
@@ -139,11 +141,13 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       const room = roomFor(communityId, subscriptions)
       if (room.length === 0) continue
       const goingBy = new Map(subscriptions.map(({ id, set_going_at }) => [id, set_going_at]))
+      const seenGeneration = generation
       for (const claimed of await claimDeliveries(sql, communityId, room, clock(), LEASE_MS)) {
         const key = keyOf(communityId, claimed.subscription_id)
         const breakerKey = `${key} ${goingBy.get(claimed.subscription_id)!}`
         const leased = { communityId, claimed, breakerKey }
-        if (count(key) < PER_SUBSCRIPTION_MAX) start(leased)
+        if (closing || seenGeneration !== generation) giveBack(leased)
+        else if (count(key) < PER_SUBSCRIPTION_MAX) start(leased)
         else ahead.put(key, leased)
       }
     }
@@ -275,8 +279,10 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   return {
     wake,
     idle,
-    judgeAnew: (communityId) =>
-      ahead.giveBack((leased) => communityId === undefined || leased.communityId === communityId),
+    judgeAnew(communityId) {
+      generation += 1
+      ahead.giveBack((leased) => communityId === undefined || leased.communityId === communityId)
+    },
     async close() {
       clearInterval(timer)
       closing = true
