@@ -65,12 +65,18 @@ export function complaintsOf(page: Page): string[] {
   return complaints
 }
 
+/** While it fades in, a dialog has less contrast than it will have. What turns for as long as one waits does not count. */
+const AT_REST = `
+  document.getAnimations().every((one) => one.playState !== 'running' || one.effect.getTiming().iterations === Infinity) &&
+  [...document.querySelectorAll('[role=dialog]')].every((dialog) => getComputedStyle(dialog).opacity === '1')`
+
 /** What holds for every page as it stands: no violation in either scheme, no sideways scrolling on a small screen. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     // The page follows by a script: looked at in between, it would be half light and half dark.
     await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme)
+    await expect.poll(() => page.evaluate(AT_REST), { message: 'something on the page keeps moving' }).toBe(true)
     const { violations } = await new AxeBuilder({ page }).withTags(STANDARDS).analyze()
     expect(
       violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })),
