@@ -14,7 +14,7 @@ const QUICK_MS = 50
 async function startWithBusyReceiver() {
   const post = await startPostman()
   const { bank, receiver, worker } = post
-  await post.subscribe()
+  const { id } = await post.subscribe()
   // On a busy machine the first answers take longer than a quick receiver's.
   await eventually(async () => {
     await post.credit()
@@ -32,16 +32,18 @@ async function startWithBusyReceiver() {
   worker.wake()
   await eventually(() => heldBack.length === ON_THE_WIRE)
   return {
-    bank,
-    receiver,
-    worker,
+    ...post,
     async answerAll(): Promise<void> {
       receiver.answer = (response) => response.writeHead(204).end()
       for (const response of heldBack) response.writeHead(204).end()
       await worker.idle()
     },
     /** By when they are due again: what is leased is due when the lease ends. */
-    leased: () => countWhere(bank, `status = 'pending' and next_attempt_at > created_at + interval '20 seconds'`),
+    leased: () =>
+      countWhere(
+        bank,
+        `subscription_id = ${id} and status = 'pending' and next_attempt_at > created_at + interval '20 seconds'`,
+      ),
   }
 }
 
@@ -59,10 +61,16 @@ test('a quick receiver has more leased for it than it has places, and gets each 
 })
 
 test('what was leased ahead is given back when it has to wait, and nothing more is leased ahead', async () => {
-  const { bank, worker, leased, answerAll } = await startWithBusyReceiver()
+  const { bank, receiver, worker, subscribe, credit, leased, answerAll } = await startWithBusyReceiver()
   await eventually(async () => (await leased()) === ON_THE_WIRE)
+  // What reaches another receiver tells that there was a round in which more could have been leased.
+  const holdBack = receiver.answer
+  receiver.answer = (response, received) =>
+    received.path === '/other' ? response.writeHead(204).end() : holdBack(response, received)
+  await subscribe({ target_url: receiver.url.replace('/hook', '/other') })
+  await credit()
   worker.wake()
-  await eventually(async () => (await countWhere(bank, `claims > 0`)) > 0)
+  await eventually(() => receiver.received.some(({ path }) => path === '/other'))
   expect(await leased()).toBe(ON_THE_WIRE)
   await answerAll()
   expect(await countWhere(bank, `status <> 'delivered'`)).toBe(0)

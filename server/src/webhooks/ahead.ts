@@ -1,4 +1,4 @@
-/** For one subscription beyond those on the wire; they are gone in AHEAD / 4 answers. */
+/** For one subscription, beyond the four on the wire. */
 const AHEAD_MAX = 16
 /** Only for a receiver whose last answer was a success, and this quick. */
 const QUICK_MS = 50
@@ -31,19 +31,6 @@ export interface Ahead<Leased> {
 export function leaseAhead<Leased>(giveBackOne: (leased: Leased) => void): Ahead<Leased> {
   const waiting = new Map<string, Waiting<Leased>[]>()
   const quick = new Set<string>()
-
-  function giveBackWhere(which: (one: Waiting<Leased>) => boolean): void {
-    for (const [key, queue] of waiting) {
-      const given = queue.filter(which)
-      if (given.length === queue.length) waiting.delete(key)
-      else if (given.length > 0)
-        waiting.set(
-          key,
-          queue.filter((one) => !given.includes(one)),
-        )
-      for (const { leased } of given) giveBackOne(leased)
-    }
-  }
 
   /** Whatever is leased for it next would have to wait as well. */
   function slowDown(key: string): void {
@@ -78,7 +65,15 @@ export function leaseAhead<Leased>(giveBackOne: (leased: Leased) => void): Ahead
       if (ok && durationMs <= QUICK_MS) quick.add(key)
       else slowDown(key)
     },
-    giveBack: (which = () => true) => giveBackWhere(({ leased }) => which(leased)),
+    giveBack(which = () => true) {
+      for (const [key, queue] of waiting) {
+        waiting.set(
+          key,
+          queue.filter(({ leased }) => !which(leased)),
+        )
+        for (const { leased } of queue) if (which(leased)) giveBackOne(leased)
+      }
+    },
     close: () => clearInterval(timer),
   }
 }
