@@ -131,7 +131,7 @@ function startDeliveries({
     sql,
     log,
     box,
-    mayLeaseAhead: access.isCacheTrusted,
+    mayReadAhead: access.isCacheTrusted,
     sender:
       sender ?? createSender({ resolve: resolveBySystem, allowPrivateTargets: config.webhookAllowPrivateTargets }),
   })

@@ -469,9 +469,35 @@ test('who closes gives back what is still on the wire, uncounted; another sends 
   const [row] = await post.bank.sql`select status, attempts, next_attempt_at <= now() as due from deliveries`
   expect(row).toEqual({ status: 'pending', attempts: 0, due: true })
   expect(await post.bank.sql`select from attempts`).toHaveLength(0)
+  post.receiver.answer = (response) => response.writeHead(204).end()
+  await post.startWorker(() => new Date())
+  expect(post.receiver.received).toHaveLength(2)
 })
 
-test('what a dead worker held is taken over when its lease ends, within thirty seconds; its late word is ignored', async () => {
+test('a worker keeps what it has under way, as long as it lives', async () => {
+  const post = await startPostman()
+  let nowMs = post.now()
+  const [first, second] = [await post.startWorker(() => new Date(nowMs)), await post.startWorker(() => new Date(nowMs))]
+  await post.subscribe()
+  await post.credit()
+  const waiting: (() => void)[] = []
+  post.receiver.answer = (response) => void waiting.push(() => response.writeHead(204).end())
+  first.worker.wake()
+  await eventually(() => waiting.length === 1)
+  for (let seconds = 5; seconds <= 30; seconds += 5) {
+    nowMs += 5 * SECOND_MS
+    first.worker.wake()
+    const until = new Date(nowMs + 10 * SECOND_MS)
+    await eventually(async () => (await post.bank.sql`select from delivery_leases where until = ${until}`).length === 1)
+    await second.deliver()
+  }
+  waiting[0]!()
+  await first.worker.idle()
+  expect(post.receiver.received).toHaveLength(1)
+  expect(await post.bank.sql`select from deliveries where status = 'delivered'`).toHaveLength(1)
+})
+
+test('what a dead worker held is taken over when its lease ends, after ten seconds; its late word is ignored', async () => {
   const post = await startPostman()
   const { id } = await post.subscribe()
   await post.credit()
@@ -483,11 +509,11 @@ test('what a dead worker held is taken over when its lease ends, within thirty s
   // Another worker, whose clock is the test's: it takes nothing that is leased, and all that no longer is.
   let nowMs = startedAt
   const other = await post.startWorker(() => new Date(nowMs))
-  nowMs = startedAt + 20 * SECOND_MS
+  nowMs = startedAt + 9 * SECOND_MS
   await other.deliver()
   expect(post.receiver.received).toHaveLength(1)
   post.receiver.answer = (response) => response.writeHead(204).end()
-  nowMs = startedAt + 29 * SECOND_MS
+  nowMs = startedAt + 11 * SECOND_MS
   await other.deliver()
   expect(post.receiver.received.map((received) => received.id)).toEqual(Array(2).fill(post.receiver.received[0]!.id))
   waiting[0]!()

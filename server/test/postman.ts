@@ -25,10 +25,12 @@ export interface PostmanOptions {
   sender?: (receiver: Receiver) => Sender
   /** From 0 to 1; in the middle there is no jitter. */
   random?: () => number
+  /** How long what was read ahead may wait. */
+  staleMs?: number
 }
 
 /** A bank whose deliveries go out when the test says so, by the test's clock. */
-export async function startPostman({ sender = trustingSender, random = () => 0.5 }: PostmanOptions = {}) {
+export async function startPostman({ sender = trustingSender, random = () => 0.5, staleMs }: PostmanOptions = {}) {
   const receiver = await startReceiver()
   const bank = await startBank({ config: { role: 'api' } })
   const token = await bank.token()
@@ -47,6 +49,7 @@ export async function startPostman({ sender = trustingSender, random = () => 0.5
       random,
       poll: false,
       closeTimeoutMs: 200,
+      staleMs,
     })
     onTestFinished(async () => {
       await started.close()

@@ -45,13 +45,11 @@ export async function findAnySubscription(
   return row
 }
 
-/** Counts stop at a limit: an endpoint that is dead for long has a hundred thousand waiting. */
+/**
+ * Counts stop at a limit: an endpoint that is dead for long has a hundred thousand waiting. They spell out the status,
+ * which the indexes of what is due and of what is held are for.
+ */
 function selectSubscriptions(sql: Queries, communityId: number) {
-  const countDeliveries = (status: string) => sql`
-    select count(*) as found from (
-      select from deliveries d
-      where d.community_id = ${communityId} and d.subscription_id = s.id and d.status = ${status}
-      limit ${COUNT_MAX + 1}) few`
   return sql`
     select s.id, s.event_types, s.target_url, s.status, s.status_reason, s.status_changed_at, s.failing_since,
       s.last_success_at, s.created_at, s.updated_at, p.id as partner_id, p.name as partner_name,
@@ -60,7 +58,16 @@ function selectSubscriptions(sql: Queries, communityId: number) {
     from subscriptions s
     join partners p on p.community_id = ${communityId} and p.id = s.partner_id
     join clients c on c.community_id = ${communityId} and c.id = s.client_id,
-    lateral (${countDeliveries('pending')}) waiting, lateral (${countDeliveries('held')}) held, lateral (
+    lateral (
+      select count(*) as found from (
+        select from deliveries
+        where community_id = ${communityId} and subscription_id + 0 = s.id and status = 'pending'
+        limit ${COUNT_MAX + 1}) few
+    ) waiting, lateral (
+      select count(*) as found from (
+        select from deliveries where community_id = ${communityId} and subscription_id = s.id and status = 'held'
+        limit ${COUNT_MAX + 1}) few
+    ) held, lateral (
       select count(*) as found from (
         select from attempts a
         join deliveries d on d.community_id = ${communityId} and d.id = a.delivery_id
@@ -73,6 +80,7 @@ function selectSubscriptions(sql: Queries, communityId: number) {
 /** A delivery in the list: the last attempt tells how it stands. */
 export interface DeliveryRow extends Omit<Delivery, 'event_id' | 'attempts'> {
   event_uuid: string
+  place: number
   attempts_count: number
   last_attempt: Omit<Attempt, 'response'> | null
 }
@@ -84,7 +92,7 @@ export interface DeliveryFilters {
   until?: string
 }
 
-/** The newest first. */
+/** Those of the newest events first. */
 export async function listDeliveriesOf(
   sql: Queries,
   communityId: number,
@@ -94,16 +102,16 @@ export async function listDeliveriesOf(
 ): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
     with chosen as materialized (
-      select ${deliveryColumns(sql)}
+      select ${deliveryColumns(sql)}, d.event_id as place
       from deliveries d
       join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
       where d.community_id = ${communityId} and d.subscription_id = ${subscriptionId}
-        ${after ? sql`and d.id < ${after.id}` : sql``}
+        ${after ? sql`and d.event_id < ${after.id}` : sql``}
         ${status === undefined ? sql`` : sql`and d.status = ${status}`}
         ${event_type === undefined ? sql`` : sql`and e.type = ${event_type}`}
         ${from === undefined ? sql`` : sql`and d.created_at >= ${from}::timestamptz`}
         ${until === undefined ? sql`` : sql`and d.created_at < ${until}::timestamptz`}
-      order by d.id desc limit ${limit + 1}
+      order by d.event_id desc limit ${limit + 1}
     )
     select d.*, tries.found as attempts_count, tries.last as last_attempt
     from chosen d, lateral (
@@ -111,7 +119,7 @@ export async function listDeliveriesOf(
         'status', a.status, 'error_kind', a.error_kind, 'error', a.error) order by a.at desc, a.id desc))[1] as last
       from attempts a where a.community_id = ${communityId} and a.delivery_id = d.id
     ) tries
-    order by d.id desc`
+    order by d.place desc`
 }
 
 function deliveryColumns(sql: Queries) {

@@ -78,7 +78,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
       const { id } = await requireSubscription(request.community.id, request.params.id)
       const list = await readListRequest(sql, await epoch(), `admin deliveries of ${id}`, request.query)
       const found = await listDeliveriesOf(sql, request.community.id, id, list, request.query)
-      const { rows, meta } = finishList(list, found, (row) => ({ id: row.id }), request, reply, config.publicUrl)
+      const { rows, meta } = finishList(list, found, (row) => ({ id: row.place }), request, reply, config.publicUrl)
       return { data: rows.map(presentDelivery), meta }
     },
   })
@@ -200,7 +200,7 @@ function presentCount(found: number) {
   return { count: Math.min(found, COUNT_MAX), more: found > COUNT_MAX }
 }
 
-function presentDelivery({ event_uuid, last_attempt, ...rest }: DeliveryRow) {
+function presentDelivery({ event_uuid, place: _place, last_attempt, ...rest }: DeliveryRow) {
   // Times inside JSON come from PostgreSQL with their zone spelled out.
   const last = last_attempt && { ...last_attempt, at: last_attempt.at.replace('+00:00', 'Z') }
   return { ...rest, event_id: `evt_${event_uuid}`, last_attempt: last }

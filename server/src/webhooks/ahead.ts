@@ -2,56 +2,56 @@
 const AHEAD_MAX = 16
 /** Only for a receiver whose last answer was a success, and this quick. */
 const QUICK_MS = 50
-/** Access and visibility are judged when a delivery is leased: what has not been sent by then is given back. */
+/** Access and visibility are judged when a delivery is read: what has not been sent by then is given back. */
 const STALE_MS = 250
 
-interface Waiting<Leased> {
-  leased: Leased
+interface Waiting<Taken> {
+  taken: Taken
   sinceMs: number
 }
 
 /**
- * Deliveries that are leased before there is a place on the wire for them. Quick receivers would otherwise wait for the
- * next round of leases after every answer, and each round would be made for a handful.
+ * Deliveries that are read before there is a place on the wire for them. Quick receivers would otherwise wait for the
+ * next round of reading after every answer, and each round would be made for a handful.
  */
-export interface Ahead<Leased> {
-  /** How many more may be leased for this subscription. */
+export interface Ahead<Taken> {
+  /** How many more may be read for this subscription. */
   room(key: string): number
-  /** Time to lease more, and enough of them to be worth a round. */
+  /** Time to read more, and enough of them to be worth a round. */
   isLow(key: string): boolean
-  put(key: string, leased: Leased): void
+  put(key: string, taken: Taken): void
   /** The next one, unless those that wait have waited for too long. */
-  take(key: string): Leased | undefined
+  take(key: string): Taken | undefined
   noteAnswer(key: string, ok: boolean, durationMs: number): void
   /** Gives back all that fit. */
-  giveBack(which?: (leased: Leased) => boolean): void
+  giveBack(which?: (taken: Taken) => boolean): void
   close(): void
 }
 
-export function leaseAhead<Leased>(giveBackOne: (leased: Leased) => void): Ahead<Leased> {
-  const waiting = new Map<string, Waiting<Leased>[]>()
+export function readAhead<Taken>(giveBackOne: (taken: Taken) => void, staleMs = STALE_MS): Ahead<Taken> {
+  const waiting = new Map<string, Waiting<Taken>[]>()
   const quick = new Set<string>()
 
-  /** Whatever is leased for it next would have to wait as well. */
+  /** Whatever is read for it next would have to wait as well. */
   function slowDown(key: string): void {
     quick.delete(key)
     const queue = waiting.get(key) ?? []
     waiting.delete(key)
-    for (const { leased } of queue) giveBackOne(leased)
+    for (const { taken } of queue) giveBackOne(taken)
   }
 
   const count = (key: string) => waiting.get(key)?.length ?? 0
-  const isStale = ({ sinceMs }: Waiting<Leased>) => performance.now() - sinceMs > STALE_MS
+  const isStale = ({ sinceMs }: Waiting<Taken>) => performance.now() - sinceMs > staleMs
   const timer = setInterval(() => {
     for (const [key, queue] of waiting) if (queue.some(isStale)) slowDown(key)
-  }, STALE_MS)
+  }, staleMs)
   timer.unref()
 
   return {
     room: (key) => (quick.has(key) ? AHEAD_MAX - count(key) : 0),
     isLow: (key) => count(key) <= AHEAD_MAX / 2,
-    put(key, leased) {
-      const one = { leased, sinceMs: performance.now() }
+    put(key, taken) {
+      const one = { taken, sinceMs: performance.now() }
       const queue = waiting.get(key)
       if (queue) queue.push(one)
       else waiting.set(key, [one])
@@ -59,7 +59,7 @@ export function leaseAhead<Leased>(giveBackOne: (leased: Leased) => void): Ahead
     take(key) {
       const queue = waiting.get(key)
       if (queue?.[0] && isStale(queue[0])) slowDown(key)
-      return waiting.get(key)?.shift()?.leased
+      return waiting.get(key)?.shift()?.taken
     },
     noteAnswer(key, ok, durationMs) {
       if (ok && durationMs <= QUICK_MS) quick.add(key)
@@ -69,9 +69,9 @@ export function leaseAhead<Leased>(giveBackOne: (leased: Leased) => void): Ahead
       for (const [key, queue] of waiting) {
         waiting.set(
           key,
-          queue.filter(({ leased }) => !which(leased)),
+          queue.filter(({ taken }) => !which(taken)),
         )
-        for (const { leased } of queue) if (which(leased)) giveBackOne(leased)
+        for (const { taken } of queue) if (which(taken)) giveBackOne(taken)
       }
     },
     close: () => clearInterval(timer),

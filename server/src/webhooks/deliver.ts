@@ -7,8 +7,8 @@ import {
   disableSubscription,
   holdDelivery,
   type Access,
-  type ClaimedDelivery,
   type Completion,
+  type DueDelivery,
   type LostDelivery,
 } from './delivery-queries.ts'
 import { scopesFor } from './event-types.ts'
@@ -27,39 +27,38 @@ export interface DeliverDeps {
   random: () => number
 }
 
-/** Judges, renders, signs and sends one claimed delivery; says what became of it. Undefined: it is held back. */
+/** Judges, renders, signs and sends one delivery; says what became of it. Undefined: there is nothing to write down. */
 export async function deliver(
   deps: DeliverDeps,
   communityId: number,
-  claimed: ClaimedDelivery | LostDelivery,
+  due: DueDelivery | LostDelivery,
 ): Promise<Completion | undefined> {
-  const claim = { id: claimed.id, subscriptionId: claimed.subscription_id, claims: claimed.claims }
-  if (claimed.event_uuid === null) return { ...claim, status: 'failed' }
-  if (isConcealed(claimed, claimed.partner_of_subscription)) {
-    return { ...claim, status: 'held', heldReason: CONCEALED }
-  }
-  // By the state of client and partner when it was leased; a change gives back what has not been sent.
-  const judge = (access: Access) => lackOfAccess(access, claimed)
-  if (judge(claimed) !== undefined) {
-    await holdDelivery(deps.sql, communityId, claimed, judge, deps.clock())
+  const { id, subscription_id: subscriptionId, claims, attempts } = due
+  const word = { id, subscriptionId, claims, attempts }
+  if (due.event_uuid === null) return { ...word, status: 'failed' }
+  if (isConcealed(due, due.recipient.partner_id)) return { ...word, status: 'held', heldReason: CONCEALED }
+  // By the state of client and partner when it was read; a change has what has not been sent read again.
+  const judge = (access: Access) => lackOfAccess(access, due)
+  if (judge(due.recipient) !== undefined) {
+    await holdDelivery(deps.sql, communityId, due, judge, deps.clock())
     return undefined
   }
   const at = deps.clock()
   try {
-    const outcome = await send(deps, communityId, claimed, at)
+    const outcome = await send(deps, communityId, due, at)
     if (outcome.status === GONE) {
       const reason = 'The receiver answered 410 Gone'
-      await disableSubscription(deps.sql, communityId, claimed.subscription_id, reason, deps.clock())
+      await disableSubscription(deps.sql, communityId, subscriptionId, reason, deps.clock())
     }
-    return { ...claim, attempt: { ...outcome, at }, ...fate(deps, claimed, outcome) }
+    return { ...word, attempt: { ...outcome, at }, ...fate(deps, due, outcome) }
   } catch (error) {
-    if (!(error instanceof SenderClosed)) throw error
-    // For another node, at once.
-    return { ...claim, status: 'pending', nextAttemptAt: at }
+    // It is due as it was, for another node.
+    if (error instanceof SenderClosed) return undefined
+    throw error
   }
 }
 
-function lackOfAccess(access: Access, { type }: ClaimedDelivery): string | undefined {
+function lackOfAccess(access: Access, { type }: DueDelivery): string | undefined {
   if (access.partner_status !== 'active') return 'The partner is suspended'
   if (access.client_status !== 'active') return 'The client that made the subscription is revoked'
   const scopes = commonScopes(access.client_scopes, access.partner_scopes)
@@ -70,29 +69,31 @@ function lackOfAccess(access: Access, { type }: ClaimedDelivery): string | undef
 async function send(
   { sql, box, sender }: DeliverDeps,
   communityId: number,
-  claimed: ClaimedDelivery,
+  due: DueDelivery,
   at: Date,
 ): Promise<Outcome> {
-  const webhookId = `evt_${claimed.event_uuid}`
-  const scopes = commonScopes(claimed.client_scopes, claimed.partner_scopes)
-  const data = renderEvent(claimed, { partnerId: claimed.partner_of_subscription, scopes })
+  const { recipient } = due
+  const webhookId = `evt_${due.event_uuid}`
+  const scopes = commonScopes(recipient.client_scopes, recipient.partner_scopes)
+  const data = renderEvent(due, { partnerId: recipient.partner_id, scopes })
   if (data.email) {
-    const { client_id: clientId, client_public_id: clientName, member_id: memberId } = claimed
-    await insertEmailReads(sql, communityId, [{ clientId, clientName, requestId: webhookId, memberIds: [memberId!] }])
+    const { client_id: clientId, client_public_id: clientName } = recipient
+    const memberIds = [due.member_id!]
+    await insertEmailReads(sql, communityId, [{ clientId, clientName, requestId: webhookId, memberIds }])
   }
-  const body = JSON.stringify({ type: claimed.type, timestamp: claimed.event_created_at, data })
-  const secrets = [claimed.secret, claimed.previous_secret].flatMap((sealed) => (sealed ? [box.open(sealed)] : []))
-  return sender.send(claimed.target_url, signedHeaders(webhookId, at, body, secrets), body)
+  const body = JSON.stringify({ type: due.type, timestamp: due.event_created_at, data })
+  const secrets = recipient.secrets.map((sealed) => box.open(Buffer.from(sealed, 'base64')))
+  return sender.send(recipient.target_url, signedHeaders(webhookId, at, body, secrets), body)
 }
 
 function fate(
   { clock, random }: DeliverDeps,
-  claimed: ClaimedDelivery,
+  { attempts }: DueDelivery,
   outcome: Outcome,
 ): Pick<Completion, 'status' | 'nextAttemptAt'> {
   if (outcome.ok) return { status: 'delivered' }
   const now = clock()
   const retryAfterMs = readRetryAfter(outcome.retryAfter, now)
-  const nextAttemptAt = nextAttempt(claimed.attempts + 1, now, retryAfterMs, random())
+  const nextAttemptAt = nextAttempt(attempts + 1, now, retryAfterMs, random())
   return nextAttemptAt ? { status: 'pending', nextAttemptAt } : { status: 'failed' }
 }

@@ -13,8 +13,40 @@ export interface Access {
   client_scopes: string[]
 }
 
-/** A delivery that this worker holds until its lease ends, with all that is needed to judge, render and sign it. */
-export interface ClaimedDelivery extends StoredEvent, Access {
+/** Leases subscriptions that no other worker has, and renews this one's. Returns which. In the order of their ids, as everywhere. */
+export async function takeLeases(
+  sql: Queries,
+  communityId: number,
+  worker: string,
+  subscriptionIds: number[],
+  now: Date,
+  until: Date,
+): Promise<number[]> {
+  const rows = await sql<{ subscription_id: number }[]>`
+    insert into delivery_leases as l (community_id, subscription_id, worker, until)
+    select ${communityId}, id, ${worker}, ${until} from unnest(${subscriptionIds}::int8[]) as i(id) order by id
+    on conflict (community_id, subscription_id) do update set worker = excluded.worker, until = excluded.until
+      where l.worker = excluded.worker or l.until <= ${now}
+    returning subscription_id`
+  return rows.map((row) => row.subscription_id)
+}
+
+export async function giveUpLeases(sql: Queries, communityId: number, worker: string): Promise<void> {
+  await sql`delete from delivery_leases where community_id = ${communityId} and worker = ${worker}`
+}
+
+/** To whom: all that is needed to judge, sign and send. As it is when its deliveries are read. */
+export interface Recipient extends Access {
+  target_url: string
+  /** Encrypted, in base64: the present one, and during a rotation the one before. */
+  secrets: string[]
+  partner_id: number
+  client_id: number
+  client_public_id: string
+}
+
+/** A delivery that is due, with its event. */
+export interface DueDelivery extends StoredEvent {
   id: number
   subscription_id: number
   claims: number
@@ -22,70 +54,68 @@ export interface ClaimedDelivery extends StoredEvent, Access {
   event_uuid: string
   event_created_at: string
   member_id: number | null
-  target_url: string
-  secret: Buffer
-  previous_secret: Buffer | null
-  partner_of_subscription: number
-  client_id: number
-  client_public_id: string
+  recipient: Recipient
 }
 
-/** A claimed delivery whose event has been pruned: there is nothing left to send. */
+/** A due delivery whose event has been pruned: there is nothing left to send. */
 export interface LostDelivery {
   id: number
   subscription_id: number
   claims: number
+  attempts: number
   event_uuid: null
 }
 
 /**
- * Leases due deliveries: at most so many per subscription, so that a dead endpoint with a long backlog does not starve
- * the others. A worker that dies leaves a lease that ends. The sum is that of the index of what is due (migration 0012).
+ * Due deliveries of subscriptions that this worker has leased, but for those that it has already: at most so many per
+ * subscription, so that a dead endpoint with a long backlog does not starve the others. The sum is that of the index of
+ * what is due (migration 0012).
  */
-export async function claimDeliveries(
+export async function readDueDeliveries(
   sql: Queries,
   communityId: number,
+  worker: string,
   room: { subscriptionId: number; free: number }[],
+  exceptIds: number[],
   now: Date,
-  leaseMs: number,
-): Promise<(ClaimedDelivery | LostDelivery)[]> {
-  return sql<(ClaimedDelivery | LostDelivery)[]>`
-    with receiver as materialized (
-      select s.id as subscription_id, r.free, s.target_url, s.secret,
-        case when s.previous_secret_until > ${now} then s.previous_secret end as previous_secret,
-        s.partner_id as partner_of_subscription, p.status as partner_status, p.scopes as partner_scopes,
-        c.id as client_id, c.public_id as client_public_id, c.status as client_status, c.scopes as client_scopes
+): Promise<(DueDelivery | LostDelivery)[]> {
+  const rows = await sql<((DueDelivery | LostDelivery) & { recipient: Recipient | null })[]>`
+    with recipient as materialized (
+      select s.id, r.free, jsonb_build_object('target_url', s.target_url,
+        'secrets', array_remove(array[encode(s.secret, 'base64'),
+          case when s.previous_secret_until > ${now} then encode(s.previous_secret, 'base64') end], null),
+        'partner_id', s.partner_id, 'partner_status', p.status, 'partner_scopes', p.scopes, 'client_id', c.id,
+        'client_public_id', c.public_id, 'client_status', c.status, 'client_scopes', c.scopes) as facts
       from unnest(${room.map((one) => one.subscriptionId)}::int8[], ${room.map((one) => one.free)}::int4[]) as r(id, free)
       join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active'
+      join delivery_leases l on l.community_id = ${communityId} and l.subscription_id = s.id and l.worker = ${worker}
       join partners p on p.community_id = ${communityId} and p.id = s.partner_id
       join clients c on c.community_id = ${communityId} and c.id = s.client_id
-    ), due as materialized (
-      select d.id from receiver r, lateral (
-        select id from deliveries
-        where community_id = ${communityId} and subscription_id + 0 = r.subscription_id and status = 'pending'
-          and next_attempt_at <= ${now}
-        order by next_attempt_at, id limit r.free for update skip locked) d
-    ), claimed as (
-      update deliveries set claims = claims + 1, next_attempt_at = ${new Date(now.getTime() + leaseMs)}
-      where community_id = ${communityId} and id = any (array(select id from due))
-      returning id, subscription_id, event_id, event_created_at, claims, attempts
     )
-    select d.id, d.subscription_id, d.claims, d.attempts, e.uuid as event_uuid, e.type, e.partner_id, e.member_id, e.data,
-      e.created_at as event_created_at, coalesce(m.visible, true) as member_visible, r.target_url, r.secret,
-      r.previous_secret, r.partner_of_subscription, r.partner_status, r.partner_scopes, r.client_id, r.client_public_id,
-      r.client_status, r.client_scopes
-    from claimed d
-    join receiver r using (subscription_id)
+    select d.id, r.id as subscription_id, d.claims, d.attempts, e.uuid as event_uuid, e.type, e.partner_id, e.member_id,
+      e.data, e.created_at as event_created_at, coalesce(m.visible, true) as member_visible,
+      case when d.place = 1 then r.facts end as recipient
+    from recipient r, lateral (
+      select id, claims, attempts, event_id, event_created_at, row_number() over (order by next_attempt_at, id) as place
+      from deliveries
+      where community_id = ${communityId} and subscription_id + 0 = r.id and status = 'pending'
+        and next_attempt_at <= ${now} and id <> all (${exceptIds}::int8[])
+      order by next_attempt_at, id limit r.free) d
     left join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
     left join members m on m.community_id = ${communityId} and m.id = e.member_id
-    order by d.id`
+    order by r.id, d.place`
+  // Told once per subscription: read anew with each of its deliveries it would take longer than the event.
+  let recipient: Recipient | null = null
+  for (const row of rows) row.recipient = recipient = row.recipient ?? recipient
+  return rows
 }
 
 export interface Completion {
   id: number
   subscriptionId: number
-  /** Only whoever still holds the last claim completes. */
+  /** As they were when it was read: a word that comes later than another one, or than a new start, does not count. */
   claims: number
+  attempts: number
   status: 'pending' | 'held' | 'delivered' | 'failed'
   heldReason?: string | undefined
   nextAttemptAt?: Date | undefined
@@ -104,8 +134,8 @@ export interface Completion {
 }
 
 /**
- * Deliveries and attempt log in one statement. Rows are locked in the order of their ids, as everywhere; claim and
- * status are judged on what was locked, and what is left is looked up one by one.
+ * Deliveries and attempt log in one statement. Rows are locked in the order of their ids, as everywhere; whether a word
+ * still counts is judged on what was locked, and what is left is looked up one by one.
  */
 export async function completeDeliveries(
   sql: Queries,
@@ -117,22 +147,22 @@ export async function completeDeliveries(
   await sql`
     with input as materialized (
       select * from unnest(${column((one) => one.id)}::int8[], ${column((one) => one.claims)}::int4[],
-        ${column((one) => one.status)}::text[], ${column((one) => one.heldReason)}::text[],
+        ${column((one) => one.attempts)}::int4[], ${column((one) => one.status)}::text[], ${column((one) => one.heldReason)}::text[],
         ${column((one) => one.nextAttemptAt?.toISOString())}::timestamptz[], ${column((one) => one.attempt?.at.toISOString())}::timestamptz[],
         ${column((one) => one.attempt?.durationMs)}::int4[], ${column((one) => one.attempt?.status)}::int4[],
         ${column((one) => one.attempt?.errorKind)}::text[], ${column((one) => one.attempt?.error)}::text[],
         ${column((one) => one.attempt?.response)}::text[]
-      ) as i(id, claims, status, held_reason, next_attempt_at, sent_at, duration_ms, http_status, error_kind, error, response)
+      ) as i(id, claims, attempts, status, held_reason, next_attempt_at, sent_at, duration_ms, http_status, error_kind, error, response)
     ), locked as materialized (
-      select id, claims, status from deliveries
+      select id, claims, attempts, status from deliveries
       where community_id = ${communityId} and id = any (${column((one) => one.id)}::int8[])
       order by id for no key update
     ), valid as materialized (
-      select i.* from input i join locked l on l.id = i.id and l.claims = i.claims where l.status = 'pending'
+      select i.* from input i join locked l using (id, claims, attempts) where l.status = 'pending'
     ), completed as (
       update deliveries d set status = v.status, held_reason = v.held_reason,
         next_attempt_at = coalesce(v.next_attempt_at, d.next_attempt_at),
-        attempts = d.attempts + case when v.sent_at is null then 0 else 1 end,
+        attempts = v.attempts + case when v.sent_at is null then 0 else 1 end,
         finished_at = case when v.status in ('delivered', 'failed') then ${now}::timestamptz end
       from valid v
       where d.community_id = ${communityId} and d.id = v.id
@@ -180,7 +210,7 @@ export async function noteHealth(
 export async function holdDelivery(
   sql: Sql,
   communityId: number,
-  { id, claims, partner_of_subscription: partnerId, client_id: clientId }: ClaimedDelivery,
+  { id, claims, recipient: { partner_id: partnerId, client_id: clientId } }: DueDelivery,
   judge: (access: Access) => string | undefined,
   now: Date,
 ): Promise<void> {

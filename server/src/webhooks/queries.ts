@@ -80,6 +80,9 @@ export async function deleteSubscription(
   id: number,
 ): Promise<Subscription | undefined> {
   const [row] = await sql<Subscription[]>`
+    with unleased as (
+      delete from delivery_leases where community_id = ${communityId} and subscription_id = ${id}
+    )
     delete from subscriptions where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
     returning ${columns(sql)}`
   return row
@@ -124,8 +127,13 @@ async function setGoing(tx: Queries, communityId: number, subscriptionId: number
     where community_id = ${communityId} and id = ${subscriptionId}`
 }
 
-type DeliveryRow = Omit<Delivery, 'event_id'> & { event_uuid: string }
+export interface DeliveryRow extends Omit<Delivery, 'event_id'> {
+  event_uuid: string
+  /** In the list. */
+  place: number
+}
 
+/** In the order of their events. */
 export async function listDeliveries(
   sql: Queries,
   communityId: number,
@@ -134,9 +142,9 @@ export async function listDeliveries(
   status: string | undefined,
 ): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
-    ${selectDeliveries(sql, communityId)} and d.subscription_id = ${subscriptionId} and d.id > ${after?.id ?? 0}
+    ${selectDeliveries(sql, communityId)} and d.subscription_id = ${subscriptionId} and d.event_id > ${after?.id ?? 0}
       ${status === undefined ? sql`` : sql`and d.status = ${status}`}
-    order by d.id limit ${limit + 1}`
+    order by d.event_id limit ${limit + 1}`
 }
 
 export async function findDelivery(sql: Queries, communityId: number, id: number): Promise<DeliveryRow | undefined> {
@@ -148,7 +156,7 @@ function selectDeliveries(sql: Queries, communityId: number) {
   // Within JSON PostgreSQL spells the zone its own way; on the wire all times end in Z.
   const at = sql`to_char(a.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
   return sql`
-    select d.id, d.subscription_id, e.uuid as event_uuid, e.type as event_type, d.status, d.held_reason,
+    select d.id, d.event_id as place, d.subscription_id, e.uuid as event_uuid, e.type as event_type, d.status, d.held_reason,
       case when d.status = 'pending' then d.next_attempt_at end as next_attempt_at, d.created_at, d.finished_at,
       coalesce((
         select json_agg(json_build_object('number', a.number, 'at', ${at}, 'duration_ms', a.duration_ms,

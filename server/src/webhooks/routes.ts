@@ -25,6 +25,7 @@ import {
   listSubscriptions,
   redeliver,
   replaySince,
+  type DeliveryRow,
 } from './queries.ts'
 import {
   DELIVERY,
@@ -226,7 +227,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       const { id } = await own(request.caller, request.params.id)
       const list = await readListRequest(sql, await epoch(), `deliveries of ${id}`, request.query)
       const rows = await listDeliveries(sql, request.caller.communityId, id, list, request.query.status)
-      const page = finishList(list, rows, (row) => ({ id: row.id }), request, reply, config.publicUrl)
+      const page = finishList(list, rows, (row) => ({ id: row.place }), request, reply, config.publicUrl)
       return { data: page.rows.map(presentDelivery), meta: page.meta }
     },
   })
@@ -292,6 +293,6 @@ function presentEventType(name: EventType) {
   return { name, description, scope: scope ?? null, schema: data, example }
 }
 
-function presentDelivery({ event_uuid, ...rest }: Omit<Delivery, 'event_id'> & { event_uuid: string }): Delivery {
+function presentDelivery({ event_uuid, place: _place, ...rest }: DeliveryRow): Delivery {
   return { ...rest, event_id: `evt_${event_uuid}` }
 }

@@ -6,21 +6,22 @@ import type { Sql } from '../db/connect.ts'
 import { FAN_OUT_MAX, fanOut } from '../events/fan-out.ts'
 import type { SecretBox } from '../http/secret-box.ts'
 import { within } from '../within.ts'
-import { leaseAhead } from './ahead.ts'
+import { readAhead } from './ahead.ts'
 import { createBreaker } from './breaker.ts'
 import { deliver } from './deliver.ts'
 import {
-  claimDeliveries,
   completeDeliveries,
   disableFailing,
   noteHealth,
-  type ClaimedDelivery,
+  readDueDeliveries,
   type Completion,
+  type DueDelivery,
   type LostDelivery,
 } from './delivery-queries.ts'
 import { watchHealth } from './health.ts'
+import { holdLeases } from './leases.ts'
 import { FAILING_MAX_MS } from './schedule.ts'
-import { TIMEOUT_MS, type Sender } from './send.ts'
+import type { Sender } from './send.ts'
 
 const POLL_MS = 1000
 const PER_SUBSCRIPTION_MAX = 4
@@ -30,8 +31,8 @@ const PER_COMMUNITY_MAX = 64
 /** Beyond these, for subscriptions with nothing under way: slow receivers may take all of the above for their 15 s. */
 const RESERVED_MAX = 768
 const RESERVED_PER_COMMUNITY_MAX = 192
-/** Longer than an attempt may take; when a worker dies, its deliveries are taken over after this. */
-const LEASE_MS = TIMEOUT_MS + 10_000
+/** What could not be written down is sent again, but not without a pause. */
+const UNWRITTEN_PAUSE_MS = 25_000
 const COMPLETION_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 1, waitingMax: 100_000 }
 /** For what is on the wire, then for what is left to write down; all of it within the ten seconds of a shutdown. */
 const CLOSE_TIMEOUT_MS = 8000
@@ -46,17 +47,19 @@ export interface WorkerOptions {
   clock?: () => Date
   random?: () => number
   /** Whether changes of access are sure to be heard; see judgeAnew. */
-  mayLeaseAhead?: () => boolean
+  mayReadAhead?: () => boolean
   /** Without it only `wake` starts a round. */
   poll?: boolean
   /** Shorter than usual, for tests that wait for it. */
   closeTimeoutMs?: number
+  /** How long what was read ahead may wait; shorter or longer than usual for tests. */
+  staleMs?: number | undefined
 }
 
 export interface DeliveryWorker {
   /** Something may be due: look now. */
   wake(): void
-  /** Access may have changed, in this community or in any: what was leased ahead is leased and judged again. */
+  /** Access may have changed, in this community or in any: what was read ahead is read and judged again. */
   judgeAnew(communityId: number | undefined): void
   /** Takes no more, and waits for what is on the wire. */
   close(): Promise<void>
@@ -64,24 +67,36 @@ export interface DeliveryWorker {
   idle(): Promise<void>
 }
 
-interface Leased {
+/** A delivery that was read, and is on the wire or about to be. */
+interface Taken {
   communityId: number
-  claimed: ClaimedDelivery | LostDelivery
+  /** Of the subscription. */
+  key: string
   /** By subscription, and anew whenever it is set going again. */
   breakerKey: string
+  delivery: DueDelivery | LostDelivery
+}
+
+/** How many more deliveries of a subscription may be read. */
+interface Room {
+  subscriptionId: number
+  free: number
 }
 
 export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
-  const { sql, log, box, sender, random = Math.random, mayLeaseAhead = () => true } = options
+  const { sql, log, box, sender, random = Math.random, mayReadAhead = () => true } = options
   const shared = databaseClock(sql)
   const clock = options.clock ?? shared.now
   const breaker = createBreaker()
   const healthNews = watchHealth()
+  const leases = holdLeases(sql, clock)
   const underWay = new Map<string, number>()
-  const ahead = leaseAhead<Leased>(giveBack)
+  /** By subscription: still due in the database, so that the next round would read them again. */
+  const takenIds = new Map<string, Set<number>>()
+  const ahead = readAhead<Taken>(giveBack, options.staleMs)
   const pending = new Set<Promise<void>>()
   let closing = false
-  // Of access: what was leased during a change may have been judged before it.
+  // Of access: what was read during a change may have been judged before it.
   let generation = 0
 
   // Apart, so that a community that writes without pause does not keep the others' deliveries from being claimed.
@@ -90,9 +105,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     async () => {
       try {
         await shared.sync()
-        await claimFairly(await dueSubscriptions(sql, clock()))
+        await claimFairly(await dueSubscriptions(sql, leases.worker, clock()))
       } catch (error) {
-        // The poll tries again; whatever was claimed comes back when its lease ends.
+        // The poll tries again.
         log.warn({ err: error }, 'deliveries could not be looked for')
       }
     },
@@ -138,22 +153,34 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   async function claimFairly(due: DueSubscription[]): Promise<void> {
     for (const [communityId, subscriptions] of byCommunity(shuffled(due, random))) {
       if (closing) return
-      const room = roomFor(communityId, subscriptions)
+      const room = await leasedOnly(communityId, subscriptions, roomFor(communityId, subscriptions))
       if (room.length === 0) continue
       const goingBy = new Map(subscriptions.map(({ id, set_going_at }) => [id, set_going_at]))
+      const exceptIds = room.flatMap(({ subscriptionId }) => [
+        ...(takenIds.get(keyOf(communityId, subscriptionId)) ?? []),
+      ])
       const seenGeneration = generation
-      for (const claimed of await claimDeliveries(sql, communityId, room, clock(), LEASE_MS)) {
-        const key = keyOf(communityId, claimed.subscription_id)
-        const breakerKey = `${key} ${goingBy.get(claimed.subscription_id)!}`
-        const leased = { communityId, claimed, breakerKey }
-        if (closing || seenGeneration !== generation) giveBack(leased)
-        else if (count(key) < PER_SUBSCRIPTION_MAX) start(leased)
-        else ahead.put(key, leased)
+      for (const delivery of await readDueDeliveries(sql, communityId, leases.worker, room, exceptIds, clock())) {
+        const key = keyOf(communityId, delivery.subscription_id)
+        const breakerKey = `${key} ${goingBy.get(delivery.subscription_id)!}`
+        const taken = { communityId, key, breakerKey, delivery }
+        remember(taken)
+        if (closing || seenGeneration !== generation) giveBack(taken)
+        else if (count(key) < PER_SUBSCRIPTION_MAX) start(taken)
+        else ahead.put(key, taken)
       }
     }
   }
 
-  function roomFor(communityId: number, subscriptions: DueSubscription[]): { subscriptionId: number; free: number }[] {
+  /** What is under way keeps its lease too, whether or not there is room for more. */
+  async function leasedOnly(communityId: number, subscriptions: DueSubscription[], room: Room[]): Promise<Room[]> {
+    const inUse = subscriptions.filter(({ id }) => takenIds.has(keyOf(communityId, id)))
+    const wanted = new Set([...room.map(({ subscriptionId }) => subscriptionId), ...inUse.map(({ id }) => id)])
+    const leased = await leases.hold(communityId, [...wanted])
+    return room.filter(({ subscriptionId }) => leased.has(subscriptionId))
+  }
+
+  function roomFor(communityId: number, subscriptions: DueSubscription[]): Room[] {
     const ofCommunity = count(`${communityId}`)
     let share = Math.min(PER_COMMUNITY_MAX - ofCommunity, UNDER_WAY_MAX - pending.size)
     const beyond = [
@@ -173,7 +200,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       const free = Math.min(wanted, Math.max(0, share))
       share -= Math.max(0, free)
       // Ahead only of what may go at once: whatever else is short of places has to wait its turn.
-      const room = free + (free === wanted && mayLeaseAhead() ? ahead.room(key) : 0)
+      const room = free + (free === wanted && mayReadAhead() ? ahead.room(key) : 0)
       if (room > 0) return [{ subscriptionId: id, free: room }]
       if (wanted <= 0 || ofSubscription > 0 || reserved <= 0) return []
       reserved -= 1
@@ -181,9 +208,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     })
   }
 
-  function start(leased: Leased): void {
-    const { communityId, claimed } = leased
-    const key = keyOf(communityId, claimed.subscription_id)
+  function start(taken: Taken): void {
+    const { communityId, key } = taken
     add(key, 1)
     add(`${communityId}`, 1)
     let isOnTheWire = true
@@ -195,10 +221,10 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       add(`${communityId}`, -1)
       startNext(communityId, key)
     }
-    pend(attempt(leased, key, release).finally(release))
+    pend(attempt(taken, release).finally(release))
   }
 
-  /** A place is free: for what is leased already, else for what the next round finds. */
+  /** A place is free: for what was read already, else for what the next round finds. */
   function startNext(communityId: number, key: string): void {
     const isFree = count(`${communityId}`) < PER_COMMUNITY_MAX && pending.size < UNDER_WAY_MAX
     const next = isFree && !closing ? ahead.take(key) : undefined
@@ -207,15 +233,20 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   }
 
   /** For another round, or another node. */
-  function giveBack({ communityId, claimed: { id, subscription_id: subscriptionId, claims } }: Leased): void {
-    const completion: Completion = { id, subscriptionId, claims, status: 'pending', nextAttemptAt: clock() }
-    pend(
-      complete(communityId, completion).then(
-        () => claiming.wake(),
-        (error: unknown) =>
-          log.error({ err: error, delivery: id }, 'a delivery could not be given back; its lease will end'),
-      ),
-    )
+  function giveBack(taken: Taken): void {
+    forget(taken)
+    claiming.wake()
+  }
+
+  function remember({ key, delivery: { id } }: Taken): void {
+    const ids = takenIds.get(key)
+    if (ids) ids.add(id)
+    else takenIds.set(key, new Set([id]))
+  }
+  function forget({ key, delivery: { id } }: Taken): void {
+    const ids = takenIds.get(key)
+    ids?.delete(id)
+    if (ids?.size === 0) takenIds.delete(key)
   }
 
   function pend(work: Promise<void>): void {
@@ -227,25 +258,23 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     pending.add(tracked)
   }
 
-  /** Never rejects: what could not be written down is tried again when its lease ends. */
-  async function attempt(
-    { communityId, claimed, breakerKey }: Leased,
-    key: string,
-    release: () => void,
-  ): Promise<void> {
+  /** Never rejects. */
+  async function attempt(taken: Taken, release: () => void): Promise<void> {
+    const { communityId, key, breakerKey, delivery } = taken
     try {
-      const completion = await deliver({ sql, box, sender, clock, random }, communityId, claimed)
-      if (!completion) return
-      const { ok, durationMs = 0 } = completion.attempt ?? {}
+      const completion = await deliver({ sql, box, sender, clock, random }, communityId, delivery)
+      const { ok, durationMs = 0 } = completion?.attempt ?? {}
       if (ok !== undefined) {
         breaker.note(breakerKey, ok, clock().getTime())
         ahead.noteAnswer(key, ok, durationMs)
       }
       if (ok) release()
-      await complete(communityId, completion)
-      if (ok === false) await disableIfDead(communityId, claimed.subscription_id)
+      if (completion) await complete(communityId, completion)
+      forget(taken)
+      if (ok === false) await disableIfDead(communityId, delivery.subscription_id)
     } catch (error) {
-      log.error({ err: error, delivery: claimed.id }, 'a delivery could not be completed; its lease will end')
+      log.error({ err: error, delivery: delivery.id }, 'a delivery could not be completed; it will be sent again')
+      setTimeout(() => forget(taken), UNWRITTEN_PAUSE_MS).unref()
     }
   }
 
@@ -254,6 +283,14 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     const failingSince = new Date(now.getTime() - FAILING_MAX_MS)
     const disabled = await disableFailing(sql, communityId, [subscriptionId], failingSince, now)
     if (disabled.length > 0) log.warn({ communityId, subscriptionId }, 'disabled: nothing but failures for five days')
+  }
+
+  async function giveUpLeases(): Promise<void> {
+    try {
+      await leases.giveUpAll()
+    } catch (error) {
+      log.warn({ err: error }, 'leases could not be given up; they will end')
+    }
   }
 
   function count(key: string): number {
@@ -289,9 +326,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       ahead.close()
       ahead.giveBack()
       await within(options.closeTimeoutMs ?? CLOSE_TIMEOUT_MS, idle())
-      // What is still on the wire is broken off, and given back for another node to send.
+      // What is still on the wire is broken off, for another node to send.
       await sender.close()
-      await within(LAST_WORDS_TIMEOUT_MS, idle())
+      await within(LAST_WORDS_TIMEOUT_MS, idle().then(giveUpLeases))
     },
   }
 }
