@@ -97,8 +97,8 @@ function addCalls(callLog: CallLog, communityId: number, count: number, change: 
   }
 }
 
-const dropped = async ({ registry }: ReturnType<typeof createMetrics>) =>
-  Number(/^hourbank_call_log_dropped_total (\d+)$/m.exec(await registry.metrics())?.[1])
+const dropped = async (metrics: ReturnType<typeof createMetrics>) =>
+  Number(/^hourbank_call_log_dropped_total (\d+)$/m.exec(await metrics.text())?.[1])
 
 test('every call of a partner is written down with what became of it, refused ones too', async () => {
   const bank = await startBank()

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { Type } from 'typebox'
 import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
 import type { Deps } from '../http/deps.ts'
@@ -10,7 +11,8 @@ import { CommunityAggregates } from './schema.ts'
 const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
 interface Document {
-  bytes: Buffer
+  /** As bytes only if it must be encoded: a text goes out with the head in one write, bytes take a write of their own. */
+  body: string | Buffer
   entityTag: string
 }
 
@@ -18,8 +20,9 @@ export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
   const memory = access.communityMemory<Document>()
   const readDocument = coalesce(async (communityId: number, calls: null[]) => {
     const document = await memory.read(communityId, async () => {
-      const bytes = Buffer.from((await findDocument(sql, communityId)) ?? NOTHING_CLOSED)
-      return { bytes, entityTag: entityTagOf(bytes) }
+      const text = (await findDocument(sql, communityId)) ?? NOTHING_CLOSED
+      const bytes = Buffer.from(text)
+      return { body: isAscii(bytes) ? text : bytes, entityTag: entityTagOf(bytes) }
     })
     return calls.map(() => document)
   }, READ_LIMITS)
@@ -37,9 +40,9 @@ export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
     handler(request, reply) {
       const { communityId } = request.caller
       // Text goes out as it is stored, unserialised; the schema is for the reader, and a test holds the one to the other.
-      const send = ({ bytes, entityTag }: Document) => {
+      const send = ({ body, entityTag }: Document) => {
         reply.entityTag = entityTag
-        reply.type('application/json; charset=utf-8').send(bytes as never)
+        reply.type('application/json; charset=utf-8').send(body as never)
       }
       const known = memory.recall(communityId)
       if (known) return send(known)

@@ -4,6 +4,8 @@ import { insertCalls, type Call } from '../db/across-communities.ts'
 import { isOutage, type Queries } from '../db/connect.ts'
 
 const FLUSH_INTERVAL_MS = 250
+/** Under load so many are written at once, without waiting: what is kept for longer has to be collected as old. */
+const BATCH_MIN = 500
 const BATCH_MAX = 1000
 /** About ten seconds of a fully loaded node; beyond it calls are dropped and counted rather than kept without bound. */
 const WAITING_MAX = 50_000
@@ -20,8 +22,9 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
   let writing: Promise<void> | undefined
   let again = false
 
-  async function write(): Promise<void> {
-    while (waiting.length > 0) {
+  /** As long as there are so many. */
+  async function write(batchMin: number): Promise<void> {
+    while (waiting.length >= batchMin) {
       const batch = waiting.slice(0, BATCH_MAX)
       try {
         await writeBatch(batch)
@@ -52,17 +55,18 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
     }
   }
 
-  function flush(): Promise<void> {
-    writing ??= write().finally(() => (writing = undefined))
+  function flush(batchMin = 1): Promise<void> {
+    writing ??= write(batchMin).finally(() => (writing = undefined))
     return writing
   }
 
-  const timer = setInterval(flush, FLUSH_INTERVAL_MS)
+  const timer = setInterval(() => flush(), FLUSH_INTERVAL_MS)
 
   return {
     add(call) {
-      if (waiting.length >= WAITING_MAX) dropped.inc()
-      else waiting.push(call)
+      if (waiting.length >= WAITING_MAX) return dropped.inc()
+      waiting.push(call)
+      if (waiting.length === BATCH_MIN) void flush(BATCH_MIN)
     },
     async close() {
       clearInterval(timer)

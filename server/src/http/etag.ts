@@ -29,7 +29,9 @@ export function answerNotModified(
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const isBody = typeof payload === 'string' || Buffer.isBuffer(payload)
   if (!isRead || reply.statusCode !== 200 || !isBody) return done(null, payload)
-  const body = typeof payload === 'string' && payload.length > SHORT_LENGTH_MAX ? Buffer.from(payload) : payload
+  const isKnown = reply.entityTag !== undefined
+  const isLong = !isKnown && typeof payload === 'string' && payload.length > SHORT_LENGTH_MAX
+  const body = isLong ? Buffer.from(payload) : payload
   const tag = reply.entityTag ?? entityTagOf(body)
   reply.header('etag', `W/${tag}`)
   if (!matches(request.headers['if-none-match'], tag)) return done(null, body)

@@ -67,7 +67,9 @@ export function framePartnerApi(app: FastifyInstance, deps: Deps): void {
   app.addHook('onSend', answerNotModified)
   app.addHook('onResponse', (request, reply, done) => {
     recordCall(deps, request, reply)
-    if (request.method !== 'GET' && reply.statusCode < 300) deps.wakeDeliveries()
+    // What needs no token of the API (it issues and revokes them) changes nothing that anybody is told of.
+    const isChange = request.method !== 'GET' && reply.statusCode < 300 && !request.routeOptions.config.public
+    if (isChange) deps.wakeDeliveries()
     done()
   })
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply))

@@ -34,7 +34,7 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
         .send({ error: 'forbidden', error_description: 'Metrics are for loopback callers, or METRICS_TOKEN.' })
     }
     deps.metrics.accessCacheTrusted.set(deps.access.isCacheTrusted() ? 1 : 0)
-    return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics())
+    return reply.type(deps.metrics.contentType).send(await deps.metrics.text())
   })
 }
 

@@ -1,8 +1,11 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { countRequestDurations, type RequestDurations } from './request-durations.ts'
 
 export interface Metrics {
-  registry: Registry
-  observeRequest(method: string, route: string, status: number, seconds: number): void
+  observeRequest: RequestDurations['observe']
+  /** For a scraper. */
+  text(): Promise<string>
+  contentType: string
   callsDropped: Counter
   accessCacheTrusted: Gauge
 }
@@ -11,22 +14,12 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const requestSeconds = new Histogram({
-    name: 'hourbank_request_duration_seconds',
-    help: 'Duration of partner API requests',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [registry],
-  })
-  // As many as there are routes and statuses. The library would join and look up the labels of every request anew.
-  const byLabels = new Map<string, { observe(seconds: number): void }>()
+  const durations = countRequestDurations()
   return {
-    registry,
-    observeRequest(method, route, status, seconds) {
-      const key = `${method} ${route} ${status}`
-      let labelled = byLabels.get(key)
-      if (!labelled) byLabels.set(key, (labelled = requestSeconds.labels({ method, route, status })))
-      labelled.observe(seconds)
+    observeRequest: durations.observe,
+    contentType: registry.contentType,
+    async text() {
+      return `${await registry.metrics()}\n${durations.text()}`
     },
     callsDropped: new Counter({
       name: 'hourbank_call_log_dropped_total',

@@ -15,8 +15,8 @@ export interface RateLimits {
    * the count is in memory.
    */
   spend(caller: Caller, reply: FastifyReply): Promise<void> | undefined
-  /** Refuses further guesses at this client from this address; no other address is held back by them. */
-  refuseGuessing(address: string, clientId: string): Promise<void>
+  /** Refuses further guesses at this client from this address; no other address is held back by them. At once as above. */
+  refuseGuessing(address: string, clientId: string): Promise<void> | undefined
   /** Counts a failed authentication, of a client or else of a token; true when there were too many, which is to be told. */
   countFailure(address: string, clientId?: string): Promise<boolean>
 }
@@ -42,13 +42,18 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
       return undefined
     },
 
-    async refuseGuessing(address, clientId) {
-      const [ofClient, ofAddress] = await Promise.all([
-        clientFailures.read(pair(address, clientId)),
-        addressFailures.read(address),
-      ])
-      if (ofClient.count >= FAILURES_PER_CLIENT_AND_ADDRESS_MAX) throw tooManyFailures(ofClient.resetSeconds)
-      if (ofAddress.count >= FAILURES_PER_ADDRESS_MAX) throw tooManyFailures(ofAddress.resetSeconds)
+    refuseGuessing(address, clientId) {
+      const judge = ([ofClient, ofAddress]: [Count, Count]): void => {
+        if (ofClient.count >= FAILURES_PER_CLIENT_AND_ADDRESS_MAX) throw tooManyFailures(ofClient.resetSeconds)
+        if (ofAddress.count >= FAILURES_PER_ADDRESS_MAX) throw tooManyFailures(ofAddress.resetSeconds)
+      }
+      const ofClient = clientFailures.read(pair(address, clientId))
+      const ofAddress = addressFailures.read(address)
+      if (ofClient instanceof Promise || ofAddress instanceof Promise) {
+        return Promise.all([ofClient, ofAddress]).then(judge)
+      }
+      judge([ofClient, ofAddress])
+      return undefined
     },
 
     async countFailure(address, clientId) {

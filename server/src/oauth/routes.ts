@@ -138,5 +138,7 @@ function readParameters<T extends object>(body: T | null, problem: Error | undef
   if (problem || body === null) {
     throw new ApiError('invalid_request', { description: 'Send an object of text parameters.', cause: problem })
   }
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== '')) as T
+  const parameters = Object.entries(body)
+  const given = parameters.filter(([, value]) => value !== '')
+  return given.length === parameters.length ? body : (Object.fromEntries(given) as T)
 }
