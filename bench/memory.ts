@@ -1,4 +1,5 @@
-const SAMPLE_MS = 200
+/** Short enough that a command which ends soon is seen at its largest. */
+const SAMPLE_MS = 20
 
 /** The most that a process held while it was watched. */
 export function watchMemory(read: () => Promise<number | undefined>): {

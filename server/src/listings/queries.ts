@@ -1,5 +1,5 @@
 import type { Queries } from '../db/connect.ts'
-import type { ListRequest } from '../http/paging.ts'
+import { afterId, changedSince, limitRows, type ListRequest } from '../http/paging.ts'
 
 /** A listing as partners see it. */
 export interface ListingRow {
@@ -33,14 +33,15 @@ export function conditions(sql: Queries, { type, category, user_id, q }: Listing
     ${q === undefined ? sql`` : sql`and search @@ websearch_to_tsquery('simple', ${q})`}`
 }
 
-/** By id, or by time of change. One row more than the limit tells whether there are more. */
+/** By id, or by time of change. */
 export async function listListings(
   sql: Queries,
   communityId: number,
-  { limit, after, since, horizon }: ListRequest,
+  list: ListRequest,
   filters: ListingFilters,
 ): Promise<ListingRow[]> {
   const { q } = filters
+  const { limit, after, since } = list
   // The index of words knows them by their community, and may give more than fit (migration 0011).
   const indexed =
     q === undefined
@@ -50,16 +51,13 @@ export async function listListings(
   if (since === undefined) {
     return sql<ListingRow[]>`
       select ${columns(sql)} from listings
-      where community_id = ${communityId} and visible and id > ${after?.id ?? 0} ${filter}
-      order by id limit ${limit + 1}`
+      where community_id = ${communityId} and visible and ${afterId(sql, after)} ${filter}
+      order by id ${limitRows(sql, limit)}`
   }
-  const start = after
-    ? sql`(updated_at, id) > (${after.at!}::timestamptz, ${after.id}::int8)`
-    : sql`updated_at >= ${since}::timestamptz`
   return sql<ListingRow[]>`
     select ${columns(sql)} from listings
-    where community_id = ${communityId} and visible and ${start} and updated_at < ${horizon!}::timestamptz ${filter}
-    order by updated_at, id limit ${limit + 1}`
+    where community_id = ${communityId} and visible and ${changedSince(sql, list)} ${filter}
+    order by updated_at, id ${limitRows(sql, limit)}`
 }
 
 export async function findListing(sql: Queries, communityId: number, id: number): Promise<ListingRow | undefined> {

@@ -1,5 +1,5 @@
 import type { Queries } from '../db/connect.ts'
-import type { ListRequest } from '../http/paging.ts'
+import { afterId, changedSince, limitRows, type ListRequest } from '../http/paging.ts'
 
 /** A member as partners see it. */
 export interface MemberRow {
@@ -32,25 +32,21 @@ export interface MemberPage {
 export async function listMembers(
   sql: Queries,
   communityId: number,
-  { limit, after, since, horizon }: ListRequest,
+  list: ListRequest,
   paymentReference: string | undefined,
   withEmail: boolean,
 ): Promise<MemberPage> {
+  const { limit, after, since } = list
   const filter = paymentReference === undefined ? sql`` : sql`and payment_reference = ${paymentReference}`
-  const start = after
-    ? sql`(updated_at, id) > (${after.at!}::timestamptz, ${after.id}::int8)`
-    : sql`updated_at >= ${since!}::timestamptz`
   const [place, order] =
-    since === undefined
-      ? [sql`id > ${after?.id ?? 0}`, sql`id`]
-      : [sql`${start} and updated_at < ${horizon!}::timestamptz`, sql`updated_at, id`]
+    since === undefined ? [afterId(sql, after), sql`id`] : [changedSince(sql, list), sql`updated_at, id`]
   const [row] = await sql`
     select string_agg(json, ',') filter (where n <= ${limit}), string_agg(id::text, ','),
       ${jsonTime(sql, sql`max(updated_at) filter (where n = ${limit})`)}
     from (
       select id, updated_at, row_number() over (order by ${order}) as n, ${memberJson(sql, withEmail)} as json
       from members where community_id = ${communityId} and visible and ${place} ${filter}
-      order by ${order} limit ${limit + 1}
+      order by ${order} ${limitRows(sql, limit)}
     ) page`.raw()
   const [json, ids, lastUpdatedAt] = row as (Buffer | null)[]
   const found = ids ? ids.toString().split(',').map(Number) : []
