@@ -37,16 +37,16 @@ export async function insertCalls(sql: Queries, calls: Call[], { again }: { agai
   const used = [...lastUses(calls).values()]
   await sql`
     with used as (
-      update clients c set last_used_at = to_timestamp(u.at_ms / 1000.0)
+      update clients c set last_used_at = to_timestamp(u.at_ms::float8 / 1000)
       from unnest(${plainArray(used, (call) => call.communityId)}::text::int8[],
         ${plainArray(used, (call) => call.clientId)}::text::int8[],
         ${plainArray(used, (call) => call.atMs)}::text::int8[]) as u(community_id, client_id, at_ms)
       where c.community_id = u.community_id and c.id = u.client_id
-        and (c.last_used_at is null or c.last_used_at < to_timestamp(u.at_ms / 1000.0) - interval '1 minute')
+        and (c.last_used_at is null or c.last_used_at < to_timestamp(u.at_ms::float8 / 1000) - interval '1 minute')
     )
     insert into call_log (community_id, at, request_id, partner_id, client_id, method, path, route, status, error,
       error_description, duration_ms, address, user_agent)
-    select i.community_id, to_timestamp(i.at_ms / 1000.0), i.request_id, i.partner_id, i.client_id, i.method, i.path,
+    select i.community_id, to_timestamp(i.at_ms::float8 / 1000), i.request_id, i.partner_id, i.client_id, i.method, i.path,
       i.route, i.status, i.error, i.error_description, i.duration_ms, i.address, i.user_agent
     from unnest(
       ${plainArray(calls, (call) => call.communityId)}::text::int8[],

@@ -43,16 +43,12 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
     },
 
     refuseGuessing(address, clientId) {
-      const judge = ([ofClient, ofAddress]: [Count, Count]): void => {
-        if (ofClient.count >= FAILURES_PER_CLIENT_AND_ADDRESS_MAX) throw tooManyFailures(ofClient.resetSeconds)
-        if (ofAddress.count >= FAILURES_PER_ADDRESS_MAX) throw tooManyFailures(ofAddress.resetSeconds)
-      }
       const ofClient = clientFailures.read(pair(address, clientId))
       const ofAddress = addressFailures.read(address)
       if (ofClient instanceof Promise || ofAddress instanceof Promise) {
-        return Promise.all([ofClient, ofAddress]).then(judge)
+        return Promise.all([ofClient, ofAddress]).then((both) => judgeGuesses(...both))
       }
-      judge([ofClient, ofAddress])
+      judgeGuesses(ofClient, ofAddress)
       return undefined
     },
 
@@ -66,6 +62,11 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
       return ofClient.count > FAILURES_PER_CLIENT_AND_ADDRESS_MAX || ofAddress.count > FAILURES_PER_ADDRESS_MAX
     },
   }
+}
+
+function judgeGuesses(ofClient: Count, ofAddress: Count): void {
+  if (ofClient.count >= FAILURES_PER_CLIENT_AND_ADDRESS_MAX) throw tooManyFailures(ofClient.resetSeconds)
+  if (ofAddress.count >= FAILURES_PER_ADDRESS_MAX) throw tooManyFailures(ofAddress.resetSeconds)
 }
 
 function pair(address: string, clientId: string): string {
