@@ -19,7 +19,7 @@ export function createMetrics(): Metrics {
     observeRequest: durations.observe,
     contentType: registry.contentType,
     async text() {
-      return `${await registry.metrics()}\n${durations.text()}`
+      return durations.text() + (await registry.metrics())
     },
     callsDropped: new Counter({
       name: 'hourbank_call_log_dropped_total',

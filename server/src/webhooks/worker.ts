@@ -99,13 +99,13 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   // Of access: what was read during a change may have been judged before it.
   let generation = 0
 
-  // Apart, so that a community that writes without pause does not keep the others' deliveries from being claimed.
+  // Apart, so that a community that writes without pause does not keep the others' deliveries from being taken.
   const fanningOut = repeat(fanOutAll, () => closing)
-  const claiming = repeat(
+  const taking = repeat(
     async () => {
       try {
         await shared.sync()
-        await claimFairly(await dueSubscriptions(sql, leases.worker, clock()))
+        await takeFairly(await dueSubscriptions(sql, leases.worker, clock()))
       } catch (error) {
         // The poll tries again.
         log.warn({ err: error }, 'deliveries could not be looked for')
@@ -116,7 +116,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   function wake(): void {
     fanningOut.wake()
-    claiming.wake()
+    taking.wake()
   }
 
   /** One batch of each community that has any, then again. */
@@ -135,7 +135,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   async function fanOutOne(communityId: number): Promise<void> {
     try {
       const placed = await fanOut(sql, communityId, clock())
-      if (placed > 0) claiming.wake()
+      if (placed > 0) taking.wake()
       if (placed === FAN_OUT_MAX) fanningOut.wake()
     } catch (error) {
       log.warn({ err: error, communityId }, 'events could not be put in order; the next round tries again')
@@ -150,7 +150,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   }, COMPLETION_LIMITS)
 
   /** Each community in turn gets its share, so that none waits for another's backlog. */
-  async function claimFairly(due: DueSubscription[]): Promise<void> {
+  async function takeFairly(due: DueSubscription[]): Promise<void> {
     for (const [communityId, subscriptions] of byCommunity(shuffled(due, random))) {
       if (closing) return
       const room = await leasedOnly(communityId, subscriptions, roomFor(communityId, subscriptions))
@@ -229,13 +229,13 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     const isFree = count(`${communityId}`) < PER_COMMUNITY_MAX && pending.size < UNDER_WAY_MAX
     const next = isFree && !closing ? ahead.take(key) : undefined
     if (next) start(next)
-    if (!next || ahead.isLow(key)) claiming.wake()
+    if (!next || ahead.isLow(key)) taking.wake()
   }
 
   /** For another round, or another node. */
   function giveBack(taken: Taken): void {
     forget(taken)
-    claiming.wake()
+    taking.wake()
   }
 
   function remember({ key, delivery: { id } }: Taken): void {
@@ -253,7 +253,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     const tracked = work.finally(() => {
       const wasFull = pending.size >= UNDER_WAY_MAX
       pending.delete(tracked)
-      if (wasFull) claiming.wake()
+      if (wasFull) taking.wake()
     })
     pending.add(tracked)
   }
@@ -307,7 +307,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   async function idle(): Promise<void> {
     for (;;) {
-      const busy = [fanningOut.running(), claiming.running(), ...pending].filter((work) => work !== undefined)
+      const busy = [fanningOut.running(), taking.running(), ...pending].filter((work) => work !== undefined)
       if (busy.length === 0) return
       await Promise.all(busy)
     }
