@@ -9,7 +9,7 @@ import { startTown } from './town.ts'
 import { watchMemory } from './memory.ts'
 
 const WHOLE: Plan = { rounds: 5, firstWarmUpMs: 5000, times: { warmUpMs: 1000, measureMs: 3000 }, barsOnly: false }
-const QUICK: Plan = { rounds: 3, firstWarmUpMs: 2000, times: { warmUpMs: 200, measureMs: 800 }, barsOnly: true }
+const QUICK: Plan = { rounds: 3, firstWarmUpMs: 1000, times: { warmUpMs: 150, measureMs: 500 }, barsOnly: true }
 const ROWS = ['users-by-id', 'credit', 'token', 'users-page', 'aggregates', 'deliveries', 'backlog']
 
 const { values, positionals } = parseArgs({

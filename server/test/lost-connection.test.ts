@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { connect as connectSocket, createServer, type AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { connect, transaction, type Queries } from '../src/db/connect.ts'
 import { eventually } from './bank.ts'
 import { newDatabase } from './database.ts'
@@ -34,3 +35,29 @@ test.each([
     await Promise.all([sql.end({ timeout: 1 }), killer.end()])
   },
 )
+
+/** Without scripts/patch-postgres.mjs nobody can handle the rejection that this leaves: an orderly end becomes a crash. */
+test('a connection that is ended while it waits for its first answer ends quietly', async () => {
+  const url = new URL(await newDatabase())
+  const { hostname, port } = url
+  let isAsked = false
+  const proxy = createServer((near) => {
+    const far = connectSocket(Number(port), hostname)
+    far.pipe(near)
+    near.on('data', (chunk) => {
+      // The types of arrays: an answer never comes.
+      if (chunk.includes('typarray')) isAsked = true
+      else far.write(chunk)
+    })
+    near.on('close', () => far.destroy())
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void proxy.close())
+  url.port = `${(proxy.address() as AddressInfo).port}`
+
+  const sql = connect(url.href, { connectionsMax: 1, name: 'victim' })
+  const answer = sql`select 1`.catch(({ code }) => code)
+  await eventually(() => isAsked)
+  await sql.end({ timeout: 0 })
+  expect(await answer).toBe('CONNECTION_DESTROYED')
+})

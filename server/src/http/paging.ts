@@ -94,25 +94,33 @@ export function readTimedListRequest(epoch: string, list: string, query: ListQue
 }
 
 /**
- * Where a list begins and ends, hidden from PostgreSQL's planner behind a `select`. With numbers that it can see it makes
+ * Where a list begins and ends is hidden from PostgreSQL's planner behind a `select`. With numbers that it can see it makes
  * a plan for them: for a small community one that reads all of it, for a large one a new one with every page, which took
  * a third of the time among a million members. Like this there is one plan, made once, that reads a page of the index.
  */
-export function afterId(sql: Queries, after: Place | undefined) {
-  return sql`id > (select ${after?.id ?? 0}::int8)`
+export function unseen(sql: Queries, place: number) {
+  return sql`(select ${place}::int8)`
 }
 
-/** Since then, and up to the horizon. */
-export function changedSince(sql: Queries, { since, after, horizon }: ListRequest) {
+function unseenTime(sql: Queries, time: string) {
+  return sql`(select ${time}::timestamptz)`
+}
+
+export function afterId(sql: Queries, after: Place | undefined) {
+  return sql`id > ${unseen(sql, after?.id ?? 0)}`
+}
+
+/** By this column: since then, and up to the horizon. */
+export function changedSince(sql: Queries, column: string, { since, after, horizon }: ListRequest) {
   const start = after
-    ? sql`(updated_at, id) > ((select ${after.at!}::timestamptz), (select ${after.id}::int8))`
-    : sql`updated_at >= (select ${since!}::timestamptz)`
-  return sql`${start} and updated_at < (select ${horizon!}::timestamptz)`
+    ? sql`(${sql(column)}, id) > (${unseenTime(sql, after.at!)}, ${unseen(sql, after.id)})`
+    : sql`${sql(column)} >= ${unseenTime(sql, since!)}`
+  return sql`${start} and ${sql(column)} < ${unseenTime(sql, horizon!)}`
 }
 
 /** One row more than the limit tells whether there are more. */
 export function limitRows(sql: Queries, limit: number) {
-  return sql`limit (select ${limit + 1}::int8)`
+  return sql`limit ${unseen(sql, limit + 1)}`
 }
 
 /** Cuts a list that was read for one row more than the limit, names where to go on, in the body and in a Link. */

@@ -56,7 +56,7 @@ export async function listListings(
   }
   return sql<ListingRow[]>`
     select ${columns(sql)} from listings
-    where community_id = ${communityId} and visible and ${changedSince(sql, list)} ${filter}
+    where community_id = ${communityId} and visible and ${changedSince(sql, 'updated_at', list)} ${filter}
     order by updated_at, id ${limitRows(sql, limit)}`
 }
 

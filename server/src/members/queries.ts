@@ -39,7 +39,7 @@ export async function listMembers(
   const { limit, after, since } = list
   const filter = paymentReference === undefined ? sql`` : sql`and payment_reference = ${paymentReference}`
   const [place, order] =
-    since === undefined ? [afterId(sql, after), sql`id`] : [changedSince(sql, list), sql`updated_at, id`]
+    since === undefined ? [afterId(sql, after), sql`id`] : [changedSince(sql, 'updated_at', list), sql`updated_at, id`]
   const [row] = await sql`
     select string_agg(json, ',') filter (where n <= ${limit}), string_agg(id::text, ','),
       ${jsonTime(sql, sql`max(updated_at) filter (where n = ${limit})`)}

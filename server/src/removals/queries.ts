@@ -1,5 +1,5 @@
 import type { Queries } from '../db/connect.ts'
-import type { ListRequest } from '../http/paging.ts'
+import { changedSince, limitRows, type ListRequest } from '../http/paging.ts'
 
 export type RemovalType = 'user' | 'listing'
 
@@ -38,18 +38,15 @@ export async function forgetRemoval(
 export async function listRemovals(
   sql: Queries,
   communityId: number,
-  { limit, after, since, horizon }: ListRequest,
+  list: ListRequest,
   types: RemovalType[],
 ): Promise<RemovalRow[]> {
-  const start = after
-    ? sql`(removed_at, id) > (${after.at!}::timestamptz, ${after.id}::int8)`
-    : sql`removed_at >= ${since!}::timestamptz`
   // A page of each type, by the index, and then the first of them: for several types at once it has no order.
   return sql<RemovalRow[]>`
     select r.* from unnest(${types}::text[]) as t(wanted_type), lateral (
       select id, type, resource_id, removed_at from removals
-      where community_id = ${communityId} and type = t.wanted_type and ${start} and removed_at < ${horizon!}::timestamptz
-      order by removed_at, id limit ${limit + 1}
+      where community_id = ${communityId} and type = t.wanted_type and ${changedSince(sql, 'removed_at', list)}
+      order by removed_at, id ${limitRows(sql, list.limit)}
     ) r
-    order by r.removed_at, r.id limit ${limit + 1}`
+    order by r.removed_at, r.id ${limitRows(sql, list.limit)}`
 }

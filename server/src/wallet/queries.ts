@@ -1,5 +1,5 @@
 import type { Queries } from '../db/connect.ts'
-import type { ListRequest } from '../http/paging.ts'
+import { afterId, limitRows, type ListRequest } from '../http/paging.ts'
 import type { CreditFields } from './insert-credits.ts'
 
 export interface BalanceRow {
@@ -38,8 +38,8 @@ export async function listCredits(
     sql,
     communityId,
     sql`
-      select * ${selection(sql, communityId, partnerId, filters)} and id > ${after?.id ?? 0}
-      order by id limit ${limit + 1}`,
+      select * ${selection(sql, communityId, partnerId, filters)} and ${afterId(sql, after)}
+      order by id ${limitRows(sql, limit)}`,
   )
 }
 
