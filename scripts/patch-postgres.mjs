@@ -11,7 +11,10 @@ const CHANGES = [
   ],
   ['    clearImmediate(nextWriteTimer)\n', '    clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = null\n'],
   // Whoever waits for the connection is told all the same.
-  ['        return fetchArrayTypes()\n', '        return fetchArrayTypes().catch(() => {})\n'],
+  [
+    '        return fetchArrayTypes()\n',
+    '        return fetchArrayTypes().catch((err) => {\n          if (!/^CONNECTION_/.test(err.code)) throw err\n        })\n',
+  ],
 ]
 
 for (const path of ['src/connection.js', 'cjs/src/connection.js']) {

@@ -135,7 +135,7 @@ function startDeliveries({
     sender:
       sender ?? createSender({ resolve: resolveBySystem, allowPrivateTargets: config.webhookAllowPrivateTargets }),
   })
-  hearDeliveries(listening, () => worker.wake())
+  hearDeliveries(listening, () => worker.look())
   access.onChange(worker.judgeAnew)
   return {
     ...worker,

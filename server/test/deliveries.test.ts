@@ -1,8 +1,11 @@
 import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { changeMember, hideMember, returnMember, leave, addMember, showMember } from '../src/members/change-member.ts'
 import { eraseMember } from '../src/members/erase-member.ts'
 import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
+import { connect, type Sql } from '../src/db/connect.ts'
+import { recordEvents } from '../src/events/record.ts'
 import { revokeClient } from '../src/partners/change-client.ts'
 import { changePartner } from '../src/partners/change-partner.ts'
 import { nextAttempt } from '../src/webhooks/schedule.ts'
@@ -486,6 +489,8 @@ test('a worker keeps what it has under way, as long as it lives', async () => {
   await eventually(() => waiting.length === 1)
   for (let seconds = 5; seconds <= 30; seconds += 5) {
     nowMs += 5 * SECOND_MS
+    // While it is paused nothing of it is due.
+    await post.bank.sql`update subscriptions set status = ${seconds < 20 ? 'paused' : 'active'}`
     first.worker.wake()
     const until = new Date(nowMs + 10 * SECOND_MS)
     await eventually(async () => (await post.bank.sql`select from delivery_leases where until = ${until}`).length === 1)
@@ -519,6 +524,51 @@ test('what a dead worker held is taken over when its lease ends, after ten secon
   waiting[0]!()
   await post.worker.idle()
   expect(await post.deliveries(id)).toMatchObject([{ status: 'delivered', attempts: [{ number: 1, status: 204 }] }])
+})
+
+test('a subscription that is being deleted holds up no other', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const { id } = await post.subscribe()
+  await post.subscribe({ target_url: `${post.receiver.url}/other` })
+  await post.credit()
+  await post.deliver()
+  const deleting = await lockRow(bank.sql, `delete from delivery_leases where subscription_id = ${id}`)
+  await post.credit()
+  await post.advance(HOUR_MS)
+  expect(post.receiver.received.map(({ path }) => path).toSorted()).toEqual(['/hook', '/hook/other', '/hook/other'])
+  await deleting.undo()
+  await post.deliver()
+  expect(post.receiver.received).toHaveLength(4)
+})
+
+test('what is due for another worker is announced to it', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const heard: string[] = []
+  const listening = connect(bank.databaseUrl, { connectionsMax: 1, name: 'test listener' })
+  onTestFinished(() => listening.end())
+  await listening.listen('hourbank_deliveries', (payload) => void heard.push(payload))
+  await post.subscribe()
+  await post.credit()
+  const second = await post.startWorker(() => new Date())
+  await eventually(() => post.receiver.received.length === 1)
+  // What the node announced has been heard.
+  await pause(SECOND_MS / 2)
+  heard.length = 0
+  await recordEvents(bank.sql, bank.communityId, [
+    {
+      type: 'wallet.balance_changed',
+      memberId: post.member.id,
+      data: { user_id: post.member.id, balance_centihours: 0, version: 2 },
+    },
+  ])
+  // The second has the lease: the first puts the event in order, and has nothing to send.
+  await post.deliver()
+  await eventually(() => heard.length > 0)
+  expect(post.receiver.received).toHaveLength(1)
+  await second.deliver()
+  expect(post.receiver.received).toHaveLength(2)
 })
 
 test('several workers at once send each event once', async () => {
@@ -594,3 +644,19 @@ test('slow receivers by the dozen hold up neither another community nor their ow
   const arrived = (who: string) => post.receiver.received.some(({ path }) => path === `/hook/${who}`)
   await eventually(() => arrived('own') && arrived('other'))
 })
+
+/** Runs a statement in a transaction that stays open until it is undone. */
+async function lockRow(sql: Sql, statement: string): Promise<{ undo(): Promise<void> }> {
+  const connection = await sql.reserve()
+  let isOpen = true
+  async function undo(): Promise<void> {
+    if (!isOpen) return
+    isOpen = false
+    await connection`rollback`
+    connection.release()
+  }
+  onTestFinished(undo)
+  await connection`begin`
+  await connection.unsafe(statement)
+  return { undo }
+}

@@ -50,9 +50,11 @@ test('a connection that is ended while it waits for its first answer ends quietl
       else far.write(chunk)
     })
     near.on('close', () => far.destroy())
+    for (const end of [near, far]) end.on('error', () => {})
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void proxy.close())
+  url.hostname = '127.0.0.1'
   url.port = `${(proxy.address() as AddressInfo).port}`
 
   const sql = connect(url.href, { connectionsMax: 1, name: 'victim' })

@@ -1,5 +1,4 @@
 import type { Queries } from '../db/connect.ts'
-import { limitRows, unseen } from '../http/paging.ts'
 import { FAREWELLS, type StoredEvent } from './render.ts'
 
 export interface FeedRow extends StoredEvent {
@@ -18,11 +17,10 @@ export async function listEvents(
   return sql<FeedRow[]>`
     select e.position, e.uuid, e.type, e.partner_id, e.member_id, e.data, e.created_at, true as member_visible
     from events e left join members m on m.community_id = ${communityId} and m.id = e.member_id
-    where e.community_id = ${communityId} and e.position > ${unseen(sql, page.afterPosition)}
-      and e.position <= ${unseen(sql, page.untilPosition)}
+    where e.community_id = ${communityId} and e.position > ${page.afterPosition} and e.position <= ${page.untilPosition}
       and e.subscription_id is null and e.type = any (${page.types}::text[])
       and (m.id is null or m.visible or e.partner_id = ${page.partnerId} or e.type = any (${[...FAREWELLS]}::text[]))
-    order by e.position ${limitRows(sql, page.limit)}`
+    order by e.position limit ${page.limit + 1}`
 }
 
 export async function findHead(

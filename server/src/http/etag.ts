@@ -8,7 +8,7 @@ declare module 'fastify' {
   }
 }
 
-/** Bodies longer than this are turned into bytes here, once for the tag and the socket; shorter ones go out with the head. */
+/** Longer ones whose tag is still to be made are turned into bytes here, once for tag and socket; others go out with the head. */
 const SHORT_LENGTH_MAX = 2048
 
 /** An entity tag without the mark of weakness. */

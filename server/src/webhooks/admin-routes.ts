@@ -76,7 +76,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     },
     handler: async (request, reply) => {
       const { id } = await requireSubscription(request.community.id, request.params.id)
-      const list = await readListRequest(sql, await epoch(), `admin deliveries of ${id}`, request.query)
+      const list = await readListRequest(sql, await epoch(), `admin deliveries of ${id} by event`, request.query)
       const found = await listDeliveriesOf(sql, request.community.id, id, list, request.query)
       const { rows, meta } = finishList(list, found, (row) => ({ id: row.place }), request, reply, config.publicUrl)
       return { data: rows.map(presentDelivery), meta }

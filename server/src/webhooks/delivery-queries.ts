@@ -13,7 +13,10 @@ export interface Access {
   client_scopes: string[]
 }
 
-/** Leases subscriptions that no other worker has, and renews this one's. Returns which. In the order of their ids, as everywhere. */
+/**
+ * Leases subscriptions that no other worker has, and renews this one's. Returns which. Waits for nobody: while one is
+ * deleted, with all its deliveries, the others go on.
+ */
 export async function takeLeases(
   sql: Queries,
   communityId: number,
@@ -23,11 +26,26 @@ export async function takeLeases(
   until: Date,
 ): Promise<number[]> {
   const rows = await sql<{ subscription_id: number }[]>`
-    insert into delivery_leases as l (community_id, subscription_id, worker, until)
-    select ${communityId}, id, ${worker}, ${until} from unnest(${subscriptionIds}::int8[]) as i(id) order by id
-    on conflict (community_id, subscription_id) do update set worker = excluded.worker, until = excluded.until
-      where l.worker = excluded.worker or l.until <= ${now}
-    returning subscription_id`
+    with free as materialized (
+      select subscription_id from delivery_leases
+      where community_id = ${communityId} and subscription_id = any (${subscriptionIds}::int8[])
+        and (worker = ${worker} or until <= ${now})
+      order by subscription_id for no key update skip locked
+    ), renewed as (
+      update delivery_leases l set worker = ${worker}, until = ${until} from free f
+      where l.community_id = ${communityId} and l.subscription_id = f.subscription_id
+      returning l.subscription_id
+    ), made as (
+      insert into delivery_leases (community_id, subscription_id, worker, until)
+      select ${communityId}, s.id, ${worker}, ${until} from subscriptions s
+      where s.community_id = ${communityId} and s.id = any (${subscriptionIds}::int8[])
+        and not exists (
+          select from delivery_leases l where l.community_id = ${communityId} and l.subscription_id = s.id)
+      order by s.id
+      on conflict (community_id, subscription_id) do nothing
+      returning subscription_id
+    )
+    select subscription_id from renewed union all select subscription_id from made`
   return rows.map((row) => row.subscription_id)
 }
 
@@ -89,6 +107,7 @@ export async function readDueDeliveries(
       from unnest(${room.map((one) => one.subscriptionId)}::int8[], ${room.map((one) => one.free)}::int4[]) as r(id, free)
       join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active'
       join delivery_leases l on l.community_id = ${communityId} and l.subscription_id = s.id and l.worker = ${worker}
+        and l.until > ${now}
       join partners p on p.community_id = ${communityId} and p.id = s.partner_id
       join clients c on c.community_id = ${communityId} and c.id = s.client_id
     )

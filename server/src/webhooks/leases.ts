@@ -3,18 +3,18 @@ import type { Queries } from '../db/connect.ts'
 import { giveUpLeases, takeLeases } from './delivery-queries.ts'
 
 /** When a worker dies, others take over its subscriptions after this. */
-export const LEASE_MS = 10_000
+const LEASE_MS = 10_000
 /** A lease that ends sooner is renewed before more is sent under it. */
 const RENEW_MS = 7000
 
 /**
  * Which subscriptions this worker sends for. One worker at a time for each, so that what it has under way needs to be
- * known to nobody else. Leases are renewed while they are used, and end by themselves.
+ * known to nobody else. Leases are renewed by whoever uses them, and end by themselves.
  */
 export interface Leases {
   /** This worker, to the database. */
   worker: string
-  /** Those of the subscriptions that are this worker's now. */
+  /** Takes or renews those that would end soon. Returns which of the subscriptions are this worker's now. */
   hold(communityId: number, subscriptionIds: number[]): Promise<Set<number>>
   /** For others to take over at once. */
   giveUpAll(): Promise<void>
@@ -23,23 +23,32 @@ export interface Leases {
 export function holdLeases(sql: Queries, clock: () => Date): Leases {
   const worker = randomUUID()
   const endsMs = new Map<number, Map<number, number>>()
+  // One after the other: a row that is being renewed is passed over.
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function hold(communityId: number, subscriptionIds: number[]): Promise<Set<number>> {
+    let ends = endsMs.get(communityId)
+    if (!ends) endsMs.set(communityId, (ends = new Map()))
+    const isLong = (id: number) => (ends.get(id) ?? 0) - clock().getTime() > RENEW_MS
+    const ending = subscriptionIds.filter((id) => !isLong(id))
+    if (ending.length > 0) {
+      const now = clock()
+      const until = new Date(now.getTime() + LEASE_MS)
+      for (const [id, endMs] of ends) if (endMs <= now.getTime()) ends.delete(id)
+      for (const id of await takeLeases(sql, communityId, worker, ending, now, until)) ends.set(id, until.getTime())
+    }
+    return new Set(subscriptionIds.filter(isLong))
+  }
 
   return {
     worker,
-    async hold(communityId, subscriptionIds) {
-      const now = clock()
-      const until = new Date(now.getTime() + LEASE_MS)
-      let ends = endsMs.get(communityId)
-      if (!ends) endsMs.set(communityId, (ends = new Map()))
-      const isLong = (id: number) => (ends.get(id) ?? 0) - now.getTime() > RENEW_MS
-      const ending = subscriptionIds.filter((id) => !isLong(id))
-      if (ending.length > 0) {
-        for (const [id, endMs] of ends) if (endMs <= now.getTime()) ends.delete(id)
-        for (const id of await takeLeases(sql, communityId, worker, ending, now, until)) ends.set(id, until.getTime())
-      }
-      return new Set(subscriptionIds.filter(isLong))
+    hold(communityId, subscriptionIds) {
+      const held = last.then(() => hold(communityId, subscriptionIds))
+      last = held.catch(() => {})
+      return held
     },
     async giveUpAll() {
+      await last
       await Promise.all([...endsMs.keys()].map((communityId) => giveUpLeases(sql, communityId, worker)))
       endsMs.clear()
     },

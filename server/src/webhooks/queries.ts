@@ -80,11 +80,9 @@ export async function deleteSubscription(
   id: number,
 ): Promise<Subscription | undefined> {
   const [row] = await sql<Subscription[]>`
-    with unleased as (
-      delete from delivery_leases where community_id = ${communityId} and subscription_id = ${id}
-    )
     delete from subscriptions where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
     returning ${columns(sql)}`
+  if (row) await sql`delete from delivery_leases where community_id = ${communityId} and subscription_id = ${id}`
   return row
 }
 

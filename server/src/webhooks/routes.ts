@@ -212,7 +212,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     schema: {
       operationId: 'listDeliveries',
       summary: 'List deliveries with every attempt',
-      description: 'What became of every event: each attempt with its answer, its duration and its error.',
+      description:
+        'What became of every event, in the order of the events: each attempt with its answer, its duration and its error.',
       tags: TAGS,
       params: IdParameter,
       querystring: Type.Object({
@@ -225,7 +226,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     },
     handler: async (request, reply) => {
       const { id } = await own(request.caller, request.params.id)
-      const list = await readListRequest(sql, await epoch(), `deliveries of ${id}`, request.query)
+      const list = await readListRequest(sql, await epoch(), `deliveries of ${id} by event`, request.query)
       const rows = await listDeliveries(sql, request.caller.communityId, id, list, request.query.status)
       const page = finishList(list, rows, (row) => ({ id: row.place }), request, reply, config.publicUrl)
       return { data: page.rows.map(presentDelivery), meta: page.meta }

@@ -3,7 +3,7 @@ import { guardedLookup, requireReachable, type Resolve } from './addresses.ts'
 import { post } from './post.ts'
 
 const ANSWER_BYTES_MAX = 16 * 1024
-export const TIMEOUT_MS = 15_000
+const TIMEOUT_MS = 15_000
 /**
  * As many as the worker has under way: many partners share a host (a gateway, an automation service), and what waited
  * here for a connection would look like a slow receiver. What one receiver has to bear is limited per subscription.

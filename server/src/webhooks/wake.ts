@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { notifyOtherWorkers } from '../db/across-communities.ts'
 import type { Sql } from '../db/connect.ts'
 
 const CHANNEL = 'hourbank_deliveries'
@@ -7,17 +8,26 @@ const ANNOUNCE_INTERVAL_MS = 50
 
 /** For a node without a worker of its own: tells those that have one. Polling finds what is not heard. */
 export function deliveryAnnouncer(sql: Sql, log: Logger): () => void {
+  return announceNowAndThen(log, () => sql`select pg_notify(${CHANNEL}, '')`)
+}
+
+/** For a worker: what is due may be another's to send. */
+export function otherWorkersAnnouncer(sql: Sql, log: Logger, worker: string): () => void {
+  return announceNowAndThen(log, () => notifyOtherWorkers(sql, CHANNEL, worker))
+}
+
+function announceNowAndThen(log: Logger, announce: () => PromiseLike<unknown>): () => void {
   let timer: NodeJS.Timeout | undefined
   return () => {
     timer ??= setTimeout(() => {
       timer = undefined
-      sql`select pg_notify(${CHANNEL}, '')`.catch((error) => log.warn({ err: error }, 'deliveries were not announced'))
+      announce().then(undefined, (error: unknown) => log.warn({ err: error }, 'deliveries were not announced'))
     }, ANNOUNCE_INTERVAL_MS)
   }
 }
 
-export function hearDeliveries(listening: Sql, wake: () => void): void {
-  listening.listen(CHANNEL, wake).catch(() => {
+export function hearDeliveries(listening: Sql, look: () => void): void {
+  listening.listen(CHANNEL, look).catch(() => {
     // The driver goes on trying; meanwhile the worker polls.
   })
 }

@@ -20,8 +20,11 @@ import {
 } from './delivery-queries.ts'
 import { watchHealth } from './health.ts'
 import { holdLeases } from './leases.ts'
+import { repeat } from './repeat.ts'
 import { FAILING_MAX_MS } from './schedule.ts'
 import type { Sender } from './send.ts'
+import { rememberTakenIds } from './taken-ids.ts'
+import { otherWorkersAnnouncer } from './wake.ts'
 
 const POLL_MS = 1000
 const PER_SUBSCRIPTION_MAX = 4
@@ -57,8 +60,10 @@ export interface WorkerOptions {
 }
 
 export interface DeliveryWorker {
-  /** Something may be due: look now. */
+  /** Something may be due: look now, and have other workers look whose it may be. */
   wake(): void
+  /** Another says so. */
+  look(): void
   /** Access may have changed, in this community or in any: what was read ahead is read and judged again. */
   judgeAnew(communityId: number | undefined): void
   /** Takes no more, and waits for what is on the wire. */
@@ -90,9 +95,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const breaker = createBreaker()
   const healthNews = watchHealth()
   const leases = holdLeases(sql, clock)
+  const tellOthers = otherWorkersAnnouncer(sql, log, leases.worker)
   const underWay = new Map<string, number>()
-  /** By subscription: still due in the database, so that the next round would read them again. */
-  const takenIds = new Map<string, Set<number>>()
+  const takenIds = rememberTakenIds()
   const ahead = readAhead<Taken>(giveBack, options.staleMs)
   const pending = new Set<Promise<void>>()
   let closing = false
@@ -105,7 +110,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     async () => {
       try {
         await shared.sync()
-        await takeFairly(await dueSubscriptions(sql, leases.worker, clock()))
+        await keepLeases()
+        await takeFairly(await dueSubscriptions(sql, leases.worker, takenIds.all(), clock()))
       } catch (error) {
         // The poll tries again.
         log.warn({ err: error }, 'deliveries could not be looked for')
@@ -114,9 +120,18 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     () => closing,
   )
 
-  function wake(): void {
+  function look(): void {
     fanningOut.wake()
     taking.wake()
+  }
+  function wake(): void {
+    look()
+    tellOthers()
+  }
+
+  /** Of all that is under way, also of what is paused meanwhile, and while this worker closes. */
+  async function keepLeases(): Promise<void> {
+    for (const [communityId, ids] of takenIds.subscriptions()) await leases.hold(communityId, ids)
   }
 
   /** One batch of each community that has any, then again. */
@@ -135,7 +150,10 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   async function fanOutOne(communityId: number): Promise<void> {
     try {
       const placed = await fanOut(sql, communityId, clock())
-      if (placed > 0) taking.wake()
+      if (placed > 0) {
+        taking.wake()
+        tellOthers()
+      }
       if (placed === FAN_OUT_MAX) fanningOut.wake()
     } catch (error) {
       log.warn({ err: error, communityId }, 'events could not be put in order; the next round tries again')
@@ -153,31 +171,34 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   async function takeFairly(due: DueSubscription[]): Promise<void> {
     for (const [communityId, subscriptions] of byCommunity(shuffled(due, random))) {
       if (closing) return
-      const room = await leasedOnly(communityId, subscriptions, roomFor(communityId, subscriptions))
-      if (room.length === 0) continue
-      const goingBy = new Map(subscriptions.map(({ id, set_going_at }) => [id, set_going_at]))
-      const exceptIds = room.flatMap(({ subscriptionId }) => [
-        ...(takenIds.get(keyOf(communityId, subscriptionId)) ?? []),
-      ])
-      const seenGeneration = generation
-      for (const delivery of await readDueDeliveries(sql, communityId, leases.worker, room, exceptIds, clock())) {
-        const key = keyOf(communityId, delivery.subscription_id)
-        const breakerKey = `${key} ${goingBy.get(delivery.subscription_id)!}`
-        const taken = { communityId, key, breakerKey, delivery }
-        remember(taken)
-        if (closing || seenGeneration !== generation) giveBack(taken)
-        else if (count(key) < PER_SUBSCRIPTION_MAX) start(taken)
-        else ahead.put(key, taken)
+      try {
+        await takeFor(communityId, subscriptions)
+      } catch (error) {
+        log.warn({ err: error, communityId }, 'deliveries could not be read; the next round tries again')
       }
     }
   }
 
-  /** What is under way keeps its lease too, whether or not there is room for more. */
-  async function leasedOnly(communityId: number, subscriptions: DueSubscription[], room: Room[]): Promise<Room[]> {
-    const inUse = subscriptions.filter(({ id }) => takenIds.has(keyOf(communityId, id)))
-    const wanted = new Set([...room.map(({ subscriptionId }) => subscriptionId), ...inUse.map(({ id }) => id)])
-    const leased = await leases.hold(communityId, [...wanted])
-    return room.filter(({ subscriptionId }) => leased.has(subscriptionId))
+  async function takeFor(communityId: number, subscriptions: DueSubscription[]): Promise<void> {
+    const room = roomFor(communityId, subscriptions)
+    const leased = await leases.hold(
+      communityId,
+      room.map(({ subscriptionId }) => subscriptionId),
+    )
+    const leasedRoom = room.filter(({ subscriptionId }) => leased.has(subscriptionId))
+    if (leasedRoom.length === 0) return
+    const goingBy = new Map(subscriptions.map(({ id, set_going_at }) => [id, set_going_at]))
+    const exceptIds = takenIds.of(communityId, leased)
+    const seenGeneration = generation
+    for (const delivery of await readDueDeliveries(sql, communityId, leases.worker, leasedRoom, exceptIds, clock())) {
+      const key = keyOf(communityId, delivery.subscription_id)
+      const breakerKey = `${key} ${goingBy.get(delivery.subscription_id)!}`
+      const taken = { communityId, key, breakerKey, delivery }
+      takenIds.add({ communityId, subscriptionId: delivery.subscription_id }, delivery.id)
+      if (closing || seenGeneration !== generation) giveBack(taken)
+      else if (count(key) < PER_SUBSCRIPTION_MAX) start(taken)
+      else ahead.put(key, taken)
+    }
   }
 
   function roomFor(communityId: number, subscriptions: DueSubscription[]): Room[] {
@@ -238,15 +259,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     taking.wake()
   }
 
-  function remember({ key, delivery: { id } }: Taken): void {
-    const ids = takenIds.get(key)
-    if (ids) ids.add(id)
-    else takenIds.set(key, new Set([id]))
-  }
-  function forget({ key, delivery: { id } }: Taken): void {
-    const ids = takenIds.get(key)
-    ids?.delete(id)
-    if (ids?.size === 0) takenIds.delete(key)
+  function forget({ communityId, delivery: { id, subscription_id: subscriptionId } }: Taken): void {
+    takenIds.delete({ communityId, subscriptionId }, id)
   }
 
   function pend(work: Promise<void>): void {
@@ -270,8 +284,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       }
       if (ok) release()
       if (completion) await complete(communityId, completion)
-      forget(taken)
       if (ok === false) await disableIfDead(communityId, delivery.subscription_id)
+      forget(taken)
     } catch (error) {
       log.error({ err: error, delivery: delivery.id }, 'a delivery could not be completed; it will be sent again')
       setTimeout(() => forget(taken), UNWRITTEN_PAUSE_MS).unref()
@@ -281,8 +295,12 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   async function disableIfDead(communityId: number, subscriptionId: number): Promise<void> {
     const now = clock()
     const failingSince = new Date(now.getTime() - FAILING_MAX_MS)
-    const disabled = await disableFailing(sql, communityId, [subscriptionId], failingSince, now)
-    if (disabled.length > 0) log.warn({ communityId, subscriptionId }, 'disabled: nothing but failures for five days')
+    try {
+      const disabled = await disableFailing(sql, communityId, [subscriptionId], failingSince, now)
+      if (disabled.length > 0) log.warn({ communityId, subscriptionId }, 'disabled: nothing but failures for five days')
+    } catch (error) {
+      log.warn({ err: error, communityId, subscriptionId }, 'whether to disable it will be asked again')
+    }
   }
 
   async function giveUpLeases(): Promise<void> {
@@ -302,8 +320,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     else underWay.set(key, next)
   }
 
-  const timer = options.poll === false ? undefined : setInterval(wake, POLL_MS)
-  wake()
+  const timer = options.poll === false ? undefined : setInterval(look, POLL_MS)
+  look()
 
   async function idle(): Promise<void> {
     for (;;) {
@@ -315,44 +333,26 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   return {
     wake,
+    look,
     idle,
     judgeAnew(communityId) {
       generation += 1
-      ahead.giveBack((leased) => communityId === undefined || leased.communityId === communityId)
+      ahead.giveBack((taken) => communityId === undefined || taken.communityId === communityId)
     },
     async close() {
       clearInterval(timer)
       closing = true
       ahead.close()
       ahead.giveBack()
+      const keeping = setInterval(() => {
+        keepLeases().catch((error: unknown) => log.warn({ err: error }, 'leases could not be renewed'))
+      }, POLL_MS)
       await within(options.closeTimeoutMs ?? CLOSE_TIMEOUT_MS, idle())
+      clearInterval(keeping)
       // What is still on the wire is broken off, for another node to send.
       await sender.close()
       await within(LAST_WORDS_TIMEOUT_MS, idle().then(giveUpLeases))
     },
-  }
-}
-
-/** One run at a time; a wake during a run makes another. */
-function repeat(work: () => Promise<void>, isClosing: () => boolean) {
-  let current: Promise<void> | undefined
-  let again = false
-
-  async function run(): Promise<void> {
-    do {
-      again = false
-      await work()
-    } while (again && !isClosing())
-    current = undefined
-  }
-
-  return {
-    wake() {
-      if (isClosing()) return
-      again = true
-      current ??= run()
-    },
-    running: () => current,
   }
 }
 
