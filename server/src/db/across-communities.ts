@@ -192,7 +192,7 @@ export interface DueSubscription {
 }
 
 /**
- * Subscriptions that no other worker has leased, with something to deliver beyond what this one has already. By
+ * Subscriptions that no other worker has leased, with something to deliver beyond these that it has already. By
  * subscription, since a dead endpoint has many deliveries waiting: one look into the index for each (an `exists` is
  * planned as a join that reads all that wait, 142 ms with 100,000 against 0.2). While the administrator has switched a
  * community's partner API off, its deliveries wait.

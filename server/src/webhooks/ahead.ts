@@ -15,6 +15,7 @@ interface Waiting<Taken> {
  * next round of reading after every answer, and each round would be made for a handful.
  */
 export interface Ahead<Taken> {
+  isQuick(key: string): boolean
   /** How many more may be read for this subscription. */
   room(key: string): number
   /** Time to read more, and enough of them to be worth a round. */
@@ -48,6 +49,7 @@ export function readAhead<Taken>(giveBackOne: (taken: Taken) => void, staleMs = 
   timer.unref()
 
   return {
+    isQuick: (key) => quick.has(key),
     room: (key) => (quick.has(key) ? AHEAD_MAX - count(key) : 0),
     isLow: (key) => count(key) <= AHEAD_MAX / 2,
     put(key, taken) {

@@ -10,7 +10,8 @@ interface Subscription {
 export interface TakenIds {
   add(of: Subscription, id: number): void
   delete(of: Subscription, id: number): void
-  all(): number[]
+  /** Of subscriptions that fit. */
+  all(which: (communityId: number, subscriptionId: number) => boolean): number[]
   of(communityId: number, subscriptionIds: Iterable<number>): number[]
   /** By community: those that have any. */
   subscriptions(): [communityId: number, subscriptionIds: number[]][]
@@ -34,7 +35,10 @@ export function rememberTakenIds(): TakenIds {
       if (ids?.size === 0) subscriptions!.delete(subscriptionId)
       if (subscriptions?.size === 0) communities.delete(communityId)
     },
-    all: () => [...communities.values()].flatMap((subscriptions) => [...subscriptions.values()].flatMap(toArray)),
+    all: (which) =>
+      [...communities].flatMap(([communityId, subscriptions]) =>
+        [...subscriptions].flatMap(([id, ids]) => (which(communityId, id) ? toArray(ids) : [])),
+      ),
     of(communityId, subscriptionIds) {
       const subscriptions = communities.get(communityId)
       return [...subscriptionIds].flatMap((id) => toArray(subscriptions?.get(id) ?? []))

@@ -111,7 +111,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       try {
         await shared.sync()
         await keepLeases()
-        await takeFairly(await dueSubscriptions(sql, leases.worker, takenIds.all(), clock()))
+        // What a quick receiver has is gone by the next round, and too much to look past in each.
+        const slowIds = takenIds.all((communityId, id) => !ahead.isQuick(keyOf(communityId, id)))
+        await takeFairly(await dueSubscriptions(sql, leases.worker, slowIds, clock()))
       } catch (error) {
         // The poll tries again.
         log.warn({ err: error }, 'deliveries could not be looked for')
