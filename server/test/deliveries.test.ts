@@ -1,11 +1,8 @@
 import { createServer, type AddressInfo } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { changeMember, hideMember, returnMember, leave, addMember, showMember } from '../src/members/change-member.ts'
 import { eraseMember } from '../src/members/erase-member.ts'
 import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
-import { connect, type Sql } from '../src/db/connect.ts'
-import { recordEvents } from '../src/events/record.ts'
 import { revokeClient } from '../src/partners/change-client.ts'
 import { changePartner } from '../src/partners/change-partner.ts'
 import { nextAttempt } from '../src/webhooks/schedule.ts'
@@ -461,165 +458,6 @@ test('a delivery whose event is gone ends, and holds up no other', async () => {
   ])
 })
 
-test('who closes gives back what is still on the wire, uncounted; another sends it at once', async () => {
-  const post = await startPostman()
-  await post.subscribe()
-  await post.credit()
-  post.receiver.answer = () => {}
-  post.worker.wake()
-  await eventually(() => post.receiver.received.length === 1)
-  await post.worker.close()
-  const [row] = await post.bank.sql`select status, attempts, next_attempt_at <= now() as due from deliveries`
-  expect(row).toEqual({ status: 'pending', attempts: 0, due: true })
-  expect(await post.bank.sql`select from attempts`).toHaveLength(0)
-  post.receiver.answer = (response) => response.writeHead(204).end()
-  await post.startWorker(() => new Date())
-  expect(post.receiver.received).toHaveLength(2)
-})
-
-test('a worker keeps what it has under way, as long as it lives', async () => {
-  const post = await startPostman()
-  let nowMs = post.now()
-  const [first, second] = [await post.startWorker(() => new Date(nowMs)), await post.startWorker(() => new Date(nowMs))]
-  await post.subscribe()
-  await post.credit()
-  const waiting: (() => void)[] = []
-  post.receiver.answer = (response) => void waiting.push(() => response.writeHead(204).end())
-  first.worker.wake()
-  await eventually(() => waiting.length === 1)
-  for (let seconds = 5; seconds <= 30; seconds += 5) {
-    nowMs += 5 * SECOND_MS
-    // While it is paused nothing of it is due.
-    await post.bank.sql`update subscriptions set status = ${seconds < 20 ? 'paused' : 'active'}`
-    first.worker.wake()
-    const until = new Date(nowMs + 10 * SECOND_MS)
-    await eventually(async () => (await post.bank.sql`select from delivery_leases where until = ${until}`).length === 1)
-    await second.deliver()
-  }
-  waiting[0]!()
-  await first.worker.idle()
-  expect(post.receiver.received).toHaveLength(1)
-  expect(await post.bank.sql`select from deliveries where status = 'delivered'`).toHaveLength(1)
-})
-
-test('what a dead worker held is taken over when its lease ends, after ten seconds; its late word is ignored', async () => {
-  const post = await startPostman()
-  const { id } = await post.subscribe()
-  await post.credit()
-  const waiting: (() => void)[] = []
-  post.receiver.answer = (response) => void waiting.push(() => response.writeHead(500).end())
-  post.worker.wake()
-  await eventually(() => waiting.length === 1)
-  const startedAt = post.now()
-  // Another worker, whose clock is the test's: it takes nothing that is leased, and all that no longer is.
-  let nowMs = startedAt
-  const other = await post.startWorker(() => new Date(nowMs))
-  nowMs = startedAt + 9 * SECOND_MS
-  await other.deliver()
-  expect(post.receiver.received).toHaveLength(1)
-  post.receiver.answer = (response) => response.writeHead(204).end()
-  nowMs = startedAt + 11 * SECOND_MS
-  await other.deliver()
-  expect(post.receiver.received.map((received) => received.id)).toEqual(Array(2).fill(post.receiver.received[0]!.id))
-  waiting[0]!()
-  await post.worker.idle()
-  expect(await post.deliveries(id)).toMatchObject([{ status: 'delivered', attempts: [{ number: 1, status: 204 }] }])
-})
-
-test('a subscription that is being deleted holds up no other', async () => {
-  const post = await startPostman()
-  const { bank } = post
-  const { id } = await post.subscribe()
-  await post.subscribe({ target_url: `${post.receiver.url}/other` })
-  await post.credit()
-  await post.deliver()
-  const deleting = await lockRow(bank.sql, `delete from delivery_leases where subscription_id = ${id}`)
-  await post.credit()
-  await post.advance(HOUR_MS)
-  expect(post.receiver.received.map(({ path }) => path).toSorted()).toEqual(['/hook', '/hook/other', '/hook/other'])
-  await deleting.undo()
-  await post.deliver()
-  expect(post.receiver.received).toHaveLength(4)
-})
-
-test('what is due for another worker is announced to it', async () => {
-  const post = await startPostman()
-  const { bank } = post
-  const heard: string[] = []
-  const listening = connect(bank.databaseUrl, { connectionsMax: 1, name: 'test listener' })
-  onTestFinished(() => listening.end())
-  await listening.listen('hourbank_deliveries', (payload) => void heard.push(payload))
-  await post.subscribe()
-  await post.credit()
-  const second = await post.startWorker(() => new Date())
-  await eventually(() => post.receiver.received.length === 1)
-  // What the node announced has been heard.
-  await pause(SECOND_MS / 2)
-  heard.length = 0
-  await recordEvents(bank.sql, bank.communityId, [
-    {
-      type: 'wallet.balance_changed',
-      memberId: post.member.id,
-      data: { user_id: post.member.id, balance_centihours: 0, version: 2 },
-    },
-  ])
-  // The second has the lease: the first puts the event in order, and has nothing to send.
-  await post.deliver()
-  await eventually(() => heard.length > 0)
-  expect(post.receiver.received).toHaveLength(1)
-  await second.deliver()
-  expect(post.receiver.received).toHaveLength(2)
-})
-
-test('several workers at once send each event once', async () => {
-  const post = await startPostman()
-  await post.subscribe()
-  await post.subscribe({ target_url: `${post.receiver.url}/second` })
-  const others = await Promise.all([1, 2, 3].map(() => post.startWorker(() => new Date())))
-  const writing = Promise.all(
-    Array.from({ length: 100 }, (_, n) => post.credit({ hours: 0.01, reference: `many-${n}` })),
-  )
-  const isDone = async () => {
-    await Promise.all([post, ...others].map((one) => one.deliver()))
-    return post.receiver.received.length >= 200
-  }
-  await eventually(isDone)
-  await writing
-  expect(post.receiver.received).toHaveLength(200)
-  expect(new Set(post.receiver.received.map(({ id, path }) => `${id} ${path}`)).size).toBe(200)
-  const positions = await post.bank.sql`select count(*), count(distinct position) as places, max(position) from events`
-  expect(positions[0]).toEqual({ count: 101, places: 101, max: 101 })
-})
-
-test('deleting, replaying and sending again while deliveries complete breaks nothing', async () => {
-  const post = await startPostman()
-  const { bank, token } = post
-  const others = await Promise.all([1, 2].map(() => post.startWorker(() => new Date())))
-  const since = new Date(Date.now() - HOUR_MS).toISOString()
-  await Promise.all(Array.from({ length: 40 }, () => post.credit({ hours: 0.01 })))
-  const kept = await post.subscribe()
-  const statuses: number[] = []
-  const call = async (path: string, method: string, body?: object) =>
-    void statuses.push((await bank.call(path, { token, method, body })).status)
-  for (let round = 0; round < 5; round++) {
-    const { id } = await post.subscribe({ target_url: `${post.receiver.url}/gone` })
-    await call(`/webhooks/subscriptions/${id}/replay`, 'POST', { since })
-    const delivering = Promise.all([post, ...others].map((one) => one.deliver()))
-    const [first] = await post.deliveries(kept.id)
-    await Promise.all([
-      call(`/webhooks/subscriptions/${kept.id}/replay`, 'POST', { since }),
-      call(`/webhooks/subscriptions/${id}`, 'DELETE'),
-      ...(first ? [call(`/webhooks/deliveries/${first.id}/redeliver`, 'POST')] : []),
-      call(`/webhooks/subscriptions/${kept.id}/replay`, 'POST', { since }),
-    ])
-    await delivering
-  }
-  await Promise.all([post, ...others].map((one) => one.deliver()))
-  await post.deliver()
-  expect(statuses.filter((status) => status !== 200 && status !== 202)).toEqual([])
-  expect(await bank.sql`select from deliveries where status <> 'delivered'`).toHaveLength(0)
-})
-
 test('slow receivers by the dozen hold up neither another community nor their own', async () => {
   const post = await startPostman()
   const { bank } = post
@@ -644,19 +482,3 @@ test('slow receivers by the dozen hold up neither another community nor their ow
   const arrived = (who: string) => post.receiver.received.some(({ path }) => path === `/hook/${who}`)
   await eventually(() => arrived('own') && arrived('other'))
 })
-
-/** Runs a statement in a transaction that stays open until it is undone. */
-async function lockRow(sql: Sql, statement: string): Promise<{ undo(): Promise<void> }> {
-  const connection = await sql.reserve()
-  let isOpen = true
-  async function undo(): Promise<void> {
-    if (!isOpen) return
-    isOpen = false
-    await connection`rollback`
-    connection.release()
-  }
-  onTestFinished(undo)
-  await connection`begin`
-  await connection.unsafe(statement)
-  return { undo }
-}
