@@ -103,3 +103,13 @@ test('only a quick success lets more be read, and a failure gives back what was'
   expect(ahead.room('a')).toBe(0)
   expect(ahead.take('a')).toBeUndefined()
 })
+
+test('a receiver for which something had to wait has nothing more read ahead', async () => {
+  const givenBack: string[] = []
+  const ahead = readAhead<string>((taken) => givenBack.push(taken), SOON_STALE_MS)
+  onTestFinished(ahead.close)
+  ahead.noteAnswer('a', true, 1)
+  ahead.put('a', 'one')
+  await eventually(() => givenBack.length === 1)
+  expect(ahead.room('a')).toBe(0)
+})
