@@ -25,7 +25,9 @@ export function countRequestDurations(): RequestDurations {
 
   return {
     observe(method, route, status, seconds) {
-      const series = within(within(within(byRoute, route), method), status, () => newSeries(method, route, status))
+      const series = getOrMake(getOrMake(getOrMake(byRoute, route), method), status, () =>
+        newSeries(method, route, status),
+      )
       let bound = 0
       while (bound < BOUNDS.length && seconds > BOUNDS[bound]!) bound += 1
       series.counts[bound]! += 1
@@ -42,9 +44,9 @@ export function countRequestDurations(): RequestDurations {
 }
 
 /** What is there, or a new one. */
-function within<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value
-function within<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value>
-function within<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value = () => new Map() as Value): Value {
+function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value
+function getOrMake<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value>
+function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value = () => new Map() as Value): Value {
   let value = map.get(key)
   if (value === undefined) map.set(key, (value = make()))
   return value
