@@ -1,7 +1,6 @@
 import compress from '@fastify/compress'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import { randomUUID } from 'node:crypto'
 import { adminRoutes } from './admins/admin-routes.ts'
 import { sessionRoutes } from './admins/session-routes.ts'
 import { aggregateRoutes } from './aggregates/routes.ts'
@@ -24,6 +23,7 @@ import { answerAnyMethod, answerOtherMethods } from './http/method-not-allowed.t
 import { describeApi } from './http/openapi.ts'
 import { parseQuery, refuseBadQuery } from './http/query.ts'
 import { referenceRoutes } from './http/reference.ts'
+import { newRequestId } from './http/request-id.ts'
 import { answerInTime } from './http/time-limit.ts'
 import { answerUnframed, ignoreExpectations } from './http/unframed.ts'
 import { compileValidator } from './http/validation.ts'
@@ -67,7 +67,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       // The frame refuses such a request itself: Node's refusal has no body.
       requireHostHeader: false,
     },
-    genReqId: () => randomUUID(),
+    genReqId: newRequestId,
     // No logger for each request, of which hardly one logs anything: whoever logs names the request.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_BYTES_MAX,

@@ -1,40 +1,45 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { insertCalls } from '../src/db/across-communities.ts'
+import { gatherCalls, type Call } from '../src/http/call-groups.ts'
+import { newRequestId } from '../src/http/request-id.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { eventually, startBank, type Bank } from './bank.ts'
 import { lockTable } from './lock-table.ts'
 
+const USERS = '/api/partner/v1/users'
+const MINUTES_PER_MS = 1 / 60_000
 const NOON = Date.parse('2026-03-02T12:00:00Z')
 
-interface Logged {
-  minute: number
-  partner_id?: number | null
-  method?: string
-  path?: string
-  route?: string | null
-  status?: number
-  error?: string | null
-  user_agent?: string
-}
+type Logged = Partial<Call> & { minute: number }
 
-/** As if they had been called, so many minutes past noon. */
+/** As if they had been called, so many minutes past noon, and written in one batch. */
 async function log({ sql, communityId, partner }: Bank, calls: Logged[], community = communityId): Promise<string[]> {
-  const rows = calls.map(({ minute, ...call }) => ({
-    community_id: community,
-    at: new Date(NOON + minute * 60_000),
-    request_id: randomUUID(),
-    partner_id: partner.partnerId,
-    method: 'GET',
-    path: '/api/partner/v1/users',
-    route: '/api/partner/v1/users',
-    status: 200,
-    error: null,
-    user_agent: 'test',
-    duration_ms: 1.5,
-    ...call,
-  }))
-  await sql`insert into call_log ${sql(rows)}`
-  return rows.map(({ request_id }) => request_id)
+  const gathering = gatherCalls()
+  const ids: string[] = []
+  for (const { minute, ...call } of calls) {
+    const { requestId = randomUUID() } = call
+    ids.push(requestId)
+    gathering.add({
+      communityId: community,
+      atMs: NOON + minute * 60_000,
+      partnerId: partner.partnerId,
+      clientId: undefined,
+      method: 'GET',
+      path: USERS,
+      route: USERS,
+      status: 200,
+      error: undefined,
+      errorDescription: undefined,
+      address: undefined,
+      userAgent: 'test',
+      durationMs: 1.5,
+      ...call,
+      requestId,
+    })
+  }
+  await insertCalls(sql, gathering.groups, { again: false })
+  return ids
 }
 
 const ids = (body: { data: { request_id: string }[] }) => body.data.map(({ request_id }) => request_id)
@@ -77,7 +82,7 @@ test('every filter finds what it says, alone and together', async () => {
     { minute: 1, method: 'POST', path: '/api/partner/v1/wallet/credit', status: 201 },
     { minute: 2, path: '/api/partner/v1/users/77', status: 404, error: 'user_not_found' },
     { minute: 3, status: 503, error: 'unavailable' },
-    { minute: 4, partner_id: other.partnerId },
+    { minute: 4, partnerId: other.partnerId },
   ])
   const found: [query: string, expected: (string | undefined)[]][] = [
     ['', [foreign, broken, missing, post, get]],
@@ -103,6 +108,48 @@ test('every filter finds what it says, alone and together', async () => {
   for (const query of ['status=9', 'status=4x', 'from=yesterday', 'partner_id=x', 'limit=0', 'cursor=x']) {
     expect((await viewer.call(`/calls?${query}`)).body.error, query).toBe('validation_failed')
   }
+})
+
+test('calls that share a row are told apart: by their moment, their path and their id', async () => {
+  const bank = await startBank()
+  const viewer = await addAdmin(bank, 'viewer')
+  const route = `${USERS}/:id`
+  const ofNow = newRequestId()
+  const [first, second, third] = await log(bank, [
+    { minute: 100 * MINUTES_PER_MS, route, path: `${USERS}/1`, durationMs: 1.25 },
+    { minute: 400 * MINUTES_PER_MS, route, path: `${USERS}/2`, durationMs: 2.5 },
+    { minute: 700 * MINUTES_PER_MS, route, path: `${USERS}/3`, durationMs: 5 },
+  ])
+  await log(bank, [
+    { minute: (Date.now() - NOON) * MINUTES_PER_MS, requestId: ofNow },
+    { minute: 0, requestId: newRequestId() },
+  ])
+  expect(await bank.sql`select calls from call_groups order by second_at, calls`).toEqual([
+    { calls: 1 },
+    { calls: 3 },
+    { calls: 1 },
+  ])
+  const found: [query: string, expected: (string | undefined)[]][] = [
+    ['path=users/&from=2026-03-02T12:00:00.400Z', [third, second]],
+    ['path=users/&until=2026-03-02T12:00:00.400Z', [first]],
+    ['path=users/2', [second]],
+    [`request_id=${third}`, [third]],
+    [`request_id=${ofNow}`, [ofNow]],
+    // Told by another time than the one at which it was logged: not one of ours.
+    [`request_id=${newRequestId()}`, []],
+    ['request_id=ffffffff-ffff-7fff-bfff-ffffffffffff', []],
+  ]
+  for (const [query, expected] of found) {
+    expect(ids((await viewer.call(`/calls?${query}`)).body), query).toEqual(expected)
+  }
+  expect((await viewer.call(`/calls/${second}`)).body.data).toMatchObject({
+    request_id: second,
+    at: '2026-03-02T12:00:00.4Z',
+    path: `${USERS}/2`,
+    route,
+    duration_ms: 2.5,
+  })
+  expect((await viewer.call(`/calls/${ofNow}`)).body.data).toMatchObject({ path: USERS, route: USERS })
 })
 
 test('page by page nothing is missed or told twice, although many calls have the same time', async () => {
@@ -134,7 +181,7 @@ test('errors are told in groups, the most frequent first', async () => {
     { minute: 0 },
     { minute: 1, ...scope },
     { minute: 2, ...scope },
-    { minute: 3, ...scope, method: 'POST', route: null },
+    { minute: 3, ...scope, method: 'POST', route: undefined },
     { minute: 90, status: 500, error: 'internal_error' },
   ])
   const { data } = (await viewer.call('/calls/errors?until=2026-03-02T13:00:00Z')).body
@@ -142,7 +189,7 @@ test('errors are told in groups, the most frequent first', async () => {
     {
       ...scope,
       method: 'GET',
-      route: '/api/partner/v1/users',
+      route: USERS,
       partner_id: bank.partner.partnerId,
       partner_name: 'Bank',
       count: 2,
@@ -160,7 +207,7 @@ test('an export holds what the filters find, harmless to spreadsheets, and is on
   const viewer = await addAdmin(bank, 'viewer')
   const [, bad] = await log(bank, [
     { minute: 0 },
-    { minute: 1, status: 404, error: 'not_found', user_agent: '=HYPERLINK("http://evil.example")' },
+    { minute: 1, status: 404, error: 'not_found', userAgent: '=HYPERLINK("http://evil.example")' },
   ])
   const { status, headers, body } = await viewer.call('/calls/export?status=4xx')
   expect(status).toBe(200)
@@ -196,7 +243,7 @@ test('calls of another community are nobody else’s, and without a session ther
 test('a search that takes too long is given up, and says what to do', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
-  const lock = await lockTable(bank.sql, 'call_log')
+  const lock = await lockTable(bank.sql, 'call_groups')
   const { status, body } = await viewer.call('/calls?path=nothing')
   await lock.release()
   expect([status, body.error]).toEqual([409, 'refused'])

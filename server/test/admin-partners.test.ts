@@ -439,7 +439,7 @@ async function countAll({ sql }: Bank): Promise<Record<string, number>> {
   const tables = await sql<{ name: string }[]>`
     select relname::text as name from pg_class
     where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
-      and relname not in ('call_log', 'schema_migrations') order by 1`
+      and relname not in ('call_groups', 'schema_migrations') order by 1`
   const counts: Record<string, number> = {}
   for (const { name } of tables) {
     const [row] = await sql<[{ count: number }]>`select count(*) from ${sql(name)}`

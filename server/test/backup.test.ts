@@ -131,7 +131,7 @@ async function fillNastily(sql: Sql): Promise<void> {
     values (1, 'system', ${text}, '', '', ${sql.json({ [text]: NASTY, deep: { null: null, big: 1e300 } })}),
       (2, 'admin', '', '', '', 'null'), (2, 'admin', '', '', '', '"\\\\."')`
   await sql`
-    create table call_log_2020 partition of call_log for values from ('2020-01-01') to ('2021-01-01')`
+    create table call_groups_2020 partition of call_groups for values from ('2020-01-01') to ('2021-01-01')`
   await sql`
     insert into call_log (community_id, at, request_id, method, path, status, duration_ms, address, user_agent)
     values (1, '2020-06-01', gen_random_uuid(), 'GET', ${text}, 200, 0.1, '2001:db8::1/64', ${text}),
@@ -178,7 +178,7 @@ describe('a round trip', () => {
     await fillNastily(source)
     const file = newFile()
     const made = await backup(source, file, silent, { appVersion: '1.2.3' })
-    expect(made.rowsByTable).toMatchObject({ communities: 2, call_log: 3, members: 501, installation: 1 })
+    expect(made.rowsByTable).toMatchObject({ communities: 2, call_groups: 3, members: 501, installation: 1 })
     expect(made.bytes).toBe((await stat(file)).size)
 
     const dataDir = await mkdtemp(join(tmpdir(), 'hourbank-backup-test-server-'))
@@ -196,7 +196,7 @@ describe('a round trip', () => {
         })
         expect(await dump(target)).toEqual(await dump(source))
         // In the partition of their time, which a job had made, so that pruning goes on as before.
-        expect(await target`select community_id from call_log_2020 order by 1`).toEqual([
+        expect(await target`select community_id from call_groups_2020 order by 1`).toEqual([
           { community_id: 1 },
           { community_id: 2 },
         ])
@@ -624,7 +624,7 @@ describe('what cannot be restored', () => {
   test('a partition whose bound is more than a bound', async () => {
     await refused(
       await edited((text) => text.replace("TO ('2021", "TO ('2021-01-01'); drop table members; --")),
-      /the partition call_log_2020 has no bound that is known/,
+      /the partition call_groups_2020 has no bound that is known/,
     )
   })
 

@@ -1,9 +1,9 @@
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
-import type { Call } from '../src/db/across-communities.ts'
 import { connect, type Sql } from '../src/db/connect.ts'
 import { makePartitions } from '../src/db/partitions.ts'
+import type { Call } from '../src/http/call-groups.ts'
 import { openCallLog, type CallLog } from '../src/http/call-log.ts'
 import { API_PREFIX } from '../src/http/frame.ts'
 import { createMetrics } from '../src/http/metrics.ts'
@@ -71,7 +71,7 @@ function openTestLog(databaseUrl: string) {
     callLog,
     metrics,
     sql,
-    inserts: () => statements.filter((text) => text.includes('insert into call_log')).length,
+    inserts: () => statements.filter((text) => text.includes('insert into call_groups')).length,
   }
 }
 
@@ -210,7 +210,7 @@ test('no query, no token and no secret gets into the call log', async () => {
   )
   const unknown = newToken(bank.communityId)
   await loggedCall(bank.sql, await bank.call('/users', { token: unknown }))
-  const rows = await bank.sql<{ row: string }[]>`select call_log::text as row from call_log`
+  const rows = await bank.sql<{ row: string }[]>`select call_groups::text as row from call_groups`
   const text = rows.map(({ row }) => row).join('\n')
   expect(rows.length).toBeGreaterThanOrEqual(4)
   for (const secret of ['?', 'private', token, unknown, clientSecret, 'hbt_', 'hbs_'])
@@ -262,7 +262,7 @@ test('calls that came just before the end are written before the service is gone
 test('a call log that cannot be written holds no request up, and loses nothing', async () => {
   const bank = await startBank()
   const token = await bank.token()
-  const lock = await lockTable(bank.sql, 'call_log')
+  const lock = await lockTable(bank.sql, 'call_groups')
   const answers = await Promise.all(Array.from({ length: 50 }, () => bank.call('/users', { token })))
   expect(answers.every(({ status }) => status === 200)).toBe(true)
   await lock.awaited()
@@ -310,19 +310,19 @@ interface Partition {
 async function partitions(sql: Sql): Promise<Partition[]> {
   return sql<Partition[]>`
     select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds from pg_inherits i
-    join pg_class c on c.oid = i.inhrelid where i.inhparent = 'call_log'::regclass order by 1`
+    join pg_class c on c.oid = i.inhrelid where i.inhparent = 'call_groups'::regclass order by 1`
 }
 
 test('the call log has a partition for this week and the next four, and this one takes the calls', async () => {
   const bank = await startBank()
   await loggedCall(bank.sql, await bank.call('/users', { token: await bank.token() }))
-  const weekly = (await partitions(bank.sql)).filter(({ name }) => name !== 'call_log_default')
+  const weekly = (await partitions(bank.sql)).filter(({ name }) => name !== 'call_groups_default')
   expect(weekly).toHaveLength(5)
   const daysSinceMonday = (new Date().getUTCDay() + 6) % 7
   const monday = new Date(Date.now() - daysSinceMonday * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')
-  expect(weekly[0]!.name).toBe(`call_log_${monday}`)
-  const used = await bank.sql`select distinct tableoid::regclass::text as name from call_log`
-  expect(used).toEqual([{ name: `call_log_${monday}` }])
+  expect(weekly[0]!.name).toBe(`call_groups_${monday}`)
+  const used = await bank.sql`select distinct tableoid::regclass::text as name from call_groups`
+  expect(used).toEqual([{ name: `call_groups_${monday}` }])
 })
 
 test('ten nodes make the same partitions at once, and weeks meet without gap or overlap', async () => {
@@ -333,25 +333,26 @@ test('ten nodes make the same partitions at once, and weeks meet without gap or 
   await Promise.all(nodes.map((sql) => makePartitions(sql, sunday)))
   const [sql] = nodes as [Sql]
   // Those of the present were in the template.
-  const made = (await partitions(sql)).map(({ name }) => name).filter((name) => name > 'call_log_2031')
+  const made = (await partitions(sql)).map(({ name }) => name).filter((name) => name > 'call_groups_2031')
   expect(made).toEqual([
-    'call_log_20310324',
-    'call_log_20310331',
-    'call_log_20310407',
-    'call_log_20310414',
-    'call_log_20310421',
-    'call_log_default',
+    'call_groups_20310324',
+    'call_groups_20310331',
+    'call_groups_20310407',
+    'call_groups_20310414',
+    'call_groups_20310421',
+    'call_groups_default',
   ])
   const insertAt = (at: string) => sql`
-    insert into call_log (community_id, at, request_id, method, path, status, duration_ms)
-    values (1, ${at}::text::timestamptz, gen_random_uuid(), 'GET', '/', 200, 1) returning tableoid::regclass::text as name`
-  expect(await insertAt('2031-03-30T23:59:59.999999Z')).toEqual([{ name: 'call_log_20310324' }])
-  expect(await insertAt('2031-03-31T00:00:00Z')).toEqual([{ name: 'call_log_20310331' }])
-  expect(await insertAt('2031-04-28T00:00:00Z')).toEqual([{ name: 'call_log_default' }])
+    insert into call_groups (community_id, second_at, id, method, route, status, calls, after_ms, request_ids, durations_ms)
+    values (1, ${at}::text::timestamptz, gen_random_uuid(), 'GET', '/', 200, 1, '{0}', array[gen_random_uuid()], '{1}')
+    returning tableoid::regclass::text as name`
+  expect(await insertAt('2031-03-30T23:59:59Z')).toEqual([{ name: 'call_groups_20310324' }])
+  expect(await insertAt('2031-03-31T00:00:00Z')).toEqual([{ name: 'call_groups_20310331' }])
+  expect(await insertAt('2031-04-28T00:00:00Z')).toEqual([{ name: 'call_groups_default' }])
 
   // A week whose calls already stand in the default partition stays there; that keeps nobody from starting.
   await makePartitions(sql, new Date('2031-05-01T00:00:00Z'))
   const names = (await partitions(sql)).map(({ name }) => name)
-  expect(names).not.toContain('call_log_20310428')
-  expect(names).toContain('call_log_20310505')
+  expect(names).not.toContain('call_groups_20310428')
+  expect(names).toContain('call_groups_20310505')
 })

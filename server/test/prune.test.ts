@@ -81,7 +81,7 @@ test('what stands in default partitions goes too, in batches', async () => {
   expect(rows).toBe(2500 + 1500 + 1200)
   const [head] = await sql`select pruned_position from event_heads where community_id = ${communityId}`
   expect(head!.pruned_position).toBe(1500)
-  for (const table of ['call_log_default', 'events_default', 'attempts_default'])
+  for (const table of ['call_groups_default', 'events_default', 'attempts_default'])
     expect(await count(sql, table)).toBe(0)
 })
 
@@ -122,13 +122,13 @@ test('a table that somebody reads for long is not waited for, neither to drop a 
   expect(performance.now() - startedAt).toBeLessThan(5000)
   await writing
   const still = await partitionNames(sql)
-  expect(still.filter((name) => name.startsWith('call_log'))).toEqual(
-    before.filter((name) => name.startsWith('call_log')),
+  expect(still.filter((name) => name.startsWith('call_groups'))).toEqual(
+    before.filter((name) => name.startsWith('call_groups')),
   )
   await reading`commit`
   reading.release()
   const { partitions } = await pruneAt(sql, inDays(365))
-  expect(partitions.filter((name) => name.startsWith('call_log')).length).toBeGreaterThan(0)
+  expect(partitions.filter((name) => name.startsWith('call_groups')).length).toBeGreaterThan(0)
 })
 
 test('under load: credits and deliveries go on while weeks of events are dropped', async () => {

@@ -1,5 +1,6 @@
 import type { Queries } from '../db/connect.ts'
 import type { Place } from '../http/paging.ts'
+import { msOfRequestId } from '../http/request-id.ts'
 
 export interface CallFilter {
   partner_id?: number
@@ -36,6 +37,9 @@ export interface CallDetailRow extends CallRow {
 
 const CLASS_SIZE = 100
 
+/** Between the time in a request's id and that of its call: both are the node's, but clocks are set. */
+const CLOCK_SET_MAX = '1 minute'
+
 /** `status >= 400` stands there in so many words, so that the index of refused calls is found. */
 function andMatching(sql: Queries, filter: CallFilter) {
   const { partner_id, status, method, path, error, request_id, from, until } = filter
@@ -46,11 +50,26 @@ function andMatching(sql: Queries, filter: CallFilter) {
     ${isAboutErrors ? sql`and l.status >= 400` : sql``}
     ${status === undefined ? sql`` : sql`and l.status between ${lowest} and ${highest}`}
     ${method === undefined ? sql`` : sql`and l.method = ${method.toUpperCase()}`}
-    ${path === undefined ? sql`` : sql`and position(lower(${path}) in lower(l.path)) > 0`}
+    ${path === undefined ? sql`` : andOfPath(sql, path)}
     ${error === undefined ? sql`` : sql`and l.error = ${error}`}
-    ${request_id === undefined ? sql`` : sql`and l.request_id = ${request_id}`}
-    ${from === undefined ? sql`` : sql`and l.at >= ${from}::timestamptz`}
-    ${until === undefined ? sql`` : sql`and l.at < ${until}::timestamptz`}`
+    ${request_id === undefined ? sql`` : andOfId(sql, request_id)}
+    ${from === undefined ? sql`` : sql`and l.at >= ${from}::timestamptz and l.second_at >= date_trunc('second', ${from}::timestamptz)`}
+    ${until === undefined ? sql`` : sql`and l.at < ${until}::timestamptz and l.second_at < ${until}::timestamptz`}`
+}
+
+/** Groups without it are passed over in one look. */
+function andOfPath(sql: Queries, part: string) {
+  return sql`and position(lower(${part}) in lower(l.path)) > 0
+    and position(lower(${part}) in lower(coalesce(array_to_string(l.paths, ' '), l.route))) > 0`
+}
+
+/** A group of calls is looked through before its calls are told one by one, and only groups of about that time. */
+function andOfId(sql: Queries, requestId: string) {
+  const ms = msOfRequestId(requestId)
+  const time = sql`to_timestamp(${ms ?? 0}::float8 / 1000)`
+  const around = sql`and l.second_at between ${time} - ${CLOCK_SET_MAX}::interval and ${time} + ${CLOCK_SET_MAX}::interval`
+  return sql`
+    and l.request_id = ${requestId} and ${requestId} = any (l.request_ids) ${ms === undefined ? sql`` : around}`
 }
 
 function statusRange(status: string | undefined): [lowest: number, highest: number] {
@@ -72,17 +91,21 @@ export async function listCalls(
     from call_log l
     left join partners p on p.community_id = ${communityId} and p.id = l.partner_id
     where l.community_id = ${communityId} ${andMatching(sql, filter)}
-      ${after ? sql`and (l.at, l.request_id) < (${after.at!}::timestamptz, ${after.id}::uuid)` : sql``}
-    order by l.at desc, l.request_id desc limit ${limit}`
+      ${
+        after
+          ? sql`and (l.at, l.request_id) < (${after.at!}::timestamptz, ${after.id}::uuid)
+              and l.second_at <= ${after.at!}::timestamptz`
+          : sql``
+      }
+    order by l.second_at desc, l.at desc, l.request_id desc limit ${limit}`
 }
 
-/** Without its time, which the key begins with: the community's part of the key is read through, without the rows. */
 export async function findCall(
   sql: Queries,
   communityId: number,
   requestId: string,
 ): Promise<CallDetailRow | undefined> {
-  const [row] = await sql<CallDetailRow[]>`${selectDetails(sql, communityId)} and l.request_id = ${requestId} limit 1`
+  const [row] = await sql<CallDetailRow[]>`${selectDetails(sql, communityId)} ${andOfId(sql, requestId)} limit 1`
   return row
 }
 
@@ -129,7 +152,7 @@ export async function groupErrors(
 export function selectCalls(sql: Queries, communityId: number, filter: CallFilter) {
   return sql<CallDetailRow[]>`
     ${selectDetails(sql, communityId)} ${andMatching(sql, filter)}
-    order by l.at desc, l.request_id desc`
+    order by l.second_at desc, l.at desc, l.request_id desc`
 }
 
 export async function countCalls(sql: Queries, communityId: number, filter: CallFilter): Promise<number> {

@@ -1,6 +1,6 @@
 import { transaction, type Queries, type Sql, type Transaction } from './connect.ts'
 
-export const PARTITIONED_TABLES = ['call_log', 'events', 'attempts'] as const
+export const PARTITIONED_TABLES = ['call_groups', 'events', 'attempts'] as const
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
 
 const WEEKS_AHEAD = 4

@@ -70,7 +70,7 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
     }
   }
 
-  await dropOld('call_log', callLogDays)
+  await dropOld('call_groups', callLogDays)
   await deleteOld(deleteOldCalls, callLogDays)
   await deleteOld(deleteOldTokens, TOKEN_DAYS)
   await deleteOld(deleteOldSessions, TOKEN_DAYS)

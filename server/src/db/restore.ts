@@ -326,7 +326,8 @@ async function silenceTriggers(tx: Queries): Promise<Trigger[]> {
   const triggers = await tx<Trigger[]>`
     select c.relname::text as table, t.tgname::text as name, t.tgenabled::text as enabled
     from pg_trigger t join pg_class c on c.oid = t.tgrelid
-    where not t.tgisinternal and t.tgparentid = 0 and t.tgenabled <> 'D' and c.relnamespace = 'public'::regnamespace`
+    where not t.tgisinternal and t.tgparentid = 0 and t.tgenabled <> 'D' and c.relnamespace = 'public'::regnamespace
+      and c.relkind in ('r', 'p')`
   for (const { table, name } of triggers) {
     await tx.unsafe(`alter table ${publicName(table)} disable trigger ${quoted(name)}`)
   }

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
 import type { Counter } from 'prom-client'
-import { insertCalls, type Call } from '../db/across-communities.ts'
+import { insertCalls, type CallGroup } from '../db/across-communities.ts'
 import { isOutage, type Queries } from '../db/connect.ts'
+import { gatherCalls, type Call } from './call-groups.ts'
 
 const FLUSH_INTERVAL_MS = 250
 /** Under load so many are written at once, without waiting: what is kept for longer has to be collected as old. */
@@ -18,39 +19,49 @@ export interface CallLog {
 
 /** Written in batches off the request's path; a crash loses a second's worth at most. */
 export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLog {
-  let waiting: Call[] = []
+  let gathering = gatherCalls()
+  /** Those before it. A batch stays as it is until it is written, so that one that was written twice is seen to be. */
+  const batches = [gathering]
+  let waiting = 0
   let writing: Promise<void> | undefined
   let again = false
 
+  function startBatch(): void {
+    batches.push((gathering = gatherCalls()))
+  }
+
   /** As long as there are so many. */
   async function write(batchMin: number): Promise<void> {
-    while (waiting.length >= batchMin) {
-      const batch = waiting.slice(0, BATCH_MAX)
+    while (waiting >= batchMin) {
+      const [batch] = batches as [typeof gathering]
+      if (batch === gathering) startBatch()
       try {
-        await writeBatch(batch)
+        await writeGroups(batch.groups)
         again = false
       } catch (error) {
         again = true
         // Kept for the next try; the bound in add() holds meanwhile.
-        log.warn({ err: error, waiting: waiting.length }, 'the call log could not be written')
+        log.warn({ err: error, waiting }, 'the call log could not be written')
         return
       }
-      waiting = waiting.slice(batch.length)
+      batches.shift()
+      waiting -= batch.calls
     }
   }
 
-  /** A call that the database refuses must not hold up all the others for ever: it is dropped, alone. */
-  async function writeBatch(batch: Call[]): Promise<void> {
+  /** What the database refuses must not hold up all the others for ever: it is dropped, alone. */
+  async function writeGroups(groups: CallGroup[]): Promise<void> {
     try {
-      await insertCalls(sql, batch, { again })
+      await insertCalls(sql, groups, { again })
     } catch (error) {
       if (isOutage(error)) throw error
       again = true
-      if (batch.length > 1) {
-        for (const call of batch) await writeBatch([call])
+      if (groups.length > 1) {
+        for (const group of groups) await writeGroups([group])
       } else {
-        dropped.inc()
-        log.error({ err: error, requestId: batch[0]!.requestId }, 'a call could not be logged')
+        const { requestIds } = groups[0]!
+        dropped.inc(requestIds.length)
+        log.error({ err: error, requestIds }, 'calls could not be logged')
       }
     }
   }
@@ -64,9 +75,11 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
 
   return {
     add(call) {
-      if (waiting.length >= WAITING_MAX) return dropped.inc()
-      waiting.push(call)
-      if (waiting.length === BATCH_MIN) void flush(BATCH_MIN)
+      if (waiting >= WAITING_MAX) return dropped.inc()
+      if (gathering.calls >= BATCH_MAX) startBatch()
+      gathering.add(call)
+      waiting += 1
+      if (waiting === BATCH_MIN) void flush(BATCH_MIN)
     },
     async close() {
       clearInterval(timer)

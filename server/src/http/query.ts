@@ -7,6 +7,7 @@ type Query = Record<string, string> & { [PROBLEM]?: unknown }
 
 /** The router calls this outside of any error handling, so a malformed query is only marked here. */
 export function parseQuery(text: string): Query {
+  if (text === '') return Object.create(null)
   try {
     return parseForm(text)
   } catch (error) {

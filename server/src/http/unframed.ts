@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import { STATUS_CODES } from 'node:http'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { API_VERSION } from './frame.ts'
+import { newRequestId } from './request-id.ts'
 import { sendError } from './send-error.ts'
 
 const CLIENT_ERRORS: Record<string, ErrorCode> = {
@@ -23,7 +23,7 @@ export const answerUnframed: Pick<FastifyServerOptions, 'frameworkErrors' | 'cli
       return
     }
     const failure = new ApiError(CLIENT_ERRORS[error.code ?? ''] ?? 'invalid_request')
-    const requestId = randomUUID()
+    const requestId = newRequestId()
     const body = JSON.stringify(failure.body(requestId))
     const lines = [
       `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}`,

@@ -100,9 +100,11 @@ export async function countCalls(sql: Queries, communityId: number, days: number
   return sql<PartnerCalls[]>`
     select p.id as partner_id, p.name, p.status, c.calls, c.errors, c.last_call_at
     from partners p cross join lateral (
-      select count(*) as calls, count(*) filter (where l.status >= 400) as errors, max(l.at) as last_call_at
-      from call_log l
-      where l.community_id = ${communityId} and l.partner_id = p.id and l.at > now() - make_interval(days => ${days})
+      select coalesce(sum(g.calls), 0)::int8 as calls,
+        coalesce(sum(g.calls) filter (where g.status >= 400), 0)::int8 as errors, max(g.second_at) as last_call_at
+      from call_groups g
+      where g.community_id = ${communityId} and g.partner_id = p.id
+        and g.second_at > now() - make_interval(days => ${days})
     ) c
     where p.community_id = ${communityId} order by c.calls desc, p.id`
 }
