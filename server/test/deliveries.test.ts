@@ -427,7 +427,7 @@ test('who leaves, returns and is erased: each is told, and what receivers answer
   await post.deliver()
   await returnMember(bank.sql, TESTER, bank.communityId, member.id)
   await post.deliver()
-  const echoed = () => bank.sql`select from attempts where response like '%Ada Lang%'`
+  const echoed = () => bank.sql`select from delivery_attempts where response like '%Ada Lang%'`
   expect(await echoed()).toHaveLength(2)
   await eraseMember(bank.sql, TESTER, bank.communityId, member.id)
   await post.deliver()

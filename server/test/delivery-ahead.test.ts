@@ -26,7 +26,7 @@ async function startWithBusyReceiver(staleMs: number) {
     await post.deliver()
     const [last] = await bank.sql<
       { duration_ms: number }[]
-    >`select duration_ms from attempts order by at desc, id desc limit 1`
+    >`select duration_ms from delivery_attempts order by at desc, id desc limit 1`
     return last!.duration_ms <= QUICK_MS
   })
   receiver.received.length = 0

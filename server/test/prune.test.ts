@@ -24,6 +24,7 @@ test('events go after thirty days with their deliveries and attempts; an old fee
   const start = await bank.call('/events', { token })
   const { id } = await post.subscribe()
   await post.credit()
+  post.receiver.answer = (response) => response.writeHead(500).end()
   await post.deliver()
   expect(await count(sql, 'attempts')).toBe(1)
   await pruneAt(sql, inDays(29))

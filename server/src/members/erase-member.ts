@@ -44,5 +44,12 @@ async function blank(tx: Transaction, communityId: number, id: number): Promise<
     where a.community_id = ${communityId} and e.community_id = ${communityId} and s.community_id = ${communityId}
       and d.community_id = ${communityId} and e.member_id = ${id} and d.subscription_id = s.id and d.event_id = e.id
       and a.delivery_id = d.id`
+  await tx`
+    update deliveries set success_response = null
+    where community_id = ${communityId} and id = any (array(
+      select d.id from deliveries d, events e, subscriptions s
+      where d.community_id = ${communityId} and e.community_id = ${communityId} and s.community_id = ${communityId}
+        and e.member_id = ${id} and d.subscription_id = s.id and d.event_id = e.id and d.success_response is not null
+      order by d.id for no key update of d))`
   return member.version
 }

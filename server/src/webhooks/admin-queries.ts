@@ -117,7 +117,7 @@ export async function listDeliveriesOf(
     from chosen d, lateral (
       select count(*) as found, (array_agg(json_build_object('number', a.number, 'at', a.at, 'duration_ms', a.duration_ms,
         'status', a.status, 'error_kind', a.error_kind, 'error', a.error) order by a.at desc, a.id desc))[1] as last
-      from attempts a where a.community_id = ${communityId} and a.delivery_id = d.id
+      from delivery_attempts a where a.community_id = ${communityId} and a.delivery_id = d.id
     ) tries
     order by d.place desc`
 }
@@ -159,7 +159,7 @@ export async function findDeliveryDetail(
 /** In the order in which they were made; of all rounds of the schedule. */
 export async function listAttempts(sql: Queries, communityId: number, deliveryId: number, limit: number) {
   return sql<Attempt[]>`
-    select number, at, duration_ms, status, error_kind, error, response from attempts
+    select number, at, duration_ms, status, error_kind, error, response from delivery_attempts
     where community_id = ${communityId} and delivery_id = ${deliveryId}
     order by at desc, id desc limit ${limit}`
 }

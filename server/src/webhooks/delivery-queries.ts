@@ -153,7 +153,8 @@ export interface Completion {
 }
 
 /**
- * Deliveries and attempt log in one statement. Rows are locked in the order of their ids, as everywhere; whether a word
+ * Deliveries and attempt log in one statement: a success stands in the delivery's row, and makes the one before it, if
+ * there was any, a row like those of failures. Rows are locked in the order of their ids, as everywhere; whether a word
  * still counts is judged on what was locked, and what is left is looked up one by one.
  */
 export async function completeDeliveries(
@@ -173,23 +174,36 @@ export async function completeDeliveries(
         ${column((one) => one.attempt?.response)}::text[]
       ) as i(id, claims, attempts, status, held_reason, next_attempt_at, sent_at, duration_ms, http_status, error_kind, error, response)
     ), locked as materialized (
-      select id, claims, attempts, status from deliveries
+      select id, claims, attempts, status, success_at, success_number, success_duration_ms, success_status,
+        success_response
+      from deliveries
       where community_id = ${communityId} and id = any (${column((one) => one.id)}::int8[])
       order by id for no key update
     ), valid as materialized (
-      select i.* from input i join locked l using (id, claims, attempts) where l.status = 'pending'
+      select i.*, l.success_at, l.success_number, l.success_duration_ms, l.success_status, l.success_response,
+        i.status = 'delivered' as is_success
+      from input i join locked l using (id, claims, attempts) where l.status = 'pending'
     ), completed as (
       update deliveries d set status = v.status, held_reason = v.held_reason,
         next_attempt_at = coalesce(v.next_attempt_at, d.next_attempt_at),
         attempts = v.attempts + case when v.sent_at is null then 0 else 1 end,
-        finished_at = case when v.status in ('delivered', 'failed') then ${now}::timestamptz end
+        finished_at = case when v.status in ('delivered', 'failed') then ${now}::timestamptz end,
+        success_at = case when v.is_success then v.sent_at else d.success_at end,
+        success_number = case when v.is_success then v.attempts + 1 else d.success_number end,
+        success_duration_ms = case when v.is_success then v.duration_ms else d.success_duration_ms end,
+        success_status = case when v.is_success then v.http_status else d.success_status end,
+        success_response = case when v.is_success then v.response else d.success_response end
       from valid v
       where d.community_id = ${communityId} and d.id = v.id
-      returning d.id, d.attempts, v.sent_at, v.duration_ms, v.http_status, v.error_kind, v.error, v.response
     )
     insert into attempts (community_id, at, delivery_id, number, duration_ms, status, error_kind, error, response)
-    select ${communityId}, sent_at, id, attempts, duration_ms, http_status, error_kind, error, response
-    from completed where sent_at is not null`
+    select ${communityId}, r.* from (
+      select sent_at, id, attempts + 1, duration_ms, http_status, error_kind, error, response
+      from valid where sent_at is not null and not is_success
+      union all
+      select success_at, id, success_number, success_duration_ms, success_status, null, null, success_response
+      from valid where is_success and success_at is not null
+    ) r`
 }
 
 /**

@@ -159,7 +159,7 @@ function selectDeliveries(sql: Queries, communityId: number) {
       coalesce((
         select json_agg(json_build_object('number', a.number, 'at', ${at}, 'duration_ms', a.duration_ms,
           'status', a.status, 'error_kind', a.error_kind, 'error', a.error, 'response', a.response) order by a.at, a.id)
-        from attempts a where a.community_id = ${communityId} and a.delivery_id = d.id), '[]') as attempts
+        from delivery_attempts a where a.community_id = ${communityId} and a.delivery_id = d.id), '[]') as attempts
     from deliveries d
     join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
     where d.community_id = ${communityId}`
