@@ -8,8 +8,9 @@ import { lockTable } from './lock-table.ts'
 import { startPostman } from './postman.ts'
 
 const ON_THE_WIRE = 4
-const AHEAD = 16
-const EVENTS = 40
+const AHEAD = 32
+/** As many as are read at first, and one round more. */
+const EVENTS = AHEAD + 2 * ON_THE_WIRE
 const QUICK_MS = 50
 /** Longer than any of these tests. */
 const NEVER_STALE_MS = 600_000

@@ -33,14 +33,19 @@ export async function fanOut(sql: Sql, communityId: number, now: Date): Promise<
       ), moved as (
         update event_heads set position = greatest(position, (select coalesce(max(position), 0) from ordered))
         where community_id = ${communityId}
+      ), wanted as materialized (
+        -- Once for each type, not for each event.
+        select t.type, t.subscription_id as only_id, s.id
+        from (select distinct type, subscription_id from ordered) t
+        join subscriptions s on s.community_id = ${communityId}
+          and case when t.subscription_id is not null then s.id = t.subscription_id
+            else s.status <> 'disabled' and exists (
+              select from unnest(s.event_types) as p(pattern) where p.pattern = '*' or p.pattern = t.type
+                or (p.pattern like '%.*' and starts_with(t.type, left(p.pattern, -1)))) end
       ), made as (
         insert into deliveries (community_id, subscription_id, event_id, event_created_at, next_attempt_at, created_at)
         select ${communityId}, s.id, o.id, o.created_at, ${now}, ${now}
-        from ordered o join subscriptions s on s.community_id = ${communityId}
-          and case when o.subscription_id is not null then s.id = o.subscription_id
-            else s.status <> 'disabled' and exists (
-              select from unnest(s.event_types) as t(pattern) where t.pattern = '*' or t.pattern = o.type
-                or (t.pattern like '%.*' and starts_with(o.type, left(t.pattern, -1)))) end
+        from ordered o join wanted s on s.type = o.type and s.only_id is not distinct from o.subscription_id
         order by o.position, s.id
         on conflict (community_id, subscription_id, event_id) do nothing
       )

@@ -1,5 +1,7 @@
 /** For one subscription, beyond the four on the wire. */
-const AHEAD_MAX = 16
+const AHEAD_MAX = 32
+/** So few left: time to read more. Earlier, each round would be made for a handful. */
+const LOW = AHEAD_MAX / 4
 /** Only for a receiver whose last answer was a success, and this quick. */
 const QUICK_MS = 50
 /** Access and visibility are judged when a delivery is read: what has not been sent by then is given back. */
@@ -18,7 +20,7 @@ export interface Ahead<Taken> {
   isQuick(key: string): boolean
   /** How many more may be read for this subscription. */
   room(key: string): number
-  /** Time to read more, and enough of them to be worth a round. */
+  /** Time to read more. */
   isLow(key: string): boolean
   put(key: string, taken: Taken): void
   /** The next one, unless those that wait have waited for too long. */
@@ -51,7 +53,7 @@ export function readAhead<Taken>(giveBackOne: (taken: Taken) => void, staleMs = 
   return {
     isQuick: (key) => quick.has(key),
     room: (key) => (quick.has(key) ? AHEAD_MAX - count(key) : 0),
-    isLow: (key) => count(key) <= AHEAD_MAX / 2,
+    isLow: (key) => count(key) <= LOW,
     put(key, taken) {
       const one = { taken, sinceMs: performance.now() }
       const queue = waiting.get(key)

@@ -9,7 +9,8 @@ import {
   type Access,
   type Completion,
   type DueDelivery,
-  type LostDelivery,
+  type DueEvent,
+  type Recipient,
 } from './delivery-queries.ts'
 import { scopesFor } from './event-types.ts'
 import { nextAttempt, readRetryAfter } from './schedule.ts'
@@ -31,21 +32,21 @@ export interface DeliverDeps {
 export async function deliver(
   deps: DeliverDeps,
   communityId: number,
-  due: DueDelivery | LostDelivery,
+  due: DueDelivery,
 ): Promise<Completion | undefined> {
-  const { id, subscription_id: subscriptionId, claims, attempts } = due
+  const { id, subscription_id: subscriptionId, claims, attempts, event } = due
   const word = { id, subscriptionId, claims, attempts }
-  if (due.event_uuid === null) return { ...word, status: 'failed' }
-  if (isConcealed(due, due.recipient.partner_id)) return { ...word, status: 'held', heldReason: CONCEALED }
+  if (!event) return { ...word, status: 'failed' }
+  if (isConcealed(event, due.recipient.partner_id)) return { ...word, status: 'held', heldReason: CONCEALED }
   // By the state of client and partner when it was read; a change has what has not been sent read again.
-  const judge = (access: Access) => lackOfAccess(access, due)
+  const judge = (access: Access) => lackOfAccess(access, event)
   if (judge(due.recipient) !== undefined) {
     await holdDelivery(deps.sql, communityId, due, judge, deps.clock())
     return undefined
   }
   const at = deps.clock()
   try {
-    const outcome = await send(deps, communityId, due, at)
+    const outcome = await send(deps, communityId, due.recipient, event, at)
     if (outcome.status === GONE) {
       const reason = 'The receiver answered 410 Gone'
       await disableSubscription(deps.sql, communityId, subscriptionId, reason, deps.clock())
@@ -58,7 +59,7 @@ export async function deliver(
   }
 }
 
-function lackOfAccess(access: Access, { type }: DueDelivery): string | undefined {
+function lackOfAccess(access: Access, { type }: DueEvent): string | undefined {
   if (access.partner_status !== 'active') return 'The partner is suspended'
   if (access.client_status !== 'active') return 'The client that made the subscription is revoked'
   const scopes = commonScopes(access.client_scopes, access.partner_scopes)
@@ -69,19 +70,19 @@ function lackOfAccess(access: Access, { type }: DueDelivery): string | undefined
 async function send(
   { sql, box, sender }: DeliverDeps,
   communityId: number,
-  due: DueDelivery,
+  recipient: Recipient,
+  event: DueEvent,
   at: Date,
 ): Promise<Outcome> {
-  const { recipient } = due
-  const webhookId = `evt_${due.event_uuid}`
+  const webhookId = `evt_${event.uuid}`
   const scopes = commonScopes(recipient.client_scopes, recipient.partner_scopes)
-  const data = renderEvent(due, { partnerId: recipient.partner_id, scopes })
+  const data = renderEvent(event, { partnerId: recipient.partner_id, scopes })
   if (data.email) {
     const { client_id: clientId, client_public_id: clientName } = recipient
-    const memberIds = [due.member_id!]
+    const memberIds = [event.member_id!]
     await insertEmailReads(sql, communityId, [{ clientId, clientName, requestId: webhookId, memberIds }])
   }
-  const body = JSON.stringify({ type: due.type, timestamp: due.event_created_at, data })
+  const body = JSON.stringify({ type: event.type, timestamp: event.created_at, data })
   const secrets = recipient.secrets.map((sealed) => box.open(Buffer.from(sealed, 'base64')))
   return sender.send(recipient.target_url, signedHeaders(webhookId, at, body, secrets), body)
 }

@@ -63,70 +63,114 @@ export interface Recipient extends Access {
   client_public_id: string
 }
 
-/** A delivery that is due, with its event. */
-export interface DueDelivery extends StoredEvent {
+/** Among what is due of a subscription, in the order in which it is sent. */
+export interface DuePlace {
+  /** As PostgreSQL writes it, to the microsecond. */
+  nextAttemptAt: string
   id: number
-  subscription_id: number
-  claims: number
-  attempts: number
-  event_uuid: string
-  event_created_at: string
-  member_id: number | null
-  recipient: Recipient
 }
 
-/** A due delivery whose event has been pruned: there is nothing left to send. */
-export interface LostDelivery {
+/** How many more deliveries of a subscription may be read, and from where on. */
+export interface Room {
+  subscriptionId: number
+  free: number
+  after: DuePlace | undefined
+}
+
+/** As it is when its deliveries are read. */
+export interface DueEvent extends StoredEvent {
+  id: number
+  uuid: string
+  created_at: string
+  member_id: number | null
+}
+
+/** A delivery that is due. */
+export interface DueDelivery {
   id: number
   subscription_id: number
   claims: number
   attempts: number
-  event_uuid: null
+  next_attempt_at: string
+  recipient: Recipient
+  /** Undefined when it has been pruned: there is nothing left to send. */
+  event: DueEvent | undefined
 }
 
 /**
  * Due deliveries of subscriptions that this worker has leased, but for those that it has already: at most so many per
  * subscription, so that a dead endpoint with a long backlog does not starve the others. The sum is that of the index of
- * what is due (migration 0012).
+ * what is due (migration 0012). Recipients and events are told once, however many deliveries share them.
  */
 export async function readDueDeliveries(
   sql: Queries,
   communityId: number,
   worker: string,
-  room: { subscriptionId: number; free: number }[],
+  room: Room[],
   exceptIds: number[],
   now: Date,
-): Promise<(DueDelivery | LostDelivery)[]> {
-  const rows = await sql<((DueDelivery | LostDelivery) & { recipient: Recipient | null })[]>`
+): Promise<DueDelivery[]> {
+  const [{ recipients, events, deliveries }] = await sql<[DueRows]>`
     with recipient as materialized (
-      select s.id, r.free, jsonb_build_object('target_url', s.target_url,
+      select s.id, r.free, r.after_at, r.after_id, jsonb_build_object('target_url', s.target_url,
         'secrets', array_remove(array[encode(s.secret, 'base64'),
           case when s.previous_secret_until > ${now} then encode(s.previous_secret, 'base64') end], null),
         'partner_id', s.partner_id, 'partner_status', p.status, 'partner_scopes', p.scopes, 'client_id', c.id,
         'client_public_id', c.public_id, 'client_status', c.status, 'client_scopes', c.scopes) as facts
-      from unnest(${room.map((one) => one.subscriptionId)}::int8[], ${room.map((one) => one.free)}::int4[]) as r(id, free)
+      from unnest(${room.map((one) => one.subscriptionId)}::int8[], ${room.map((one) => one.free)}::int4[],
+        ${room.map((one) => one.after?.nextAttemptAt ?? '-infinity')}::timestamptz[],
+        ${room.map((one) => one.after?.id ?? 0)}::int8[]) as r(id, free, after_at, after_id)
       join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active'
       join delivery_leases l on l.community_id = ${communityId} and l.subscription_id = s.id and l.worker = ${worker}
         and l.until > ${now}
       join partners p on p.community_id = ${communityId} and p.id = s.partner_id
       join clients c on c.community_id = ${communityId} and c.id = s.client_id
+    ), due as materialized (
+      select r.id as subscription_id, d.*
+      from recipient r, lateral (
+        select id, claims, attempts, next_attempt_at, event_id, event_created_at from deliveries
+        where community_id = ${communityId} and subscription_id + 0 = r.id and status = 'pending'
+          and next_attempt_at <= ${now} and (next_attempt_at, id) > (r.after_at, r.after_id)
+          and id <> all (${exceptIds}::int8[])
+        order by next_attempt_at, id limit r.free) d
     )
-    select d.id, r.id as subscription_id, d.claims, d.attempts, e.uuid as event_uuid, e.type, e.partner_id, e.member_id,
-      e.data, e.created_at as event_created_at, coalesce(m.visible, true) as member_visible,
-      case when d.place = 1 then r.facts end as recipient
-    from recipient r, lateral (
-      select id, claims, attempts, event_id, event_created_at, row_number() over (order by next_attempt_at, id) as place
-      from deliveries
-      where community_id = ${communityId} and subscription_id + 0 = r.id and status = 'pending'
-        and next_attempt_at <= ${now} and id <> all (${exceptIds}::int8[])
-      order by next_attempt_at, id limit r.free) d
-    left join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
-    left join members m on m.community_id = ${communityId} and m.id = e.member_id
-    order by r.id, d.place`
-  // Told once per subscription: read anew with each of its deliveries it would take longer than the event.
-  let recipient: Recipient | null = null
-  for (const row of rows) row.recipient = recipient = row.recipient ?? recipient
-  return rows
+    select (select coalesce(json_object_agg(id, facts), '{}') from recipient) as recipients,
+      (select coalesce(json_agg(json_build_object('id', e.id, 'uuid', e.uuid, 'type', e.type, 'partner_id', e.partner_id,
+          'member_id', e.member_id, 'data', e.data, 'member_visible', coalesce(m.visible, true),
+          'created_at', to_json(e.created_at))), '[]')
+        from (select distinct event_id, event_created_at from due) d
+        join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
+        left join members m on m.community_id = ${communityId} and m.id = e.member_id) as events,
+      (select coalesce(json_agg(json_build_array(id, subscription_id, claims, attempts, next_attempt_at, event_id)
+          order by subscription_id, next_attempt_at, id), '[]') from due) as deliveries`
+  const eventsById = new Map(events.map((event) => [event.id, { ...event, created_at: inUtc(event.created_at) }]))
+  return deliveries.map(([id, subscription_id, claims, attempts, next_attempt_at, eventId]) => ({
+    id,
+    subscription_id,
+    claims,
+    attempts,
+    next_attempt_at,
+    recipient: recipients[subscription_id]!,
+    event: eventsById.get(eventId),
+  }))
+}
+
+interface DueRows {
+  recipients: Record<string, Recipient>
+  events: DueEvent[]
+  deliveries: [
+    id: number,
+    subscriptionId: number,
+    claims: number,
+    attempts: number,
+    nextAttemptAt: string,
+    eventId: number,
+  ][]
+}
+
+/** Within JSON PostgreSQL spells the zone its own way; on the wire all times end in Z. */
+function inUtc(time: string): string {
+  return time.replace('+00:00', 'Z')
 }
 
 export interface Completion {

@@ -16,7 +16,8 @@ import {
   readDueDeliveries,
   type Completion,
   type DueDelivery,
-  type LostDelivery,
+  type DuePlace,
+  type Room,
 } from './delivery-queries.ts'
 import { watchHealth } from './health.ts'
 import { holdLeases } from './leases.ts'
@@ -24,13 +25,16 @@ import { repeat } from './repeat.ts'
 import { FAILING_MAX_MS } from './schedule.ts'
 import type { Sender } from './send.ts'
 import { rememberTakenIds } from './taken-ids.ts'
+import { rememberUnread } from './unread.ts'
 import { otherWorkersAnnouncer } from './wake.ts'
 
 const POLL_MS = 1000
 const PER_SUBSCRIPTION_MAX = 4
-/** Under way at once on this node, and for one community. */
-const UNDER_WAY_MAX = 256
+/** On the wire at once from this node, and for one community. */
+const ON_THE_WIRE_MAX = 256
 const PER_COMMUNITY_MAX = 64
+/** Answered, and still to be written down: beyond it nothing more is sent. */
+const UNWRITTEN_MAX = 512
 /** Beyond these, for subscriptions with nothing under way: slow receivers may take all of the above for their 15 s. */
 const RESERVED_MAX = 768
 const RESERVED_PER_COMMUNITY_MAX = 192
@@ -79,14 +83,11 @@ interface Taken {
   key: string
   /** By subscription, and anew whenever it is set going again. */
   breakerKey: string
-  delivery: DueDelivery | LostDelivery
+  delivery: DueDelivery
 }
 
-/** How many more deliveries of a subscription may be read. */
-interface Room {
-  subscriptionId: number
-  free: number
-}
+/** Something of it is due, behind that place. */
+type Due = DueSubscription & { after?: DuePlace | undefined }
 
 export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const { sql, log, box, sender, random = Math.random, mayReadAhead = () => true } = options
@@ -99,8 +100,12 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const underWay = new Map<string, number>()
   const takenIds = rememberTakenIds()
   const ahead = readAhead<Taken>(giveBack, options.staleMs)
+  const unread = rememberUnread()
   const pending = new Set<Promise<void>>()
   let closing = false
+  /** The next round asks what is due at all, not only for more of what it knows of. */
+  let fromStart = false
+  let onTheWire = 0
   // Of access: what was read during a change may have been judged before it.
   let generation = 0
 
@@ -111,6 +116,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       try {
         await shared.sync()
         await keepLeases()
+        if (!fromStart)
+          return await takeFairly(unread.all().map(({ subscription, after }) => ({ ...subscription, after })))
+        fromStart = false
         // What a quick receiver has is gone by the next round, and too much to look past in each.
         const slowIds = takenIds.all((communityId, id) => !ahead.isQuick(keyOf(communityId, id)))
         await takeFairly(await dueSubscriptions(sql, leases.worker, slowIds, clock()))
@@ -122,9 +130,20 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     () => closing,
   )
 
+  function takeFromStart(): void {
+    fromStart = true
+    taking.wake()
+  }
+
+  /** Of what is known to be there. */
+  function takeMore(): void {
+    if (unread.isEmpty()) takeFromStart()
+    else taking.wake()
+  }
+
   function look(): void {
     fanningOut.wake()
-    taking.wake()
+    takeFromStart()
   }
   function wake(): void {
     look()
@@ -153,7 +172,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     try {
       const placed = await fanOut(sql, communityId, clock())
       if (placed > 0) {
-        taking.wake()
+        takeFromStart()
         tellOthers()
       }
       if (placed === FAN_OUT_MAX) fanningOut.wake()
@@ -170,7 +189,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   }, COMPLETION_LIMITS)
 
   /** Each community in turn gets its share, so that none waits for another's backlog. */
-  async function takeFairly(due: DueSubscription[]): Promise<void> {
+  async function takeFairly(due: Due[]): Promise<void> {
     for (const [communityId, subscriptions] of byCommunity(shuffled(due, random))) {
       if (closing) return
       try {
@@ -181,7 +200,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     }
   }
 
-  async function takeFor(communityId: number, subscriptions: DueSubscription[]): Promise<void> {
+  async function takeFor(communityId: number, subscriptions: Due[]): Promise<void> {
     const room = roomFor(communityId, subscriptions)
     const leased = await leases.hold(
       communityId,
@@ -189,12 +208,15 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     )
     const leasedRoom = room.filter(({ subscriptionId }) => leased.has(subscriptionId))
     if (leasedRoom.length === 0) return
-    const goingBy = new Map(subscriptions.map(({ id, set_going_at }) => [id, set_going_at]))
+    const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]))
     const exceptIds = takenIds.of(communityId, leased)
     const seenGeneration = generation
-    for (const delivery of await readDueDeliveries(sql, communityId, leases.worker, leasedRoom, exceptIds, clock())) {
+    const deliveries = await readDueDeliveries(sql, communityId, leases.worker, leasedRoom, exceptIds, clock())
+    if (seenGeneration === generation)
+      for (const one of leasedRoom) noteUnread(byId.get(one.subscriptionId)!, one, deliveries)
+    for (const delivery of deliveries) {
       const key = keyOf(communityId, delivery.subscription_id)
-      const breakerKey = `${key} ${goingBy.get(delivery.subscription_id)!}`
+      const breakerKey = `${key} ${byId.get(delivery.subscription_id)!.set_going_at}`
       const taken = { communityId, key, breakerKey, delivery }
       takenIds.add({ communityId, subscriptionId: delivery.subscription_id }, delivery.id)
       if (closing || seenGeneration !== generation) giveBack(taken)
@@ -203,15 +225,29 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     }
   }
 
-  function roomFor(communityId: number, subscriptions: DueSubscription[]): Room[] {
+  /** As many as there was room for: behind them there may be more. */
+  function noteUnread(subscription: Due, { free }: Room, deliveries: DueDelivery[]): void {
+    const read = deliveries.filter((delivery) => delivery.subscription_id === subscription.id)
+    const last = read.at(-1)
+    const isMore = last && read.length === free && mayReadAhead()
+    const after = isMore && { nextAttemptAt: last.next_attempt_at, id: last.id }
+    unread.note(keyOf(subscription.community_id, subscription.id), after ? { subscription, after } : undefined)
+    // At the end: what may have come due before where it began.
+    if (!after && subscription.after) takeFromStart()
+  }
+
+  function roomFor(communityId: number, subscriptions: Due[]): Room[] {
     const ofCommunity = count(`${communityId}`)
-    let share = Math.min(PER_COMMUNITY_MAX - ofCommunity, UNDER_WAY_MAX - pending.size)
+    const unwritten = pending.size - onTheWire
+    let share = Math.min(PER_COMMUNITY_MAX - ofCommunity, ON_THE_WIRE_MAX - onTheWire, UNWRITTEN_MAX - unwritten)
     const beyond = [
       RESERVED_PER_COMMUNITY_MAX + PER_COMMUNITY_MAX - ofCommunity,
-      RESERVED_MAX + UNDER_WAY_MAX - pending.size,
+      RESERVED_MAX + ON_THE_WIRE_MAX - onTheWire,
+      UNWRITTEN_MAX - unwritten,
     ]
     let reserved = Math.min(...beyond) - Math.max(0, share)
-    return subscriptions.flatMap(({ id, set_going_at }) => {
+    return subscriptions.flatMap((subscription) => {
+      const { id, set_going_at, after } = subscription
       const key = keyOf(communityId, id)
       const ofSubscription = count(key)
       const wanted = breaker.room(
@@ -224,10 +260,14 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       share -= Math.max(0, free)
       // Ahead only of what may go at once: whatever else is short of places has to wait its turn.
       const room = free + (free === wanted && mayReadAhead() ? ahead.room(key) : 0)
-      if (room > 0) return [{ subscriptionId: id, free: room }]
-      if (wanted <= 0 || ofSubscription > 0 || reserved <= 0) return []
+      if (room > 0) return [{ subscriptionId: id, free: room, after }]
+      if (wanted <= 0) return []
+      if (ofSubscription > 0 || reserved <= 0) {
+        if (mayReadAhead()) unread.note(key, { subscription, after })
+        return []
+      }
       reserved -= 1
-      return [{ subscriptionId: id, free: 1 }]
+      return [{ subscriptionId: id, free: 1, after }]
     })
   }
 
@@ -235,6 +275,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     const { communityId, key } = taken
     add(key, 1)
     add(`${communityId}`, 1)
+    onTheWire += 1
     let isOnTheWire = true
     // The receiver is free for another as soon as it has answered, not only when that has been written down.
     const release = () => {
@@ -242,6 +283,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       isOnTheWire = false
       add(key, -1)
       add(`${communityId}`, -1)
+      onTheWire -= 1
       startNext(communityId, key)
     }
     pend(attempt(taken, release).finally(release))
@@ -249,16 +291,22 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   /** A place is free: for what was read already, else for what the next round finds. */
   function startNext(communityId: number, key: string): void {
-    const isFree = count(`${communityId}`) < PER_COMMUNITY_MAX && pending.size < UNDER_WAY_MAX
+    const isFree =
+      count(`${communityId}`) < PER_COMMUNITY_MAX &&
+      onTheWire < ON_THE_WIRE_MAX &&
+      pending.size - onTheWire < UNWRITTEN_MAX
     const next = isFree && !closing ? ahead.take(key) : undefined
     if (next) start(next)
-    if (!next || ahead.isLow(key)) taking.wake()
+    if (next && !ahead.isLow(key)) return
+    if (unread.has(key)) takeMore()
+    else takeFromStart()
   }
 
   /** For another round, or another node. */
   function giveBack(taken: Taken): void {
     forget(taken)
-    taking.wake()
+    unread.note(taken.key, undefined)
+    takeFromStart()
   }
 
   function forget({ communityId, delivery: { id, subscription_id: subscriptionId } }: Taken): void {
@@ -267,9 +315,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   function pend(work: Promise<void>): void {
     const tracked = work.finally(() => {
-      const wasFull = pending.size >= UNDER_WAY_MAX
+      const wasFull = pending.size - onTheWire >= UNWRITTEN_MAX
       pending.delete(tracked)
-      if (wasFull) taking.wake()
+      if (wasFull) takeMore()
     })
     pending.add(tracked)
   }
@@ -339,6 +387,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     idle,
     judgeAnew(communityId) {
       generation += 1
+      unread.forgetAll()
       ahead.giveBack((taken) => communityId === undefined || taken.communityId === communityId)
     },
     async close() {
@@ -362,8 +411,8 @@ function keyOf(communityId: number, subscriptionId: number): string {
   return `${communityId}/${subscriptionId}`
 }
 
-function byCommunity(due: DueSubscription[]): Map<number, DueSubscription[]> {
-  const groups = new Map<number, DueSubscription[]>()
+function byCommunity(due: Due[]): Map<number, Due[]> {
+  const groups = new Map<number, Due[]>()
   for (const subscription of due) {
     const group = groups.get(subscription.community_id)
     if (group) group.push(subscription)
