@@ -66,8 +66,10 @@ export function readAhead<Taken>(giveBackOne: (taken: Taken) => void, staleMs = 
       return waiting.get(key)?.shift()?.taken
     },
     noteAnswer(key, ok, durationMs) {
-      if (ok && durationMs <= QUICK_MS) quick.add(key)
-      else slowDown(key)
+      if (!ok) slowDown(key)
+      else if (durationMs <= QUICK_MS) quick.add(key)
+      // What was read may still be in time.
+      else quick.delete(key)
     },
     giveBack(which = () => true) {
       for (const [key, queue] of waiting) {

@@ -1,7 +1,7 @@
 import { insertEmailReads } from '../members/queries.ts'
 import type { Sql } from '../db/connect.ts'
 import { isConcealed, renderEvent } from '../events/render.ts'
-import { commonScopes } from '../http/scopes.ts'
+import { commonScopes, type Scope } from '../http/scopes.ts'
 import type { SecretBox } from '../http/secret-box.ts'
 import {
   disableSubscription,
@@ -59,10 +59,19 @@ export async function deliver(
   }
 }
 
+const scopesByAccess = new WeakMap<Access, Scope[]>()
+
+/** What both allow; many deliveries in a row share the same access. */
+function scopesOf(access: Access): Scope[] {
+  let scopes = scopesByAccess.get(access)
+  if (!scopes) scopesByAccess.set(access, (scopes = commonScopes(access.client_scopes, access.partner_scopes)))
+  return scopes
+}
+
 function lackOfAccess(access: Access, { type }: DueEvent): string | undefined {
   if (access.partner_status !== 'active') return 'The partner is suspended'
   if (access.client_status !== 'active') return 'The client that made the subscription is revoked'
-  const scopes = commonScopes(access.client_scopes, access.partner_scopes)
+  const scopes = scopesOf(access)
   const missing = scopesFor(type).filter((scope) => !scopes.includes(scope))
   return missing.length > 0 ? `The client lacks the scope ${missing.join(', ')}` : undefined
 }
@@ -75,8 +84,7 @@ async function send(
   at: Date,
 ): Promise<Outcome> {
   const webhookId = `evt_${event.uuid}`
-  const scopes = commonScopes(recipient.client_scopes, recipient.partner_scopes)
-  const data = renderEvent(event, { partnerId: recipient.partner_id, scopes })
+  const data = renderEvent(event, { partnerId: recipient.partner_id, scopes: scopesOf(recipient) })
   if (data.email) {
     const { client_id: clientId, client_public_id: clientName } = recipient
     const memberIds = [event.member_id!]

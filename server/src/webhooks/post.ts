@@ -7,6 +7,11 @@ export interface Answer {
   beginning: Buffer
 }
 
+export interface Target {
+  origin: string
+  path: string
+}
+
 export interface PostLimits {
   /** From the first look-up to the last byte that is read. */
   timeoutMs: number
@@ -20,7 +25,7 @@ export interface PostLimits {
  */
 export function post(
   dispatcher: Dispatcher,
-  target: URL,
+  { origin, path }: Target,
   { headers, body }: { headers: Record<string, string>; body: string },
   { timeoutMs, bytesMax }: PostLimits,
 ): Promise<Answer> {
@@ -46,8 +51,8 @@ export function post(
 
     dispatcher.dispatch(
       {
-        origin: target.origin,
-        path: target.pathname + target.search,
+        origin,
+        path,
         method: 'POST',
         headers,
         body,

@@ -1,6 +1,6 @@
 import { Agent } from 'undici'
 import { guardedLookup, requireReachable, type Resolve } from './addresses.ts'
-import { post } from './post.ts'
+import { post, type Target } from './post.ts'
 
 const ANSWER_BYTES_MAX = 16 * 1024
 const TIMEOUT_MS = 15_000
@@ -11,6 +11,8 @@ const TIMEOUT_MS = 15_000
 const CONNECTIONS_PER_HOST_MAX = 1024
 const KEEP_ALIVE_MS = 10_000
 const ERROR_LENGTH_MAX = 500
+/** Targets that are kept, taken apart: each delivery asks for its receiver's. */
+const TARGETS_MAX = 1000
 
 export type ErrorKind = 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address'
 
@@ -52,7 +54,20 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: { lookup: guardedLookup(resolve, allowPrivateTargets), timeout: timeoutMs, ...(ca && { ca }) },
   })
+  const targets = new Map<string, Target>()
   let isClosed = false
+
+  /** @throws when it is an address that must not be reached. */
+  function targetOf(text: string): Target {
+    const known = targets.get(text)
+    if (known) return known
+    const url = new URL(text)
+    requireReachable(url, allowPrivateTargets)
+    if (targets.size >= TARGETS_MAX) targets.clear()
+    const target = { origin: url.origin, path: url.pathname + url.search }
+    targets.set(text, target)
+    return target
+  }
 
   async function send(target: string, headers: Record<string, string>, body: string): Promise<Outcome> {
     const startedAt = performance.now()
@@ -66,12 +81,10 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
       durationMs: Math.round(performance.now() - startedAt),
     })
     try {
-      const url = new URL(target)
-      requireReachable(url, allowPrivateTargets)
       // Redirects are not followed: the receiver that was subscribed is the one that gets it.
       const { status, retryAfter, beginning } = await post(
         agent,
-        url,
+        targetOf(target),
         { headers: { 'content-type': 'application/json', 'user-agent': 'Hourbank-Webhooks/1', ...headers }, body },
         { timeoutMs, bytesMax: ANSWER_BYTES_MAX },
       )
@@ -80,7 +93,7 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
         ok,
         status,
         // Half a character at the cut is replaced.
-        response: storable(beginning.toString('utf8')),
+        response: beginning.length > 0 ? storable(beginning.toString('utf8')) : '',
         retryAfter,
         ...(!ok && { errorKind: 'status', error: `answered ${status}` }),
       })

@@ -101,7 +101,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const takenIds = rememberTakenIds()
   const ahead = readAhead<Taken>(giveBack, options.staleMs)
   const unread = rememberUnread()
-  const pending = new Set<Promise<void>>()
+  /** On the wire, or to be written down. */
+  let pending = 0
+  let whenNonePending: (() => void)[] = []
   let closing = false
   /** The next round asks what is due at all, not only for more of what it knows of. */
   let fromStart = false
@@ -190,7 +192,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   /** Each community in turn gets its share, so that none waits for another's backlog. */
   async function takeFairly(due: Due[]): Promise<void> {
-    for (const [communityId, subscriptions] of byCommunity(shuffled(due, random))) {
+    for (const [communityId, subscriptions] of groupBy(shuffled(due, random), (one) => one.community_id)) {
       if (closing) return
       try {
         await takeFor(communityId, subscriptions)
@@ -207,27 +209,32 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       room.map(({ subscriptionId }) => subscriptionId),
     )
     const leasedRoom = room.filter(({ subscriptionId }) => leased.has(subscriptionId))
-    if (leasedRoom.length === 0) return
     const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]))
     const exceptIds = takenIds.of(communityId, leased)
     const seenGeneration = generation
-    const deliveries = await readDueDeliveries(sql, communityId, leases.worker, leasedRoom, exceptIds, clock())
-    if (seenGeneration === generation)
-      for (const one of leasedRoom) noteUnread(byId.get(one.subscriptionId)!, one, deliveries)
-    for (const delivery of deliveries) {
-      const key = keyOf(communityId, delivery.subscription_id)
-      const breakerKey = `${key} ${byId.get(delivery.subscription_id)!.set_going_at}`
-      const taken = { communityId, key, breakerKey, delivery }
-      takenIds.add({ communityId, subscriptionId: delivery.subscription_id }, delivery.id)
-      if (closing || seenGeneration !== generation) giveBack(taken)
-      else if (count(key) < PER_SUBSCRIPTION_MAX) start(taken)
-      else ahead.put(key, taken)
+    const deliveries =
+      leasedRoom.length > 0
+        ? await readDueDeliveries(sql, communityId, leases.worker, leasedRoom, exceptIds, clock())
+        : []
+    const bySubscription = groupBy(deliveries, (delivery) => delivery.subscription_id)
+    for (const one of room) {
+      const subscription = byId.get(one.subscriptionId)!
+      const read = bySubscription.get(one.subscriptionId) ?? []
+      noteUnread(subscription, one, read)
+      const key = keyOf(communityId, one.subscriptionId)
+      const breakerKey = `${key} ${subscription.set_going_at}`
+      for (const delivery of read) {
+        const taken = { communityId, key, breakerKey, delivery }
+        takenIds.add({ communityId, subscriptionId: one.subscriptionId }, delivery.id)
+        if (closing || seenGeneration !== generation) giveBack(taken)
+        else if (count(key) < PER_SUBSCRIPTION_MAX) start(taken)
+        else ahead.put(key, taken)
+      }
     }
   }
 
   /** As many as there was room for: behind them there may be more. */
-  function noteUnread(subscription: Due, { free }: Room, deliveries: DueDelivery[]): void {
-    const read = deliveries.filter((delivery) => delivery.subscription_id === subscription.id)
+  function noteUnread(subscription: Due, { free }: Room, read: DueDelivery[]): void {
     const last = read.at(-1)
     const isMore = last && read.length === free && mayReadAhead()
     const after = isMore && { nextAttemptAt: last.next_attempt_at, id: last.id }
@@ -238,7 +245,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   function roomFor(communityId: number, subscriptions: Due[]): Room[] {
     const ofCommunity = count(`${communityId}`)
-    const unwritten = pending.size - onTheWire
+    const unwritten = pending - onTheWire
     let share = Math.min(PER_COMMUNITY_MAX - ofCommunity, ON_THE_WIRE_MAX - onTheWire, UNWRITTEN_MAX - unwritten)
     const beyond = [
       RESERVED_PER_COMMUNITY_MAX + PER_COMMUNITY_MAX - ofCommunity,
@@ -286,15 +293,14 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       onTheWire -= 1
       startNext(communityId, key)
     }
-    pend(attempt(taken, release).finally(release))
+    pending += 1
+    void attempt(taken, release)
   }
 
   /** A place is free: for what was read already, else for what the next round finds. */
   function startNext(communityId: number, key: string): void {
     const isFree =
-      count(`${communityId}`) < PER_COMMUNITY_MAX &&
-      onTheWire < ON_THE_WIRE_MAX &&
-      pending.size - onTheWire < UNWRITTEN_MAX
+      count(`${communityId}`) < PER_COMMUNITY_MAX && onTheWire < ON_THE_WIRE_MAX && pending - onTheWire < UNWRITTEN_MAX
     const next = isFree && !closing ? ahead.take(key) : undefined
     if (next) start(next)
     if (next && !ahead.isLow(key)) return
@@ -313,13 +319,14 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     takenIds.delete({ communityId, subscriptionId }, id)
   }
 
-  function pend(work: Promise<void>): void {
-    const tracked = work.finally(() => {
-      const wasFull = pending.size - onTheWire >= UNWRITTEN_MAX
-      pending.delete(tracked)
-      if (wasFull) takeMore()
-    })
-    pending.add(tracked)
+  function finish(): void {
+    const wasFull = pending - onTheWire >= UNWRITTEN_MAX
+    pending -= 1
+    if (wasFull) takeMore()
+    if (pending > 0) return
+    const told = whenNonePending
+    whenNonePending = []
+    for (const tell of told) tell()
   }
 
   /** Never rejects. */
@@ -339,6 +346,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     } catch (error) {
       log.error({ err: error, delivery: delivery.id }, 'a delivery could not be completed; it will be sent again')
       setTimeout(() => forget(taken), UNWRITTEN_PAUSE_MS).unref()
+    } finally {
+      release()
+      finish()
     }
   }
 
@@ -375,7 +385,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   async function idle(): Promise<void> {
     for (;;) {
-      const busy = [fanningOut.running(), taking.running(), ...pending].filter((work) => work !== undefined)
+      const busy = [fanningOut.running(), taking.running()].filter((work) => work !== undefined)
+      if (pending > 0) busy.push(new Promise((resolve) => whenNonePending.push(resolve)))
       if (busy.length === 0) return
       await Promise.all(busy)
     }
@@ -411,12 +422,12 @@ function keyOf(communityId: number, subscriptionId: number): string {
   return `${communityId}/${subscriptionId}`
 }
 
-function byCommunity(due: Due[]): Map<number, Due[]> {
-  const groups = new Map<number, Due[]>()
-  for (const subscription of due) {
-    const group = groups.get(subscription.community_id)
-    if (group) group.push(subscription)
-    else groups.set(subscription.community_id, [subscription])
+function groupBy<Key, Item>(items: Item[], keyOfItem: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>()
+  for (const item of items) {
+    const group = groups.get(keyOfItem(item))
+    if (group) group.push(item)
+    else groups.set(keyOfItem(item), [item])
   }
   return groups
 }
