@@ -27,17 +27,22 @@ function startDatabase(limits: Partial<CoalesceLimits> = {}) {
 }
 
 describe('what is sent, and when', () => {
-  test('the first call of an idle key is sent at once, alone', async () => {
+  test('the first call of an idle key is sent at the end of its turn, with whatever else came in it', async () => {
     const { call, statements, sent } = startDatabase()
-    const answer = call('town', 1)
-    expect(sent()).toEqual([[1]])
+    const answers = [1, 2].map((item) => call('town', item))
+    expect(sent()).toEqual([])
+    await turn()
+    expect(sent()).toEqual([[1, 2]])
     statements[0]!.succeed()
-    expect(await answer).toBe(2)
+    expect(await Promise.all(answers)).toEqual([2, 4])
   })
 
   test('calls that arrive while a statement is under way share the next one, and nothing follows when none wait', async () => {
     const { call, statements, sent } = startDatabase()
-    const answers = [1, 2, 3, 4].map((item) => call('town', item))
+    const first = call('town', 1)
+    await turn()
+    const answers = [first, ...[2, 3, 4].map((item) => call('town', item))]
+    await settled()
     expect(sent()).toEqual([[1]])
     statements[0]!.succeed()
     await settled()
@@ -47,29 +52,34 @@ describe('what is sent, and when', () => {
     expect(sent()).toHaveLength(2)
   })
 
-  test('a key that came to rest sends the next call at once again', async () => {
+  test('a key that came to rest sends the next call at the end of its turn again', async () => {
     const { call, statements, sent } = startDatabase()
     void call('town', 1)
+    await turn()
     statements[0]!.succeed()
     await settled()
     void call('town', 2)
+    await turn()
     expect(sent()).toEqual([[1], [2]])
   })
 
   test('no statement holds more than batchMax items', async () => {
     const { call, statements, sent } = startDatabase({ batchMax: 2 })
-    const answers = [1, 2, 3, 4, 5, 6].map((item) => call('town', item))
-    for (let next = 0; next < 4; next++) {
+    const answers = [1, 2, 3, 4, 5].map((item) => call('town', item))
+    await turn()
+    for (let next = 0; next < 3; next++) {
       statements[next]!.succeed()
       await settled()
     }
-    expect(sent()).toEqual([[1], [2, 3], [4, 5], [6]])
-    expect(await Promise.all(answers)).toEqual([2, 4, 6, 8, 10, 12])
+    expect(sent()).toEqual([[1, 2], [3, 4], [5]])
+    expect(await Promise.all(answers)).toEqual([2, 4, 6, 8, 10])
   })
 
   test('at most inFlightMax statements of one key are under way, and as many are', async () => {
     const { call, statements, sent } = startDatabase({ inFlightMax: 2 })
-    for (const item of [1, 2, 3]) void call('town', item)
+    void call('town', 1)
+    await turn()
+    for (const item of [2, 3]) void call('town', item)
     await settled()
     expect(sent()).toEqual([[1], [2, 3]])
     void call('town', 4)
@@ -87,6 +97,7 @@ describe('what is sent, and when', () => {
     const { call, statements } = startDatabase()
     void call('town', 1)
     void call('village', 2)
+    await turn()
     void call('town', 3)
     const villager = call('village', 4)
     expect(statements.map(({ key, items }) => [key, items])).toEqual([
@@ -108,7 +119,9 @@ describe('what is sent, and when', () => {
 describe('the bound', () => {
   test('beyond waitingMax further calls are refused at once; those that wait are answered, and room comes back', async () => {
     const { call, statements } = startDatabase({ waitingMax: 2 })
-    const accepted = [1, 2, 3].map((item) => call('town', item))
+    const first = call('town', 1)
+    await turn()
+    const accepted = [first, ...[2, 3].map((item) => call('town', item))]
     await expect(call('town', 4)).rejects.toBeInstanceOf(QueueFull)
     statements[0]!.succeed()
     await settled()
@@ -123,11 +136,11 @@ describe('the bound', () => {
   test('a full key refuses nobody elsewhere', async () => {
     const { call, statements } = startDatabase({ waitingMax: 1 })
     void call('town', 1)
-    void call('town', 2)
-    await expect(call('town', 3)).rejects.toBeInstanceOf(QueueFull)
-    const elsewhere = call('village', 4)
+    await expect(call('town', 2)).rejects.toBeInstanceOf(QueueFull)
+    const elsewhere = call('village', 3)
+    await turn()
     statements[1]!.succeed()
-    expect(await elsewhere).toBe(8)
+    expect(await elsewhere).toBe(6)
   })
 })
 
@@ -146,25 +159,25 @@ describe('failure', () => {
       { status: 'rejected', reason: expect.objectContaining({ code }) },
       { status: 'fulfilled', value: 14 },
     ])
-    expect(sent).toEqual([[1], [12, 13, 14], [12], [13], [14]])
+    expect(sent).toEqual([[1, 12, 13, 14], [1], [12], [13], [14]])
   })
 
   test.each(['ECONNREFUSED', 'CONNECTION_CLOSED', '57P01', '40P01', '42601'])(
     'what is not the fault of an item (%s) is not tried again one by one',
     async (code) => {
       const { call, statements, sent } = startDatabase()
-      const answers = Promise.allSettled([1, 2, 3].map((item) => call('town', item)))
-      statements[0]!.succeed()
-      await settled()
-      statements[1]!.fail(sqlError(code))
-      expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
-      expect(sent()).toEqual([[1], [2, 3]])
+      const answers = Promise.allSettled([1, 2].map((item) => call('town', item)))
+      await turn()
+      statements[0]!.fail(sqlError(code))
+      expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+      expect(sent()).toEqual([[1, 2]])
     },
   )
 
   test('an item alone is not sent twice', async () => {
     const { call, statements, sent } = startDatabase()
     const answer = call('town', 1)
+    await turn()
     statements[0]!.fail(sqlError('23505'))
     await expect(answer).rejects.toMatchObject({ code: '23505' })
     expect(sent()).toEqual([[1]])
@@ -173,6 +186,7 @@ describe('failure', () => {
   test('after a failure the key goes on', async () => {
     const { call, statements } = startDatabase()
     const failed = call('town', 1)
+    await turn()
     const waiting = call('town', 2)
     statements[0]!.fail(sqlError('ECONNREFUSED'))
     await expect(failed).rejects.toThrow('ECONNREFUSED')
@@ -234,6 +248,11 @@ test('whatever arrives in whatever order, every call gets its own answer, and no
 
 function sqlError(code: string): Error {
   return Object.assign(new Error(code), { code })
+}
+
+/** At whose end a statement is sent. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** After the turn in which a statement ends, and the one at whose end the next is sent. */

@@ -25,7 +25,7 @@ interface Queue<Item, Outcome> {
 
 /**
  * Calls of one key (a community) that arrive while a statement is under way share the next one.
- * Nothing waits on a timer: the first call of an idle key is sent at once, a further statement at the end of the turn.
+ * Nothing waits on a timer: a statement is sent at the end of the turn in which its first call came.
  * `run` answers one outcome per item, in order.
  */
 export function coalesce<Key, Item, Outcome>(
@@ -36,7 +36,8 @@ export function coalesce<Key, Item, Outcome>(
 
   /**
    * The rest of this turn of the event loop is waited for: what the other connections have brought meanwhile joins in.
-   * Every statement costs a write to the database, which took a seventh of the time of reads by id under load.
+   * Every statement costs a write to the database, which took a seventh of the time of reads by id under load; and a
+   * first call that goes alone has the others wait for it.
    */
   function gather(key: Key, queue: Queue<Item, Outcome>): void {
     queue.gathering = true
@@ -83,9 +84,7 @@ export function coalesce<Key, Item, Outcome>(
       if (!queue) queues.set(key, (queue = { waiting: [], inFlight: 0, gathering: false }))
       if (queue.waiting.length >= limits.waitingMax) return reject(new QueueFull())
       queue.waiting.push({ item, resolve, reject })
-      if (queue.gathering) return
-      if (queue.inFlight === 0) void sendNext(key, queue)
-      else if (queue.inFlight < limits.inFlightMax) gather(key, queue)
+      if (!queue.gathering && queue.inFlight < limits.inFlightMax) gather(key, queue)
     })
 }
 
