@@ -114,7 +114,7 @@ test('calls that share a row are told apart: by their moment, their path and the
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   const route = `${USERS}/:id`
-  const ofNow = newRequestId()
+  const [ofNow, ofAnotherTime] = [newRequestId(), newRequestId()]
   const [first, second, third] = await log(bank, [
     { minute: 100 * MINUTES_PER_MS, route, path: `${USERS}/1`, durationMs: 1.25 },
     { minute: 400 * MINUTES_PER_MS, route, path: `${USERS}/2`, durationMs: 2.5 },
@@ -122,7 +122,7 @@ test('calls that share a row are told apart: by their moment, their path and the
   ])
   await log(bank, [
     { minute: (Date.now() - NOON) * MINUTES_PER_MS, requestId: ofNow },
-    { minute: 0, requestId: newRequestId() },
+    { minute: 0, requestId: ofAnotherTime },
   ])
   expect(await bank.sql`select calls from call_groups order by second_at, calls`).toEqual([
     { calls: 1 },
@@ -135,8 +135,8 @@ test('calls that share a row are told apart: by their moment, their path and the
     ['path=users/2', [second]],
     [`request_id=${third}`, [third]],
     [`request_id=${ofNow}`, [ofNow]],
-    // Told by another time than the one at which it was logged: not one of ours.
-    [`request_id=${newRequestId()}`, []],
+    // Its id tells another time than that of its call: only calls of about that time are looked at.
+    [`request_id=${ofAnotherTime}`, []],
     ['request_id=ffffffff-ffff-7fff-bfff-ffffffffffff', []],
   ]
   for (const [query, expected] of found) {

@@ -1,9 +1,10 @@
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
+import { insertCalls } from '../src/db/across-communities.ts'
 import { connect, type Sql } from '../src/db/connect.ts'
 import { makePartitions } from '../src/db/partitions.ts'
-import type { Call } from '../src/http/call-groups.ts'
+import { gatherCalls, type Call } from '../src/http/call-groups.ts'
 import { openCallLog, type CallLog } from '../src/http/call-log.ts'
 import { API_PREFIX } from '../src/http/frame.ts'
 import { createMetrics } from '../src/http/metrics.ts'
@@ -75,7 +76,7 @@ function openTestLog(databaseUrl: string) {
   }
 }
 
-function addCalls(callLog: CallLog, communityId: number, count: number, change: Partial<Call> = {}): void {
+function addCalls(callLog: Pick<CallLog, 'add'>, communityId: number, count: number, change: Partial<Call> = {}): void {
   for (let n = 0; n < count; n++) {
     callLog.add({
       atMs: Date.now(),
@@ -291,7 +292,17 @@ test('while the database is away calls wait, up to a bound; beyond it they are d
   expect(await dropped(metrics)).toBe(7)
 })
 
-test('a call that the database refuses is dropped alone, and counted', async () => {
+test('a batch that was written although nobody heard of it is not written twice', async () => {
+  const { sql, communityId } = await startBank()
+  const gathering = gatherCalls()
+  addCalls(gathering, communityId, 3)
+  addCalls(gathering, communityId, 2, { status: 404, error: 'not_found' })
+  await insertCalls(sql, gathering.groups, { again: false })
+  await insertCalls(sql, gathering.groups, { again: true })
+  expect(await countCalls(sql)).toBe(5)
+})
+
+test('what the database refuses is dropped with its like alone, and counted', async () => {
   const bank = await startBank()
   const { callLog, metrics } = openTestLog(bank.databaseUrl)
   addCalls(callLog, bank.communityId, 3)

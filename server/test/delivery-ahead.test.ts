@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
 import { changePartner } from '../src/partners/change-partner.ts'
 import { readAhead } from '../src/webhooks/ahead.ts'
 import { eventually, TESTER, type Bank } from './bank.ts'
@@ -84,6 +85,18 @@ test('what was read ahead is judged again when access changes', async () => {
   await answerAll()
   expect(receiver.received).toHaveLength(ON_THE_WIRE)
   expect(await countWhere(bank, `status = 'held'`)).toBe(EVENTS - ON_THE_WIRE)
+})
+
+test('what has not been read when the partner API is switched off waits, although that has not been heard yet', async () => {
+  const { bank, receiver, worker, deliver, answerAll } = await startWithBusyReceiver(NEVER_STALE_MS)
+  const { sql, communityId } = bank
+  await switchPartnerApi(sql, TESTER, communityId, { enabled: false, reason: 'audit' })
+  await answerAll()
+  await worker.idle()
+  expect(receiver.received).toHaveLength(ON_THE_WIRE + AHEAD)
+  await switchPartnerApi(sql, TESTER, communityId, { enabled: true })
+  await deliver()
+  expect(receiver.received).toHaveLength(EVENTS)
 })
 
 test('only a quick success lets more be read, and a failure gives back what was', () => {

@@ -3,17 +3,62 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { addMember } from '../src/members/change-member.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
+import { holdOpen } from './lock-table.ts'
 import { partnerActions, trustingSender } from './postman.ts'
 import { startReceiver } from './receiver.ts'
 
 const WAITING = 100_000
 const FRESH = 100
+/** More than may be on their way and unwritten, of one community. */
+const STUCK = 800
+const SETTLED_MS = 500
 const SLOW_MS = 14_000
 /** Of the issue: 95 of 100 are first attempted within a second. */
 const SHARE = 0.95
 const BAR_MS = 1000
 /** So that they are spread over some seconds, as fresh events are. */
 const BETWEEN_MS = 30
+
+test('a community whose answers cannot be written down holds up itself alone', async () => {
+  const receiver = await startReceiver()
+  const bank = await startBank({ sender: trustingSender(receiver) })
+  const { sql, communityId } = bank
+  const { id: memberId } = await addMember(sql, TESTER, communityId, { name: 'Ada' })
+  const here = partnerActions(bank, await bank.token(), memberId, receiver)
+  await here.subscribe({ target_url: `${receiver.url}/stuck` })
+  const elsewhereId = await bank.addCommunity('elsewhere')
+  const { id: otherId } = await addMember(sql, TESTER, elsewhereId, { name: 'Bea' })
+  const elsewhere = partnerActions(
+    bank,
+    await bank.token(undefined, await bank.addPartner({}, elsewhereId)),
+    otherId,
+    receiver,
+  )
+  await elsewhere.subscribe({ target_url: `${receiver.url}/fine` })
+  const arrived = (path: string) => receiver.received.filter((received) => received.path.endsWith(path)).length
+
+  await sql`
+    insert into events (community_id, type, member_id, data)
+    select ${communityId}, 'wallet.balance_changed', ${memberId},
+      jsonb_build_object('user_id', ${memberId}::int8, 'balance_centihours', 0, 'version', n)
+    from generate_series(1, ${STUCK}::int4) n`
+  await eventually(async () => (await sql`select from deliveries where community_id = ${communityId}`).length === STUCK)
+  const lock = await holdOpen(sql, `select from deliveries where community_id = ${communityId} for update`)
+  // Until nothing more arrives: so many may be answered, but not written down.
+  let before = -1
+  await eventually(async () => {
+    const now = arrived('/stuck')
+    const isOver = now === before
+    before = now
+    await pause(SETTLED_MS)
+    return isOver
+  })
+  expect(arrived('/stuck')).toBeLessThan(STUCK)
+  await elsewhere.credit()
+  await eventually(() => arrived('/fine') === 1)
+  await lock.release()
+  await eventually(async () => arrived('/stuck') >= STUCK)
+})
 
 test('beside 100,000 deliveries on a dead endpoint and a slow one, fresh events go out within a second', async () => {
   const receiver = await startReceiver()

@@ -118,7 +118,7 @@ test('calls that were logged one by one stay what they were, in the partition of
       error_description, duration_ms, address, user_agent)
     select 1 + n % 2, ${at}::text::timestamptz + n * interval '100 milliseconds', gen_random_uuid(), 2, 3, 'GET',
       ${path}, case when ${path} <> '/nowhere' then '/users' end, 200 + n % 2, null, null, n, '2001:db8::1', 'agent'
-    from generate_series(1, ${calls}::int4) n`
+    from generate_series(1, ${calls}::int4) n on conflict do nothing`
   const rows = () => sql`
     select community_id, at, request_id, partner_id, client_id, method, path, route, status, error, error_description,
       duration_ms, address, user_agent

@@ -307,8 +307,16 @@ test('a delivery is sent again under its old id, from the start of the schedule'
   await post.deliver()
   const [delivered] = await post.deliveries(id)
   expect(delivered).toMatchObject({ status: 'delivered', attempts: [{ status: 500 }, { status: 204 }] })
+  receiver.answer = (response) => response.writeHead(200).end('thanks')
   await bank.call(`/webhooks/deliveries/${failed.id}/redeliver`, { method: 'POST', token })
   await post.deliver()
+  // The success before is still told, between the failure and the new one.
+  const [twice] = await post.deliveries(id)
+  expect(twice.attempts).toMatchObject([
+    { number: 1, status: 500 },
+    { number: 1, status: 204, response: '' },
+    { number: 1, status: 200, response: 'thanks' },
+  ])
   expect(new Set(receiver.received.map((received) => received.id)).size).toBe(1)
   expect(receiver.received).toHaveLength(3)
 })

@@ -50,7 +50,8 @@ export function gatherCalls(): Gathering {
       return calls
     },
     groups,
-    add(call) {
+    add(given) {
+      const call = isLong(given.userAgent) ? { ...given, userAgent: storable(given.userAgent!) } : given
       let group = latest.get(call.clientId)
       if (!group || !belongs(group, call)) latest.set(call.clientId, (group = find(call)))
       group.afterMs.push(call.atMs % SECOND_MS)
@@ -118,6 +119,8 @@ function newGroup(call: Call): CallGroup {
     paths: hasPath(call) ? [] : undefined,
   }
 }
+
+const isLong = (text: string | undefined) => text !== undefined && text.length > TEXT_LENGTH_MAX
 
 /** As PostgreSQL takes it; what others send is not kept at any length. */
 function storable(text: string): string {

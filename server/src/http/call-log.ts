@@ -20,7 +20,7 @@ export interface CallLog {
 /** Written in batches off the request's path; a crash loses a second's worth at most. */
 export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLog {
   let gathering = gatherCalls()
-  /** Those before it. A batch stays as it is until it is written, so that one that was written twice is seen to be. */
+  /** The last is the one that gathers. Those before it stay as they are, so that one that is written twice is seen to be. */
   const batches = [gathering]
   let waiting = 0
   let writing: Promise<void> | undefined
@@ -49,7 +49,7 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
     }
   }
 
-  /** What the database refuses must not hold up all the others for ever: it is dropped, alone. */
+  /** A group that the database refuses must not hold up all the others for ever: it is dropped, alone. */
   async function writeGroups(groups: CallGroup[]): Promise<void> {
     try {
       await insertCalls(sql, groups, { again })

@@ -38,12 +38,7 @@ async function blank(tx: Transaction, communityId: number, id: number): Promise<
     update events set data = case when type like 'wallet.%' then data - 'note'
       else jsonb_build_object('id', data -> 'id', 'version', data -> 'version') end
     where community_id = ${communityId} and member_id = ${id}`
-  // A receiver may answer with what it was sent.
-  await tx`
-    update attempts a set response = null, error = null from events e, subscriptions s, deliveries d
-    where a.community_id = ${communityId} and e.community_id = ${communityId} and s.community_id = ${communityId}
-      and d.community_id = ${communityId} and e.member_id = ${id} and d.subscription_id = s.id and d.event_id = e.id
-      and a.delivery_id = d.id`
+  // A receiver may answer with what it was sent. Deliveries first: a success that another follows moves to the attempts.
   await tx`
     update deliveries set success_response = null
     where community_id = ${communityId} and id = any (array(
@@ -51,5 +46,10 @@ async function blank(tx: Transaction, communityId: number, id: number): Promise<
       where d.community_id = ${communityId} and e.community_id = ${communityId} and s.community_id = ${communityId}
         and e.member_id = ${id} and d.subscription_id = s.id and d.event_id = e.id and d.success_response is not null
       order by d.id for no key update of d))`
+  await tx`
+    update attempts a set response = null, error = null from events e, subscriptions s, deliveries d
+    where a.community_id = ${communityId} and e.community_id = ${communityId} and s.community_id = ${communityId}
+      and d.community_id = ${communityId} and e.member_id = ${id} and d.subscription_id = s.id and d.event_id = e.id
+      and a.delivery_id = d.id`
   return member.version
 }

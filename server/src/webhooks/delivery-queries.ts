@@ -123,6 +123,7 @@ export async function readDueDeliveries(
       join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active'
       join delivery_leases l on l.community_id = ${communityId} and l.subscription_id = s.id and l.worker = ${worker}
         and l.until > ${now}
+      join communities m on m.id = ${communityId} and m.partner_api_enabled
       join partners p on p.community_id = ${communityId} and p.id = s.partner_id
       join clients c on c.community_id = ${communityId} and c.id = s.client_id
     ), due as materialized (

@@ -1,35 +1,39 @@
 import type { DueSubscription } from '../db/across-communities.ts'
 import type { DuePlace } from './delivery-queries.ts'
 
-/** A subscription that had more due than was read. */
-export interface UnreadSubscription {
-  subscription: DueSubscription
-  /** The last that was read, if any was. */
-  after: DuePlace | undefined
+/** A subscription with something due, behind that place if one is named. */
+export interface Due extends DueSubscription {
+  after?: DuePlace
 }
 
 /**
- * Where to read on. What is due is asked for from its beginning only now and then: there lie all that were delivered and
- * have not been cleaned up yet, which every look has to pass. What comes due before that place waits for such a look.
+ * Subscriptions that had more due than was read, and where to read on. What is due is asked for from its beginning only
+ * now and then: there lie all that were delivered and have not been cleaned up yet, which every look has to pass. What
+ * comes due before that place waits for such a look.
  */
 export interface Unread {
-  note(key: string, unread: UnreadSubscription | undefined): void
+  note(key: string, due: Due | undefined): void
   has(key: string): boolean
   isEmpty(): boolean
-  all(): UnreadSubscription[]
-  forgetAll(): void
+  all(): Due[]
+  /** Of a community, or of all. */
+  forget(communityId: number | undefined): void
 }
 
 export function rememberUnread(): Unread {
-  const byKey = new Map<string, UnreadSubscription>()
+  const byKey = new Map<string, Due>()
   return {
-    note(key, unread) {
-      if (unread) byKey.set(key, unread)
+    note(key, due) {
+      if (due) byKey.set(key, due)
       else byKey.delete(key)
     },
     has: (key) => byKey.has(key),
     isEmpty: () => byKey.size === 0,
     all: () => [...byKey.values()],
-    forgetAll: () => byKey.clear(),
+    forget(communityId) {
+      for (const [key, due] of byKey) {
+        if (communityId === undefined || due.community_id === communityId) byKey.delete(key)
+      }
+    },
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { communitiesToFanOut, dueSubscriptions, type DueSubscription } from '../db/across-communities.ts'
+import { communitiesToFanOut, dueSubscriptions } from '../db/across-communities.ts'
 import { databaseClock } from '../db/clock.ts'
 import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
 import type { Sql } from '../db/connect.ts'
@@ -16,7 +16,6 @@ import {
   readDueDeliveries,
   type Completion,
   type DueDelivery,
-  type DuePlace,
   type Room,
 } from './delivery-queries.ts'
 import { watchHealth } from './health.ts'
@@ -25,7 +24,7 @@ import { repeat } from './repeat.ts'
 import { FAILING_MAX_MS } from './schedule.ts'
 import type { Sender } from './send.ts'
 import { rememberTakenIds } from './taken-ids.ts'
-import { rememberUnread } from './unread.ts'
+import { rememberUnread, type Due } from './unread.ts'
 import { otherWorkersAnnouncer } from './wake.ts'
 
 const POLL_MS = 1000
@@ -33,8 +32,9 @@ const PER_SUBSCRIPTION_MAX = 4
 /** On the wire at once from this node, and for one community. */
 const ON_THE_WIRE_MAX = 256
 const PER_COMMUNITY_MAX = 64
-/** Answered, and still to be written down: beyond it nothing more is sent. */
-const UNWRITTEN_MAX = 512
+/** Answered, and still to be written down, of one community and in all: beyond it nothing more is sent. */
+const UNWRITTEN_PER_COMMUNITY_MAX = 256
+const UNWRITTEN_MAX = 4096
 /** Beyond these, for subscriptions with nothing under way: slow receivers may take all of the above for their 15 s. */
 const RESERVED_MAX = 768
 const RESERVED_PER_COMMUNITY_MAX = 192
@@ -86,9 +86,6 @@ interface Taken {
   delivery: DueDelivery
 }
 
-/** Something of it is due, behind that place. */
-type Due = DueSubscription & { after?: DuePlace | undefined }
-
 export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const { sql, log, box, sender, random = Math.random, mayReadAhead = () => true } = options
   const shared = databaseClock(sql)
@@ -118,12 +115,12 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       try {
         await shared.sync()
         await keepLeases()
-        if (!fromStart)
-          return await takeFairly(unread.all().map(({ subscription, after }) => ({ ...subscription, after })))
+        const seenGeneration = generation
+        if (!fromStart) return await takeFairly(unread.all(), seenGeneration)
         fromStart = false
         // What a quick receiver has is gone by the next round, and too much to look past in each.
         const slowIds = takenIds.all((communityId, id) => !ahead.isQuick(keyOf(communityId, id)))
-        await takeFairly(await dueSubscriptions(sql, leases.worker, slowIds, clock()))
+        await takeFairly(await dueSubscriptions(sql, leases.worker, slowIds, clock()), seenGeneration)
       } catch (error) {
         // The poll tries again.
         log.warn({ err: error }, 'deliveries could not be looked for')
@@ -191,18 +188,18 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   }, COMPLETION_LIMITS)
 
   /** Each community in turn gets its share, so that none waits for another's backlog. */
-  async function takeFairly(due: Due[]): Promise<void> {
+  async function takeFairly(due: Due[], seenGeneration: number): Promise<void> {
     for (const [communityId, subscriptions] of groupBy(shuffled(due, random), (one) => one.community_id)) {
       if (closing) return
       try {
-        await takeFor(communityId, subscriptions)
+        await takeFor(communityId, subscriptions, seenGeneration)
       } catch (error) {
         log.warn({ err: error, communityId }, 'deliveries could not be read; the next round tries again')
       }
     }
   }
 
-  async function takeFor(communityId: number, subscriptions: Due[]): Promise<void> {
+  async function takeFor(communityId: number, subscriptions: Due[], seenGeneration: number): Promise<void> {
     const room = roomFor(communityId, subscriptions)
     const leased = await leases.hold(
       communityId,
@@ -211,7 +208,6 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     const leasedRoom = room.filter(({ subscriptionId }) => leased.has(subscriptionId))
     const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]))
     const exceptIds = takenIds.of(communityId, leased)
-    const seenGeneration = generation
     const deliveries =
       leasedRoom.length > 0
         ? await readDueDeliveries(sql, communityId, leases.worker, leasedRoom, exceptIds, clock())
@@ -238,19 +234,19 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     const last = read.at(-1)
     const isMore = last && read.length === free && mayReadAhead()
     const after = isMore && { nextAttemptAt: last.next_attempt_at, id: last.id }
-    unread.note(keyOf(subscription.community_id, subscription.id), after ? { subscription, after } : undefined)
+    unread.note(keyOf(subscription.community_id, subscription.id), after ? { ...subscription, after } : undefined)
     // At the end: what may have come due before where it began.
     if (!after && subscription.after) takeFromStart()
   }
 
   function roomFor(communityId: number, subscriptions: Due[]): Room[] {
     const ofCommunity = count(`${communityId}`)
-    const unwritten = pending - onTheWire
-    let share = Math.min(PER_COMMUNITY_MAX - ofCommunity, ON_THE_WIRE_MAX - onTheWire, UNWRITTEN_MAX - unwritten)
+    const writable = roomToWrite(communityId)
+    let share = Math.min(PER_COMMUNITY_MAX - ofCommunity, ON_THE_WIRE_MAX - onTheWire, writable)
     const beyond = [
       RESERVED_PER_COMMUNITY_MAX + PER_COMMUNITY_MAX - ofCommunity,
       RESERVED_MAX + ON_THE_WIRE_MAX - onTheWire,
-      UNWRITTEN_MAX - unwritten,
+      writable,
     ]
     let reserved = Math.min(...beyond) - Math.max(0, share)
     return subscriptions.flatMap((subscription) => {
@@ -270,7 +266,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       if (room > 0) return [{ subscriptionId: id, free: room, after }]
       if (wanted <= 0) return []
       if (ofSubscription > 0 || reserved <= 0) {
-        if (mayReadAhead()) unread.note(key, { subscription, after })
+        if (mayReadAhead()) unread.note(key, subscription)
         return []
       }
       reserved -= 1
@@ -283,6 +279,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     add(key, 1)
     add(`${communityId}`, 1)
     onTheWire += 1
+    pending += 1
+    add(pendingOf(communityId), 1)
     let isOnTheWire = true
     // The receiver is free for another as soon as it has answered, not only when that has been written down.
     const release = () => {
@@ -293,18 +291,17 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       onTheWire -= 1
       startNext(communityId, key)
     }
-    pending += 1
     void attempt(taken, release)
   }
 
   /** A place is free: for what was read already, else for what the next round finds. */
   function startNext(communityId: number, key: string): void {
     const isFree =
-      count(`${communityId}`) < PER_COMMUNITY_MAX && onTheWire < ON_THE_WIRE_MAX && pending - onTheWire < UNWRITTEN_MAX
+      count(`${communityId}`) < PER_COMMUNITY_MAX && onTheWire < ON_THE_WIRE_MAX && roomToWrite(communityId) > 0
     const next = isFree && !closing ? ahead.take(key) : undefined
     if (next) start(next)
     if (next && !ahead.isLow(key)) return
-    if (unread.has(key)) takeMore()
+    if (unread.has(key)) taking.wake()
     else takeFromStart()
   }
 
@@ -319,9 +316,16 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     takenIds.delete({ communityId, subscriptionId }, id)
   }
 
-  function finish(): void {
-    const wasFull = pending - onTheWire >= UNWRITTEN_MAX
+  /** How many more may be answered before some have been written down. */
+  function roomToWrite(communityId: number): number {
+    const ofCommunity = count(pendingOf(communityId)) - count(`${communityId}`)
+    return Math.min(UNWRITTEN_PER_COMMUNITY_MAX - ofCommunity, UNWRITTEN_MAX - (pending - onTheWire))
+  }
+
+  function finish(communityId: number): void {
+    const wasFull = roomToWrite(communityId) <= 0
     pending -= 1
+    add(pendingOf(communityId), -1)
     if (wasFull) takeMore()
     if (pending > 0) return
     const told = whenNonePending
@@ -348,7 +352,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       setTimeout(() => forget(taken), UNWRITTEN_PAUSE_MS).unref()
     } finally {
       release()
-      finish()
+      finish(communityId)
     }
   }
 
@@ -398,7 +402,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     idle,
     judgeAnew(communityId) {
       generation += 1
-      unread.forgetAll()
+      unread.forget(communityId)
       ahead.giveBack((taken) => communityId === undefined || taken.communityId === communityId)
     },
     async close() {
@@ -416,6 +420,11 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       await within(LAST_WORDS_TIMEOUT_MS, idle().then(giveUpLeases))
     },
   }
+}
+
+/** In the counts: of what is on the wire, and of what is to be written down. */
+function pendingOf(communityId: number): string {
+  return `${communityId} pending`
 }
 
 function keyOf(communityId: number, subscriptionId: number): string {
