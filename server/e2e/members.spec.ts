@@ -177,6 +177,8 @@ test('a member is hidden, leaves with a balance, returns and is erased, by keybo
   await expect(page.getByRole('table', { name: 'Statement' })).toContainText('Moved away')
 
   await press('Member returns')
+  // Else the second press would meet the button behind it.
+  await expect(dialog).toBeVisible()
   await press('Member returns')
   await expect(page.getByRole('button', { name: 'Member leaves' })).toBeVisible()
 
