@@ -20,6 +20,7 @@ import {
 } from './delivery-queries.ts'
 import { watchHealth } from './health.ts'
 import { holdLeases } from './leases.ts'
+import { countPlaces } from './places.ts'
 import { repeat } from './repeat.ts'
 import { FAILING_MAX_MS } from './schedule.ts'
 import type { Sender } from './send.ts'
@@ -29,15 +30,6 @@ import { otherWorkersAnnouncer } from './wake.ts'
 
 const POLL_MS = 1000
 const PER_SUBSCRIPTION_MAX = 4
-/** On the wire at once from this node, and for one community. */
-const ON_THE_WIRE_MAX = 256
-const PER_COMMUNITY_MAX = 64
-/** Answered, and still to be written down, of one community and in all: beyond it nothing more is sent. */
-const UNWRITTEN_PER_COMMUNITY_MAX = 256
-const UNWRITTEN_MAX = 4096
-/** Beyond these, for subscriptions with nothing under way: slow receivers may take all of the above for their 15 s. */
-const RESERVED_MAX = 768
-const RESERVED_PER_COMMUNITY_MAX = 192
 /** What could not be written down is sent again, but not without a pause. */
 const UNWRITTEN_PAUSE_MS = 25_000
 const COMPLETION_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 1, waitingMax: 100_000 }
@@ -94,17 +86,13 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const healthNews = watchHealth()
   const leases = holdLeases(sql, clock)
   const tellOthers = otherWorkersAnnouncer(sql, log, leases.worker)
-  const underWay = new Map<string, number>()
+  const places = countPlaces()
   const takenIds = rememberTakenIds()
   const ahead = readAhead<Taken>(giveBack, options.staleMs)
   const unread = rememberUnread()
-  /** On the wire, or to be written down. */
-  let pending = 0
-  let whenNonePending: (() => void)[] = []
   let closing = false
   /** The next round asks what is due at all, not only for more of what it knows of. */
   let fromStart = false
-  let onTheWire = 0
   // Of access: what was read during a change may have been judged before it.
   let generation = 0
 
@@ -223,7 +211,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         const taken = { communityId, key, breakerKey, delivery }
         takenIds.add({ communityId, subscriptionId: one.subscriptionId }, delivery.id)
         if (closing || seenGeneration !== generation) giveBack(taken)
-        else if (count(key) < PER_SUBSCRIPTION_MAX) start(taken)
+        else if (places.of(key) < PER_SUBSCRIPTION_MAX) start(taken)
         else ahead.put(key, taken)
       }
     }
@@ -240,32 +228,25 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   }
 
   function roomFor(communityId: number, subscriptions: Due[]): Room[] {
-    const ofCommunity = count(`${communityId}`)
-    const writable = roomToWrite(communityId)
-    let share = Math.min(PER_COMMUNITY_MAX - ofCommunity, ON_THE_WIRE_MAX - onTheWire, writable)
-    const beyond = [
-      RESERVED_PER_COMMUNITY_MAX + PER_COMMUNITY_MAX - ofCommunity,
-      RESERVED_MAX + ON_THE_WIRE_MAX - onTheWire,
-      writable,
-    ]
-    let reserved = Math.min(...beyond) - Math.max(0, share)
+    let { share, reserved } = places.left(communityId)
     return subscriptions.flatMap((subscription) => {
       const { id, set_going_at, after } = subscription
       const key = keyOf(communityId, id)
-      const ofSubscription = count(key)
+      const ofSubscription = places.of(key)
       const wanted = breaker.room(
         `${key} ${set_going_at}`,
         PER_SUBSCRIPTION_MAX - ofSubscription,
         ofSubscription,
         clock().getTime(),
       )
-      const free = Math.min(wanted, Math.max(0, share))
+      const free = Math.min(wanted, share)
       share -= Math.max(0, free)
       // Ahead only of what may go at once: whatever else is short of places has to wait its turn.
       const room = free + (free === wanted && mayReadAhead() ? ahead.room(key) : 0)
       if (room > 0) return [{ subscriptionId: id, free: room, after }]
       if (wanted <= 0) return []
       if (ofSubscription > 0 || reserved <= 0) {
+        // Read as soon as there is a place.
         if (mayReadAhead()) unread.note(key, subscription)
         return []
       }
@@ -276,19 +257,13 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   function start(taken: Taken): void {
     const { communityId, key } = taken
-    add(key, 1)
-    add(`${communityId}`, 1)
-    onTheWire += 1
-    pending += 1
-    add(pendingOf(communityId), 1)
+    places.take(communityId, key)
     let isOnTheWire = true
     // The receiver is free for another as soon as it has answered, not only when that has been written down.
     const release = () => {
       if (!isOnTheWire) return
       isOnTheWire = false
-      add(key, -1)
-      add(`${communityId}`, -1)
-      onTheWire -= 1
+      places.answered(communityId, key)
       startNext(communityId, key)
     }
     void attempt(taken, release)
@@ -296,9 +271,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   /** A place is free: for what was read already, else for what the next round finds. */
   function startNext(communityId: number, key: string): void {
-    const isFree =
-      count(`${communityId}`) < PER_COMMUNITY_MAX && onTheWire < ON_THE_WIRE_MAX && roomToWrite(communityId) > 0
-    const next = isFree && !closing ? ahead.take(key) : undefined
+    const next = places.isFree(communityId) && !closing ? ahead.take(key) : undefined
     if (next) start(next)
     if (next && !ahead.isLow(key)) return
     if (unread.has(key)) taking.wake()
@@ -314,23 +287,6 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   function forget({ communityId, delivery: { id, subscription_id: subscriptionId } }: Taken): void {
     takenIds.delete({ communityId, subscriptionId }, id)
-  }
-
-  /** How many more may be answered before some have been written down. */
-  function roomToWrite(communityId: number): number {
-    const ofCommunity = count(pendingOf(communityId)) - count(`${communityId}`)
-    return Math.min(UNWRITTEN_PER_COMMUNITY_MAX - ofCommunity, UNWRITTEN_MAX - (pending - onTheWire))
-  }
-
-  function finish(communityId: number): void {
-    const wasFull = roomToWrite(communityId) <= 0
-    pending -= 1
-    add(pendingOf(communityId), -1)
-    if (wasFull) takeMore()
-    if (pending > 0) return
-    const told = whenNonePending
-    whenNonePending = []
-    for (const tell of told) tell()
   }
 
   /** Never rejects. */
@@ -352,7 +308,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       setTimeout(() => forget(taken), UNWRITTEN_PAUSE_MS).unref()
     } finally {
       release()
-      finish(communityId)
+      if (places.written(communityId)) takeMore()
     }
   }
 
@@ -375,22 +331,12 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     }
   }
 
-  function count(key: string): number {
-    return underWay.get(key) ?? 0
-  }
-  function add(key: string, change: number): void {
-    const next = count(key) + change
-    if (next === 0) underWay.delete(key)
-    else underWay.set(key, next)
-  }
-
   const timer = options.poll === false ? undefined : setInterval(look, POLL_MS)
   look()
 
   async function idle(): Promise<void> {
     for (;;) {
-      const busy = [fanningOut.running(), taking.running()].filter((work) => work !== undefined)
-      if (pending > 0) busy.push(new Promise((resolve) => whenNonePending.push(resolve)))
+      const busy = [fanningOut.running(), taking.running(), places.emptied()].filter((work) => work !== undefined)
       if (busy.length === 0) return
       await Promise.all(busy)
     }
@@ -420,11 +366,6 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       await within(LAST_WORDS_TIMEOUT_MS, idle().then(giveUpLeases))
     },
   }
-}
-
-/** In the counts: of what is on the wire, and of what is to be written down. */
-function pendingOf(communityId: number): string {
-  return `${communityId} pending`
 }
 
 function keyOf(communityId: number, subscriptionId: number): string {
