@@ -16,7 +16,7 @@ import { partnerCommands } from './commands/partner.ts'
 import { serveCommand } from './commands/serve.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 import { readConfig } from './config.ts'
-import { keepHeapSmall } from './small-heap.ts'
+import { tuneCollector } from './collector.ts'
 
 const COMMANDS: Command[] = [
   serveCommand,
@@ -80,5 +80,5 @@ function help(args: string[]): number {
   return fitting.length > 0 && !args.includes('--help') ? WRONG_USE : 0
 }
 
-keepHeapSmall()
+tuneCollector()
 process.exitCode = await main(process.argv.slice(2))

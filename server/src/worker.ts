@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createLog } from './log.ts'
 import { startNode } from './node.ts'
-import { keepHeapSmall } from './small-heap.ts'
+import { tuneCollector } from './collector.ts'
 import type { WorkerOrder, WorkerReport } from './workers.ts'
 
 /* One of several processes that share a port; see workers.ts. */
 
-keepHeapSmall()
+tuneCollector()
 const report = (message: WorkerReport) => process.send!(message)
 const signalled = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
 const ordered = once(process, 'message') as Promise<[WorkerOrder]>

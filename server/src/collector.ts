@@ -1,0 +1,19 @@
+import { setFlagsFromString } from 'node:v8'
+
+/**
+ * By how much the old generation may grow before the next full collection. On a machine with much memory V8 waits for
+ * long: under load 45 to 80 MB lived and 230 were kept. With this the process held 220 MB instead of 380 to 425.
+ */
+const GROWING_PERCENT = 40
+
+/**
+ * How V8 collects garbage, for whichever way the process began: each flag is read whenever there is a collection.
+ *
+ * Nothing is made old at once because what was made in the same place before lived for long. When many connections come
+ * first, V8 begins to do so with parts of a request; they then keep all the others of it from being collected young,
+ * for as long as the process runs, which nearly doubled the time of a short request.
+ */
+export function tuneCollector(): void {
+  setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`)
+  setFlagsFromString('--no-allocation-site-pretenuring')
+}
