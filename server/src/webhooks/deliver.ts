@@ -35,9 +35,10 @@ export async function deliver(
   due: DueDelivery,
 ): Promise<Completion | undefined> {
   const { id, subscription_id: subscriptionId, claims, attempts, event } = due
-  const word = { id, subscriptionId, claims, attempts }
-  if (!event) return { ...word, status: 'failed' }
-  if (isConcealed(event, due.recipient.partner_id)) return { ...word, status: 'held', heldReason: CONCEALED }
+  if (!event) return { id, subscriptionId, claims, attempts, status: 'failed' }
+  if (isConcealed(event, due.recipient.partner_id)) {
+    return { id, subscriptionId, claims, attempts, status: 'held', heldReason: CONCEALED }
+  }
   // By the state of client and partner when it was read; a change has what has not been sent read again.
   const judge = (access: Access) => lackOfAccess(access, event)
   if (judge(due.recipient) !== undefined) {
@@ -51,7 +52,8 @@ export async function deliver(
       const reason = 'The receiver answered 410 Gone'
       await disableSubscription(deps.sql, communityId, subscriptionId, reason, deps.clock())
     }
-    return { ...word, attempt: { ...outcome, at }, ...fate(deps, due, outcome) }
+    const { status, nextAttemptAt } = fate(deps, due, outcome)
+    return { id, subscriptionId, claims, attempts, status, nextAttemptAt, attempt: { at, outcome } }
   } catch (error) {
     // It is due as it was, for another node.
     if (error instanceof SenderClosed) return undefined

@@ -2,6 +2,7 @@ import type { Actor } from '../audit/record.ts'
 import { recordAudits } from '../audit/record-many.ts'
 import { transaction, type Queries, type Sql } from '../db/connect.ts'
 import type { StoredEvent } from '../events/render.ts'
+import type { Outcome } from './send.ts'
 
 const WORKER: Actor = { kind: 'system', name: 'deliveries' }
 
@@ -184,17 +185,7 @@ export interface Completion {
   heldReason?: string | undefined
   nextAttemptAt?: Date | undefined
   /** Absent when nothing was sent. */
-  attempt?:
-    | {
-        at: Date
-        ok: boolean
-        durationMs: number
-        status: number | undefined
-        errorKind: string | undefined
-        error: string | undefined
-        response: string | undefined
-      }
-    | undefined
+  attempt?: { at: Date; outcome: Outcome } | undefined
 }
 
 /**
@@ -208,21 +199,30 @@ export async function completeDeliveries(
   completions: Completion[],
   now: Date,
 ): Promise<void> {
-  const column = <T>(pick: (completion: Completion) => T | undefined) => completions.map((one) => pick(one) ?? null)
+  const input = completions.map(({ id, claims, attempts, status, heldReason, nextAttemptAt, attempt }) => ({
+    id,
+    claims,
+    attempts,
+    status,
+    held_reason: heldReason,
+    next_attempt_at: nextAttemptAt,
+    sent_at: attempt?.at,
+    duration_ms: attempt?.outcome.durationMs,
+    http_status: attempt?.outcome.status,
+    error_kind: attempt?.outcome.errorKind,
+    error: attempt?.outcome.error,
+    response: attempt?.outcome.response,
+  }))
   await sql`
     with input as materialized (
-      select * from unnest(${column((one) => one.id)}::int8[], ${column((one) => one.claims)}::int4[],
-        ${column((one) => one.attempts)}::int4[], ${column((one) => one.status)}::text[], ${column((one) => one.heldReason)}::text[],
-        ${column((one) => one.nextAttemptAt?.toISOString())}::timestamptz[], ${column((one) => one.attempt?.at.toISOString())}::timestamptz[],
-        ${column((one) => one.attempt?.durationMs)}::int4[], ${column((one) => one.attempt?.status)}::int4[],
-        ${column((one) => one.attempt?.errorKind)}::text[], ${column((one) => one.attempt?.error)}::text[],
-        ${column((one) => one.attempt?.response)}::text[]
-      ) as i(id, claims, attempts, status, held_reason, next_attempt_at, sent_at, duration_ms, http_status, error_kind, error, response)
+      select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(id int8, claims int4, attempts int4,
+        status text, held_reason text, next_attempt_at timestamptz, sent_at timestamptz, duration_ms int4,
+        http_status int4, error_kind text, error text, response text)
     ), locked as materialized (
       select id, claims, attempts, status, success_at, success_number, success_duration_ms, success_status,
         success_response
       from deliveries
-      where community_id = ${communityId} and id = any (${column((one) => one.id)}::int8[])
+      where community_id = ${communityId} and id = any (${completions.map(({ id }) => id)}::int8[])
       order by id for no key update
     ), valid as materialized (
       select i.*, l.success_at, l.success_number, l.success_duration_ms, l.success_status, l.success_response,

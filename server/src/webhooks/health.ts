@@ -33,7 +33,7 @@ export function watchHealth(): (communityId: number, completions: Completion[], 
 function healthOf(completions: Completion[]): Health[] {
   const bySubscription = new Map<number, boolean>()
   for (const { subscriptionId, attempt } of completions) {
-    if (attempt) bySubscription.set(subscriptionId, attempt.ok || (bySubscription.get(subscriptionId) ?? false))
+    if (attempt) bySubscription.set(subscriptionId, attempt.outcome.ok || (bySubscription.get(subscriptionId) ?? false))
   }
   return [...bySubscription].map(([subscriptionId, ok]) => ({ subscriptionId, ok }))
 }

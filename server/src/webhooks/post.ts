@@ -40,8 +40,9 @@ export function post(
       if (isOver) return
       isOver = true
       clearTimeout(timer)
-      if (answer) resolve({ ...answer, beginning: Buffer.concat(chunks).subarray(0, bytesMax) })
-      else reject(error!)
+      if (!answer) return reject(error!)
+      const read = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+      resolve({ ...answer, beginning: read.subarray(0, bytesMax) })
     }
     function breakOff(error: Error): void {
       settle(error)
@@ -67,7 +68,9 @@ export function post(
         },
         onResponseStart(_request, status, answered) {
           // 1xx: the answer is still to come.
-          if (status >= 200) answer = { status, retryAfter: [answered['retry-after']].flat()[0] }
+          if (status < 200) return
+          const retryAfter = answered['retry-after']
+          answer = { status, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter }
         },
         onResponseData(_request, chunk) {
           chunks.push(chunk)

@@ -71,35 +71,37 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
 
   async function send(target: string, headers: Record<string, string>, body: string): Promise<Outcome> {
     const startedAt = performance.now()
-    const done = (outcome: Partial<Outcome> & { ok: boolean }): Outcome => ({
-      status: undefined,
-      errorKind: undefined,
-      error: undefined,
-      response: undefined,
-      retryAfter: undefined,
-      ...outcome,
-      durationMs: Math.round(performance.now() - startedAt),
-    })
+    const elapsedMs = () => Math.round(performance.now() - startedAt)
     try {
       // Redirects are not followed: the receiver that was subscribed is the one that gets it.
       const { status, retryAfter, beginning } = await post(
         agent,
         targetOf(target),
-        { headers: { 'content-type': 'application/json', 'user-agent': 'Hourbank-Webhooks/1', ...headers }, body },
+        { headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'Hourbank-Webhooks/1' }, body },
         { timeoutMs, bytesMax: ANSWER_BYTES_MAX },
       )
       const ok = status >= 200 && status < 300
-      return done({
+      return {
         ok,
         status,
+        errorKind: ok ? undefined : 'status',
+        error: ok ? undefined : `answered ${status}`,
         // Half a character at the cut is replaced.
         response: beginning.length > 0 ? storable(beginning.toString('utf8')) : '',
         retryAfter,
-        ...(!ok && { errorKind: 'status', error: `answered ${status}` }),
-      })
+        durationMs: elapsedMs(),
+      }
     } catch (error) {
       if (isClosed) throw new SenderClosed('closed while sending', { cause: error })
-      return done({ ok: false, errorKind: kindOf(error), error: storable(explain(error)).slice(0, ERROR_LENGTH_MAX) })
+      return {
+        ok: false,
+        status: undefined,
+        errorKind: kindOf(error),
+        error: storable(explain(error).slice(0, ERROR_LENGTH_MAX)),
+        response: undefined,
+        retryAfter: undefined,
+        durationMs: elapsedMs(),
+      }
     }
   }
 
@@ -112,9 +114,9 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
   }
 }
 
-/** PostgreSQL refuses the zero character. */
+/** PostgreSQL refuses the zero character, and half a character within JSON. */
 function storable(text: string): string {
-  return text.replaceAll('\0', '\ufffd')
+  return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
 const DNS_CODES = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED)/

@@ -8,7 +8,7 @@ import type { SecretBox } from '../http/secret-box.ts'
 import { within } from '../within.ts'
 import { readAhead } from './ahead.ts'
 import { createBreaker } from './breaker.ts'
-import { deliver } from './deliver.ts'
+import { deliver, type DeliverDeps } from './deliver.ts'
 import {
   completeDeliveries,
   disableFailing,
@@ -82,6 +82,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const { sql, log, box, sender, random = Math.random, mayReadAhead = () => true } = options
   const shared = databaseClock(sql)
   const clock = options.clock ?? shared.now
+  const deps: DeliverDeps = { sql, box, sender, clock, random }
   const breaker = createBreaker()
   const healthNews = watchHealth()
   const leases = holdLeases(sql, clock)
@@ -293,8 +294,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   async function attempt(taken: Taken, release: () => void): Promise<void> {
     const { communityId, key, breakerKey, delivery } = taken
     try {
-      const completion = await deliver({ sql, box, sender, clock, random }, communityId, delivery)
-      const { ok, durationMs = 0 } = completion?.attempt ?? {}
+      const completion = await deliver(deps, communityId, delivery)
+      const { ok, durationMs = 0 } = completion?.attempt?.outcome ?? {}
       if (ok !== undefined) {
         breaker.note(breakerKey, ok, clock().getTime())
         ahead.noteAnswer(key, ok, durationMs)
