@@ -157,7 +157,7 @@ export async function dueSubscriptions(
     left join delivery_leases l on l.community_id = s.community_id and l.subscription_id = s.id
       and l.worker <> ${worker} and l.until > ${now}, lateral (
       select from deliveries where community_id = s.community_id and subscription_id + 0 = s.id
-        and status = 'pending' and next_attempt_at <= ${now} and id <> all (${exceptIds}::int8[])
+        and status = 'pending' and next_attempt_at <= ${now} and id not in (select unnest(${exceptIds}::int8[]))
       order by next_attempt_at limit 1) d
     where s.status = 'active' and c.partner_api_enabled and l.worker is null`
 }

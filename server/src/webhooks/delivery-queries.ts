@@ -133,7 +133,7 @@ export async function readDueDeliveries(
         select id, claims, attempts, next_attempt_at, event_id, event_created_at from deliveries
         where community_id = ${communityId} and subscription_id + 0 = r.id and status = 'pending'
           and next_attempt_at <= ${now} and (next_attempt_at, id) > (r.after_at, r.after_id)
-          and id <> all (${exceptIds}::int8[])
+          and id not in (select unnest(${exceptIds}::int8[]))
         order by next_attempt_at, id limit r.free) d
     )
     select (select coalesce(json_object_agg(id, facts), '{}') from recipient) as recipients,
