@@ -35,10 +35,11 @@ export function countPlaces(): Places {
   const community = (id: number) => byCommunity.get(id) ?? { onTheWire: 0, unwritten: 0 }
 
   function change(id: number, wire: number, unwritten: number): void {
-    const before = community(id)
-    const after = { onTheWire: before.onTheWire + wire, unwritten: before.unwritten + unwritten }
-    if (after.onTheWire + after.unwritten === 0) byCommunity.delete(id)
-    else byCommunity.set(id, after)
+    const counts = community(id)
+    counts.onTheWire += wire
+    counts.unwritten += unwritten
+    if (counts.onTheWire + counts.unwritten === 0) byCommunity.delete(id)
+    else if (!byCommunity.has(id)) byCommunity.set(id, counts)
     allOnTheWire += wire
     allUnwritten += unwritten
   }
