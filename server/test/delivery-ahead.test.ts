@@ -9,7 +9,7 @@ import { lockTable } from './lock-table.ts'
 import { startPostman } from './postman.ts'
 
 const ON_THE_WIRE = 4
-const AHEAD = 32
+const AHEAD = 48
 /** As many as are read at first, and one round more. */
 const EVENTS = AHEAD + 2 * ON_THE_WIRE
 const QUICK_MS = 50

@@ -1,7 +1,7 @@
 /** For one subscription, beyond the four on the wire. */
-const AHEAD_MAX = 32
+const AHEAD_MAX = 48
 /** So few left: time to read more. Earlier, each round would be made for a handful. */
-const LOW = AHEAD_MAX / 4
+const LOW = AHEAD_MAX / 8
 /** Only for a receiver whose last answer was a success, and this quick. */
 const QUICK_MS = 50
 /** Access and visibility are judged when a delivery is read: what has not been sent by then is given back. */
