@@ -101,7 +101,8 @@ export interface DueDelivery {
 /**
  * Due deliveries of subscriptions that this worker has leased, but for those that it has already: at most so many per
  * subscription, so that a dead endpoint with a long backlog does not starve the others. The sum is that of the index of
- * what is due (migration 0012). Recipients and events are told once, however many deliveries share them.
+ * what is due (migration 0012). Recipients and events are told once, however many deliveries share them. Those that it
+ * has are named in a subselect because an array would be gone through for every row: only the former is hashed.
  */
 export async function readDueDeliveries(
   sql: Queries,
