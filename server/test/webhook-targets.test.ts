@@ -221,3 +221,15 @@ test('the addresses of the internet pass', () => {
     expect(isPublicAddress(address)).toBe(true)
   }
 })
+
+test('half a character where the words of a failure are cut is replaced: the database would refuse it', async () => {
+  const sender = createSender({
+    resolve: async () => {
+      throw new Error(`${'x'.repeat(499)}\u{1f55b}`)
+    },
+    allowPrivateTargets: true,
+  })
+  onTestFinished(() => sender.close())
+  const { error } = await sender.send('https://receiver.test/', {}, '{}')
+  expect(error).toBe(`${'x'.repeat(499)}\ufffd`)
+})
