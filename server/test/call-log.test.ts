@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
 import { insertCalls } from '../src/db/across-communities.ts'
 import { connect, type Sql } from '../src/db/connect.ts'
@@ -278,6 +278,24 @@ test('calls are written many at a time', async () => {
   await callLog.close()
   expect(await countCalls(bank.sql)).toBe(2500)
   expect(inserts()).toBe(3)
+})
+
+test('a call that comes while others are written waits for more of its kind', async () => {
+  const bank = await startBank()
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { callLog, inserts } = openTestLog(bank.databaseUrl)
+  const lock = await lockTable(bank.sql, 'call_groups')
+  addCalls(callLog, bank.communityId, 1)
+  vi.advanceTimersToNextTimer()
+  await lock.awaited()
+  addCalls(callLog, bank.communityId, 1)
+  await lock.release()
+  await eventually(async () => (await countCalls(bank.sql)) === 1)
+  for (let n = 0; n < 50; n++) await bank.sql`select`
+  expect(inserts()).toBe(1)
+  vi.advanceTimersToNextTimer()
+  await eventually(async () => (await countCalls(bank.sql)) === 2)
 })
 
 test('while the database is away calls wait, up to a bound; beyond it they are dropped and counted', async () => {

@@ -30,9 +30,12 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
     batches.push((gathering = gatherCalls()))
   }
 
-  /** As long as there are so many. */
-  async function write(batchMin: number): Promise<void> {
-    while (waiting >= batchMin) {
+  /**
+   * A batch of what waits, then others as long as there is enough for them. What comes while one is written is not enough
+   * by itself: a node under load would never stop writing small ones.
+   */
+  async function write(enough: number): Promise<void> {
+    for (let needed = 1; waiting >= needed; needed = enough) {
       const [batch] = batches as [typeof gathering]
       if (batch === gathering) startBatch()
       try {
@@ -66,8 +69,8 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
     }
   }
 
-  function flush(batchMin = 1): Promise<void> {
-    writing ??= write(batchMin).finally(() => (writing = undefined))
+  function flush(enough = BATCH_MIN): Promise<void> {
+    writing ??= write(enough).finally(() => (writing = undefined))
     return writing
   }
 
@@ -79,13 +82,13 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
       if (gathering.calls >= BATCH_MAX) startBatch()
       gathering.add(call)
       waiting += 1
-      if (waiting === BATCH_MIN) void flush(BATCH_MIN)
+      if (waiting === BATCH_MIN) void flush()
     },
     async close() {
       clearInterval(timer)
       // The one under way may have taken its batch before the last calls came.
-      await flush()
-      await flush()
+      await writing
+      await flush(1)
     },
   }
 }
