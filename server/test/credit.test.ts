@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connect, transaction } from '../src/db/connect.ts'
 import { addMember, hideMember, leave } from '../src/members/change-member.ts'
 import { changePartner } from '../src/partners/change-partner.ts'
-import { insertCredits, type CreditItem } from '../src/wallet/insert-credits.ts'
+import { insertCredits, startPartnerDays, type CreditItem } from '../src/wallet/insert-credits.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 
 async function start() {
@@ -172,6 +172,17 @@ test("a partner's hours per day are never exceeded, however many credits come at
   expect(await balance()).toBeLessThanOrEqual(10)
   await bank.sql`update partner_days set day = day - 1`
   expect((await credit({ ...order, reference: 'tomorrow' })).status).toBe(201)
+})
+
+test('the days of many partners are begun in one order, so that none who begin them at once wait in a circle', async () => {
+  const { bank } = await start()
+  const partners = [bank.partner]
+  for (let n = 0; n < 19; n++) partners.push(await bank.addPartner())
+  const ids = partners.map(({ partnerId }) => partnerId)
+  await startPartnerDays(bank.sql, bank.communityId, ids.toReversed())
+  const made =
+    await bank.sql`select partner_id from partner_days where community_id = ${bank.communityId} order by ctid`
+  expect(made.map(({ partner_id }) => partner_id)).toEqual(ids)
 })
 
 test('a reference belongs to the partner: shared by its clients, apart from those of other partners', async () => {

@@ -157,11 +157,12 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
     order by i.n`
 }
 
-/** The partners' rows for today; once made, they stay. */
+/** The partners' rows for today; once made, they stay. In one order: two that make the same rows at once wait for each other. */
 export async function startPartnerDays(sql: Queries, communityId: number, partnerIds: number[]): Promise<void> {
   await sql`
     insert into partner_days (community_id, partner_id, day)
     select distinct ${communityId}::int8, i.partner_id, (now() at time zone m.time_zone)::date
     from unnest(${partnerIds}::int8[]) as i(partner_id) join communities m on m.id = ${communityId}
+    order by i.partner_id
     on conflict (community_id, partner_id, day) do nothing`
 }
