@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv'
 import * as fc from 'fast-check'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import { closeDueCommunities, closeDuePeriods } from '../src/aggregates/close-due-periods.ts'
@@ -8,12 +9,14 @@ import { nothingPublished } from '../src/aggregates/published.ts'
 import { renderDocument } from '../src/aggregates/render-document.ts'
 import { CommunityAggregates } from '../src/aggregates/schema.ts'
 import { connect } from '../src/db/connect.ts'
+import { API_PREFIX } from '../src/http/frame.ts'
 import { closeListing, publishListing } from '../src/listings/change-listing.ts'
 import { addMember, hideMember, leave } from '../src/members/change-member.ts'
 import { eraseMember } from '../src/members/erase-member.ts'
 import { recordExchanges } from '../src/wallet/record-exchanges.ts'
 import { reverseTransfer } from '../src/wallet/reverse-transfer.ts'
 import { eventually, startBank, startTestNode, TESTER, type Bank, type TestPartner } from './bank.ts'
+import { sendPlain } from './raw-http.ts'
 
 const PATH = '/aggregates/community'
 const HEARD_WITHIN = { timeout: 10_000, interval: 20 }
@@ -235,6 +238,37 @@ test('the entity tag comes from the stored bytes, and changes only with a close'
   const again = await town.call(PATH, { token, headers: { 'if-none-match': `"other", ${etag}` } })
   expect(again).toMatchObject({ status: 304, body: '' })
   expect(again.headers.get('api-version')).toBe('2.0')
+})
+
+test('a long document goes out compressed to whoever accepts it, under the same tag', async () => {
+  const town = await foundTown(12)
+  const token = await town.token()
+  const get = (headers: Record<string, string> = {}) =>
+    sendPlain(`${town.url}${API_PREFIX}${PATH}`, { headers: { authorization: `Bearer ${token}`, ...headers } })
+  // What has nothing to tell is short.
+  expect((await get({ 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBeNull()
+
+  for (const month of ['2024-01', '2024-02', '2024-03']) await trade(town, town.members, `${month}-15T12:00:00Z`)
+  await closeAndRead(town, '2024-04-11T00:00:00Z')
+  const plain = await get()
+  expect(plain.headers.get('content-encoding')).toBeNull()
+  for (const [encoding, unpack] of [
+    ['gzip', gunzipSync],
+    ['br', brotliDecompressSync],
+  ] as const) {
+    const packed = await get({ 'accept-encoding': encoding })
+    expect(Object.fromEntries(packed.headers)).toMatchObject({
+      'content-encoding': encoding,
+      'content-length': `${packed.bytes.length}`,
+      'content-type': 'application/json; charset=utf-8',
+      vary: 'accept-encoding',
+      etag: plain.headers.get('etag'),
+    })
+    expect(unpack(packed.bytes)).toEqual(plain.bytes)
+    const known = await get({ 'accept-encoding': encoding, 'if-none-match': plain.headers.get('etag')! })
+    expect({ status: known.status, bytes: known.bytes.length }).toEqual({ status: 304, bytes: 0 })
+    expect(known.headers.get('content-encoding')).toBeNull()
+  }
 })
 
 test('a month with too few traders is told together with the next, or never', async () => {

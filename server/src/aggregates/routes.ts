@@ -1,7 +1,9 @@
+import type { FastifyReply } from 'fastify'
 import { isAscii } from 'node:buffer'
 import { Type } from 'typebox'
 import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
 import type { Deps } from '../http/deps.ts'
+import { bestEncoding, encodeOnce, type Encoding } from '../http/encoding.ts'
 import { entityTagOf } from '../http/etag.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
 import { findDocument } from './queries.ts'
@@ -10,9 +12,13 @@ import { CommunityAggregates } from './schema.ts'
 
 const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
+/** Shorter documents are sent as they are. */
+const ENCODED_BYTES_MIN = 1024
+
 interface Document {
   /** As bytes only if it must be encoded: a text goes out with the head in one write, bytes take a write of their own. */
   body: string | Buffer
+  compressed: ((encoding: Encoding) => Promise<Buffer>) | undefined
   entityTag: string
 }
 
@@ -22,13 +28,17 @@ export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
     const document = await memory.read(communityId, async () => {
       const text = (await findDocument(sql, communityId)) ?? NOTHING_CLOSED
       const bytes = Buffer.from(text)
-      return { body: isAscii(bytes) ? text : bytes, entityTag: entityTagOf(bytes) }
+      const body = isAscii(bytes) ? text : bytes
+      const compressed = bytes.length < ENCODED_BYTES_MIN ? undefined : encodeOnce(async () => body)
+      return { body, compressed, entityTag: entityTagOf(bytes) }
     })
     return calls.map(() => document)
   }, READ_LIMITS)
 
   api.get('/aggregates/community', {
     config: { scope: 'aggregates.read' },
+    // It is kept compressed.
+    compress: false,
     schema: {
       operationId: 'getCommunityAggregates',
       summary: 'Read bucketed community totals',
@@ -39,14 +49,23 @@ export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
     },
     handler(request, reply) {
       const { communityId } = request.caller
-      // Text goes out as it is stored, unserialised; the schema is for the reader, and a test holds the one to the other.
-      const send = ({ body, entityTag }: Document) => {
-        reply.entityTag = entityTag
-        reply.type('application/json; charset=utf-8').send(body as never)
-      }
-      const known = memory.recall(communityId)
-      if (known) return send(known)
-      return readDocument(communityId, null).then(send)
+      const encoding = bestEncoding(request.headers['accept-encoding'])
+      const document = memory.recall(communityId)
+      if (!document) return readDocument(communityId, null).then((read) => bodyOf(read, encoding, reply)) as never
+      const body = bodyOf(document, encoding, reply)
+      if (body instanceof Promise) return body as never
+      // No promise for what is asked for most.
+      reply.send(body as never)
+      return undefined
     },
   })
+}
+
+/** Goes out as it is stored, unserialised; the schema is for the reader, and a test holds the one to the other. */
+function bodyOf(document: Document, encoding: Encoding, reply: FastifyReply): string | Buffer | Promise<Buffer> {
+  reply.entityTag = document.entityTag
+  reply.type('application/json; charset=utf-8')
+  if (encoding === 'identity' || !document.compressed) return document.body
+  reply.header('content-encoding', encoding).header('vary', 'accept-encoding')
+  return document.compressed(encoding)
 }

@@ -35,7 +35,8 @@ export function answerNotModified(
   const tag = reply.entityTag ?? entityTagOf(body)
   reply.header('etag', `W/${tag}`)
   if (!matches(request.headers['if-none-match'], tag)) return done(null, body)
-  reply.code(304).removeHeader('content-length').removeHeader('content-type')
+  for (const name of ['content-length', 'content-type', 'content-encoding']) reply.removeHeader(name)
+  reply.code(304)
   done(null, '')
 }
 

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, TokenLookup, TokenState } from './access/access.ts'
 import { ApiError } from './errors.ts'
+import { answerAtEndOfTurn } from './end-of-turn.ts'
 import { answerNotModified } from './etag.ts'
 import { contains } from './networks.ts'
 import { sendError } from './send-error.ts'
@@ -65,6 +66,7 @@ export function framePartnerApi(app: FastifyInstance, deps: Deps): void {
     return undefined
   })
   app.addHook('onSend', answerNotModified)
+  answerAtEndOfTurn(app)
   app.addHook('onResponse', (request, reply, done) => {
     recordCall(deps, request, reply)
     // What needs no token of the API (it issues and revokes them) changes nothing that anybody is told of.
