@@ -2,10 +2,10 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, TokenLookup, TokenState } from './access/access.ts'
 import { ApiError } from './errors.ts'
-import { answerAtEndOfTurn } from './end-of-turn.ts'
 import { answerNotModified } from './etag.ts'
 import { contains } from './networks.ts'
 import { sendError } from './send-error.ts'
+import { sendTogether } from './send-together.ts'
 import type { Deps } from './deps.ts'
 import type { Scope } from './scopes.ts'
 import { communityOfToken } from './secrets.ts'
@@ -66,7 +66,7 @@ export function framePartnerApi(app: FastifyInstance, deps: Deps): void {
     return undefined
   })
   app.addHook('onSend', answerNotModified)
-  answerAtEndOfTurn(app)
+  sendTogether(app)
   app.addHook('onResponse', (request, reply, done) => {
     recordCall(deps, request, reply)
     // What needs no token of the API (it issues and revokes them) changes nothing that anybody is told of.

@@ -3,6 +3,7 @@ import { communitiesToFanOut, dueSubscriptions } from '../db/across-communities.
 import { databaseClock } from '../db/clock.ts'
 import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
 import type { Sql } from '../db/connect.ts'
+import { gatherForTurn } from '../end-of-turn.ts'
 import { FAN_OUT_MAX, fanOut } from '../events/fan-out.ts'
 import type { SecretBox } from '../http/secret-box.ts'
 import { within } from '../within.ts'
@@ -91,6 +92,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const takenIds = rememberTakenIds()
   const ahead = readAhead<Taken>(giveBack, options.staleMs)
   const unread = rememberUnread()
+  const atEndOfTurn = gatherForTurn()
   let closing = false
   /** The next round asks what is due at all, not only for more of what it knows of. */
   let fromStart = false
@@ -267,7 +269,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       places.answered(communityId, key)
       startNext(communityId, key)
     }
-    void attempt(taken, release)
+    atEndOfTurn(() => void attempt(taken, release))
   }
 
   /** A place is free: for what was read already, else for what the next round finds. */

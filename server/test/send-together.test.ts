@@ -1,11 +1,11 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { answerAtEndOfTurn } from '../src/http/end-of-turn.ts'
+import { sendTogether } from '../src/http/send-together.ts'
 
 test('answers that are found in one turn go out after all of its requests, in their order', async () => {
   const app = fastify()
   const seen: string[] = []
-  answerAtEndOfTurn(app)
+  sendTogether(app)
   app.get('/:name', (request, reply) => {
     const { name } = request.params as { name: string }
     seen.push(`asked ${name}`)
@@ -20,7 +20,7 @@ test('answers that are found in one turn go out after all of its requests, in th
 
 test('who is answered twice within a turn gets the first answer', async () => {
   const app = fastify()
-  answerAtEndOfTurn(app)
+  sendTogether(app)
   app.get('/', (_request, reply) => {
     reply.send('the answer')
     reply.send('no answer within its time')
