@@ -16,6 +16,7 @@ import { ADMIN_PREFIX, frameAdminApi } from './http/admin-frame.ts'
 import { adminDescriptionRoute, describeAdminApi } from './http/admin-openapi.ts'
 import { consoleRoutes } from './http/console.ts'
 import type { Deps } from './http/deps.ts'
+import { COMPRESS_BYTES_MIN } from './http/encoding.ts'
 import { API_PREFIX, BODY_BYTES_MAX, framePartnerApi } from './http/frame.ts'
 import { healthRoutes } from './http/health.ts'
 import { shedLoad } from './http/load.ts'
@@ -53,7 +54,6 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000
 /** Node looks for requests that are late this often, and by default only every 30 seconds. */
 const LATENESS_CHECKS_PER_TIMEOUT = 10
 const PARAMETER_LENGTH_MAX = 1000
-const COMPRESS_BYTES_MIN = 1024
 
 /** The list of features is the architecture. */
 export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promise<FastifyInstance> {

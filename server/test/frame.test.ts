@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import fastify from 'fastify'
 import { METHODS } from 'node:http'
-import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
 import { QueueFull } from '../src/db/coalesce.ts'
@@ -14,7 +14,7 @@ import { changePartner } from '../src/partners/change-partner.ts'
 import { eventually, startBank, TESTER, type Answer, type Bank, type CallOptions } from './bank.ts'
 import { newDatabase } from './database.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
-import { sendBytes, sendPlain } from './raw-http.ts'
+import { sendBytes, sendPlain, UNPACKERS } from './raw-http.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const JSON_BODY = { 'content-type': 'application/json' }
@@ -562,10 +562,7 @@ test('an answer is compressed when the caller accepts it, and is the same undern
   await addMembers(bank, 100)
   const plain = await get()
   expect(plain.headers.get('content-encoding')).toBeNull()
-  for (const [encoding, unpack] of [
-    ['gzip', gunzipSync],
-    ['br', brotliDecompressSync],
-  ] as const) {
+  for (const [encoding, unpack] of Object.entries(UNPACKERS)) {
     const packed = await get(encoding)
     expect(packed.headers.get('content-encoding')).toBe(encoding)
     expect(packed.headers.get('content-type')).toBe('application/json; charset=utf-8')

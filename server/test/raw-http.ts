@@ -1,6 +1,10 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Answer } from './bank.ts'
+
+/** By encoding. */
+export const UNPACKERS = { gzip: gunzipSync, br: brotliDecompressSync }
 
 /** Writes bytes as they are, for what no HTTP client would send, and reads until the service hangs up. */
 export async function sendBytes(

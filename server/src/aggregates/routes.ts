@@ -3,7 +3,7 @@ import { isAscii } from 'node:buffer'
 import { Type } from 'typebox'
 import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
 import type { Deps } from '../http/deps.ts'
-import { bestEncoding, encodeOnce, type Encoding } from '../http/encoding.ts'
+import { bestEncoding, COMPRESS_BYTES_MIN, encodeOnce, type Encoding } from '../http/encoding.ts'
 import { entityTagOf } from '../http/etag.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
 import { findDocument } from './queries.ts'
@@ -12,11 +12,8 @@ import { CommunityAggregates } from './schema.ts'
 
 const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
-/** Shorter documents are sent as they are. */
-const ENCODED_BYTES_MIN = 1024
-
 interface Document {
-  /** As bytes only if it must be encoded: a text goes out with the head in one write, bytes take a write of their own. */
+  /** As bytes only if it has letters beyond ASCII: a text goes out with the head in one write, bytes take a write of their own. */
   body: string | Buffer
   compressed: ((encoding: Encoding) => Promise<Buffer>) | undefined
   entityTag: string
@@ -29,7 +26,7 @@ export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
       const text = (await findDocument(sql, communityId)) ?? NOTHING_CLOSED
       const bytes = Buffer.from(text)
       const body = isAscii(bytes) ? text : bytes
-      const compressed = bytes.length < ENCODED_BYTES_MIN ? undefined : encodeOnce(async () => body)
+      const compressed = bytes.length < COMPRESS_BYTES_MIN ? undefined : encodeOnce(async () => body)
       return { body, compressed, entityTag: entityTagOf(bytes) }
     })
     return calls.map(() => document)
@@ -66,6 +63,8 @@ function bodyOf(document: Document, encoding: Encoding, reply: FastifyReply): st
   reply.entityTag = document.entityTag
   reply.type('application/json; charset=utf-8')
   if (encoding === 'identity' || !document.compressed) return document.body
-  reply.header('content-encoding', encoding).header('vary', 'accept-encoding')
-  return document.compressed(encoding)
+  return document.compressed(encoding).then((body) => {
+    reply.header('content-encoding', encoding).header('vary', 'accept-encoding')
+    return body
+  })
 }

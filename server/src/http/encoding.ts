@@ -2,6 +2,8 @@ import { negotiate } from '@fastify/accept-negotiator'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
+/** Shorter bodies are sent as they are. */
+export const COMPRESS_BYTES_MIN = 1024
 /** 6: 1.07 of 4.3 MB in 0.2 s; 9 takes 0.7 s for 2 % less. */
 const BROTLI_QUALITY = 6
 
