@@ -70,6 +70,11 @@ const AT_REST = `
   document.getAnimations().every((one) => one.playState !== 'running' || one.effect.getTiming().iterations === Infinity) &&
   [...document.querySelectorAll('[role=dialog]')].every((dialog) => getComputedStyle(dialog).opacity === '1')`
 
+/** A dialog takes the focus a moment after it has opened, and would take it away again from whatever had it before that. */
+export async function dialogHasFocus(page: Page): Promise<void> {
+  await expect(page.getByRole('dialog').locator(':focus')).toBeVisible()
+}
+
 /** What holds for every page as it stands: no violation in either scheme, no sideways scrolling on a small screen. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {

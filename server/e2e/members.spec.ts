@@ -1,5 +1,5 @@
 import { expect, test, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage, signIn } from './admin.ts'
 import { startService, type Service } from './service.ts'
 
 const START_TIMEOUT_MS = 90_000
@@ -158,6 +158,7 @@ test('a member is hidden, leaves with a balance, returns and is erased, by keybo
 
   await press('Hide from partners')
   await expect(page.getByRole('dialog')).toContainText('forget this member')
+  await dialogHasFocus(page)
   await press('Hide')
   await expect(page.getByText('is hidden from partners')).toBeVisible()
   expect(await now()).toMatchObject({ hidden: true })
@@ -165,6 +166,7 @@ test('a member is hidden, leaves with a balance, returns and is erased, by keybo
   await press('Member leaves')
   const dialog = page.getByRole('dialog')
   await expect(dialog).toContainText('The wallet holds 3.5 h.')
+  await dialogHasFocus(page)
   await dialog.getByLabel('Keep it in the wallet').focus()
   await page.keyboard.press('ArrowDown')
   await press('Member leaves')
@@ -178,7 +180,7 @@ test('a member is hidden, leaves with a balance, returns and is erased, by keybo
 
   await press('Member returns')
   // Else the second press would meet the button behind it.
-  await expect(dialog).toBeVisible()
+  await dialogHasFocus(page)
   await press('Member returns')
   await expect(page.getByRole('button', { name: 'Member leaves' })).toBeVisible()
 

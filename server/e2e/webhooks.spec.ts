@@ -1,5 +1,5 @@
 import { expect, test, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage, signIn } from './admin.ts'
 import { startReceiver, type Receiver } from './receiver.ts'
 import { startService, type Service } from './service.ts'
 
@@ -105,9 +105,11 @@ test('an owner pauses, resumes, tests and sends again since a day, by keyboard a
     await page.keyboard.press('Enter')
   }
   const confirm = async (name: string) => {
-    await page.getByRole('dialog').getByRole('button', { name, exact: true }).focus()
+    const dialog = page.getByRole('dialog')
+    await dialogHasFocus(page)
+    await dialog.getByRole('button', { name, exact: true }).focus()
     await page.keyboard.press('Enter')
-    await expect(page.getByRole('dialog')).toBeHidden()
+    await expect(dialog).toBeHidden()
   }
 
   await press('Send a test event')
