@@ -1,6 +1,7 @@
 import fastify from 'fastify'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { sendTogether } from '../src/http/send-together.ts'
+import { answerInTime } from '../src/http/time-limit.ts'
 
 test('answers that are found in one turn go out after all of its requests, in their order', async () => {
   const app = fastify()
@@ -18,12 +19,27 @@ test('answers that are found in one turn go out after all of its requests, in th
   expect(seen).toEqual(['asked a', 'asked b', 'asked c', 'answered a', 'answered b', 'answered c'])
 })
 
-test('who is answered twice within a turn gets the first answer', async () => {
+test('who was told that it took too long gets no half of the answer that comes in the same turn', async () => {
   const app = fastify()
   sendTogether(app)
   app.get('/', (_request, reply) => {
+    reply.code(503).send('too late')
+    reply.code(201).send('the answer')
+  })
+  const { statusCode, body } = await app.inject('/')
+  expect({ statusCode, body }).toEqual({ statusCode: 503, body: 'too late' })
+})
+
+test('an answer that was found just in time is not taken back before it goes out', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const app = fastify()
+  answerInTime(app, 1000)
+  sendTogether(app)
+  app.get('/', { config: { answerWithinMs: 0 } }, (_request, reply) => {
     reply.send('the answer')
-    reply.send('no answer within its time')
+    // The look at what is open, of which this is overdue.
+    vi.advanceTimersToNextTimer()
   })
   const { statusCode, body } = await app.inject('/')
   expect({ statusCode, body }).toEqual({ statusCode: 200, body: 'the answer' })

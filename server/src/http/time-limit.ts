@@ -73,7 +73,7 @@ export function answerInTime(app: FastifyInstance, limitMs: number): void {
 }
 
 function giveUp(reply: FastifyReply, withinMs: number): void {
-  if (reply.sent || reply.raw.headersSent) return
+  if (reply.isAnswered || reply.sent || reply.raw.headersSent) return
   const cause = new Error(`no answer within ${withinMs} ms`)
   reply.send(
     reply.request.raw.complete
