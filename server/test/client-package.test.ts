@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { newWebhookSecret, signedHeaders } from '../src/webhooks/sign.ts'
+import { newWebhookSecret, signedHeaders, signingKey } from '../src/webhooks/sign.ts'
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const TSC = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
@@ -177,7 +177,7 @@ describe.each(Object.entries(CONSUMERS))('a project with module resolution %s', 
 
     const secret = newWebhookSecret()
     const body = JSON.stringify({ type: 'user.left', timestamp: '2026-01-31T09:00:00Z', data: { id: 42, version: 3 } })
-    const delivery = JSON.stringify({ body, headers: signedHeaders('evt_1', new Date(), body, [secret]) })
+    const delivery = JSON.stringify({ body, headers: signedHeaders('evt_1', new Date(), body, [signingKey(secret)]) })
     const service = await startService()
     const { stdout } = await run(process.execPath, [join(dir, 'out/program.js'), service.url, secret, delivery])
     service.close()

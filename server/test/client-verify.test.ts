@@ -10,7 +10,7 @@ import {
   type WebhookVerificationReason,
 } from '../../client/src/index.ts'
 import { EVENT_TYPES } from '../src/events/event-types.ts'
-import { newWebhookSecret, signedHeaders } from '../src/webhooks/sign.ts'
+import { newWebhookSecret, signedHeaders, signingKey } from '../src/webhooks/sign.ts'
 
 const NOW = Date.parse('2026-01-31T09:00:00Z')
 const clock = { now: () => NOW }
@@ -115,7 +115,7 @@ test('what the server signs is verified, and every event of its catalogue comes 
   const secret = newWebhookSecret()
   for (const [type, { example }] of Object.entries(EVENT_TYPES)) {
     const body = JSON.stringify({ type, timestamp: '2026-01-31T09:00:00Z', data: example })
-    const event = await verifyWebhook(body, signedHeaders(ID, new Date(NOW), body, [secret]), secret, clock)
+    const event = await verifyWebhook(body, signedHeaders(ID, new Date(NOW), body, [signingKey(secret)]), secret, clock)
     expect(event).toEqual({ id: ID, type, timestamp: '2026-01-31T09:00:00Z', data: example })
   }
 })
@@ -200,7 +200,7 @@ describe('a delivery', () => {
 
   test('is verified when one of its signatures fits one of the secrets, as during a rotation', async () => {
     const [old, fresh, other] = [secret, newWebhookSecret(), newWebhookSecret()]
-    const both = signedHeaders(ID, new Date(NOW), BODY, [fresh, old])
+    const both = signedHeaders(ID, new Date(NOW), BODY, [fresh, old].map(signingKey))
     for (const secrets of [old, fresh, [other, old], [fresh, other], [fresh, old]]) {
       expect((await verifyWebhook(BODY, both, secrets, clock)).id).toBe(ID)
     }

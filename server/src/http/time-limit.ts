@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { createSlots } from '../slots.ts'
 import { ApiError } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Its place among what is open. */
-    slot: number
+    /** As long as it is owed. */
+    open: Open | undefined
   }
   interface FastifyContextConfig {
     /** For what an administrator asks that takes long, and waits for. */
@@ -18,6 +19,7 @@ export const LONG_WORK_MS = 120_000
 const LOOKS_PER_LIMIT = 50
 
 interface Open {
+  slot: number
   reply: FastifyReply
   deadlineMs: number
   withinMs: number
@@ -27,45 +29,33 @@ interface Open {
  * An answer within the limit, come what may. Not Fastify's handlerTimeout: its timer ends with the request's 'close',
  * which Node emits as soon as a body has been read, so that it never holds for a POST. One timer looks at all that is
  * open, instead of a timer and a listener for each request.
- *
- * What is open has a slot, not an entry in a Map: a Map that gains and loses an entry with each request leaves old tables
- * behind that point to newer ones, and keeps finished requests from being collected young (a fifth of the time of a
- * short request).
  */
 export function answerInTime(app: FastifyInstance, limitMs: number): void {
-  const slots: (Open | undefined)[] = []
-  const free: number[] = []
+  const slots = createSlots<Open>()
 
-  app.decorateReply('slot', -1)
+  app.decorateReply('open', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     const withinMs = request.routeOptions.config?.answerWithinMs ?? limitMs
-    reply.slot = free.pop() ?? slots.length
-    slots[reply.slot] = { reply, deadlineMs: performance.now() + withinMs, withinMs }
+    const open = { slot: -1, reply, deadlineMs: performance.now() + withinMs, withinMs }
+    open.slot = slots.enter(open)
+    reply.open = open
     done()
   })
-  app.addHook('onResponse', (_request, reply, done) => {
-    leave(reply)
+  app.addHook('onResponse', (_request, { open }, done) => {
+    if (open) slots.leave(open.slot, open)
     done()
   })
-
-  function leave(reply: FastifyReply): void {
-    if (slots[reply.slot]?.reply !== reply) return
-    slots[reply.slot] = undefined
-    free.push(reply.slot)
-  }
 
   function look(): void {
     const nowMs = performance.now()
-    for (const open of slots) {
-      if (!open) continue
-      const { reply, deadlineMs, withinMs } = open
+    slots.forEach((open) => {
+      const { slot, reply, deadlineMs, withinMs } = open
       // Whoever has hung up is not told of by onResponse.
-      if (reply.raw.closed) leave(reply)
-      else if (nowMs >= deadlineMs) {
-        leave(reply)
-        giveUp(reply, withinMs)
-      }
-    }
+      const isGone = reply.raw.closed
+      if (!isGone && nowMs < deadlineMs) return
+      slots.leave(slot, open)
+      if (!isGone) giveUp(reply, withinMs)
+    })
   }
 
   const timer = setInterval(look, Math.ceil(limitMs / LOOKS_PER_LIMIT)).unref()

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { insertEmailReads } from '../members/queries.ts'
 import type { Sql } from '../db/connect.ts'
 import { isConcealed, renderEvent } from '../events/render.ts'
@@ -15,7 +16,7 @@ import {
 import { scopesFor } from './event-types.ts'
 import { nextAttempt, readRetryAfter } from './schedule.ts'
 import { SenderClosed, type Outcome, type Sender } from './send.ts'
-import { signedHeaders } from './sign.ts'
+import { signedHeaders, signingKey } from './sign.ts'
 
 const GONE = 410
 const CONCEALED = 'The member can no longer be seen by partners'
@@ -78,6 +79,18 @@ function lackOfAccess(access: Access, { type }: DueEvent): string | undefined {
   return missing.length > 0 ? `The client lacks the scope ${missing.join(', ')}` : undefined
 }
 
+const keysByRecipient = new WeakMap<Recipient, KeyObject[]>()
+
+/** The present one, and during a rotation the one before. */
+function keysOf(box: SecretBox, recipient: Recipient): KeyObject[] {
+  let keys = keysByRecipient.get(recipient)
+  if (!keys) {
+    keys = recipient.secrets.map((sealed) => signingKey(box.open(Buffer.from(sealed, 'base64'))))
+    keysByRecipient.set(recipient, keys)
+  }
+  return keys
+}
+
 async function send(
   { sql, box, sender }: DeliverDeps,
   communityId: number,
@@ -93,8 +106,7 @@ async function send(
     await insertEmailReads(sql, communityId, [{ clientId, clientName, requestId: webhookId, memberIds }])
   }
   const body = JSON.stringify({ type: event.type, timestamp: event.created_at, data })
-  const secrets = recipient.secrets.map((sealed) => box.open(Buffer.from(sealed, 'base64')))
-  return sender.send(recipient.target_url, signedHeaders(webhookId, at, body, secrets), body)
+  return sender.send(recipient.target_url, signedHeaders(webhookId, at, body, keysOf(box, recipient)), body)
 }
 
 function fate(

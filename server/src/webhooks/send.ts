@@ -1,6 +1,6 @@
 import { Agent } from 'undici'
 import { guardedLookup, requireReachable, type Resolve } from './addresses.ts'
-import { post, type Target } from './post.ts'
+import { createPoster, type Answer, type Target } from './post.ts'
 
 const ANSWER_BYTES_MAX = 16 * 1024
 const TIMEOUT_MS = 15_000
@@ -54,6 +54,7 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: { lookup: guardedLookup(resolve, allowPrivateTargets), timeout: timeoutMs, ...(ca && { ca }) },
   })
+  const poster = createPoster(agent, { timeoutMs, bytesMax: ANSWER_BYTES_MAX })
   const targets = new Map<string, Target>()
   let isClosed = false
 
@@ -69,48 +70,56 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
     return target
   }
 
-  async function send(target: string, headers: Record<string, string>, body: string): Promise<Outcome> {
+  function send(target: string, headers: Record<string, string>, body: string): Promise<Outcome> {
     const startedAt = performance.now()
-    const elapsedMs = () => Math.round(performance.now() - startedAt)
-    try {
-      // Redirects are not followed: the receiver that was subscribed is the one that gets it.
-      const { status, retryAfter, beginning } = await post(
-        agent,
-        targetOf(target),
-        { headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'Hourbank-Webhooks/1' }, body },
-        { timeoutMs, bytesMax: ANSWER_BYTES_MAX },
-      )
-      const ok = status >= 200 && status < 300
-      return {
-        ok,
-        status,
-        errorKind: ok ? undefined : 'status',
-        error: ok ? undefined : `answered ${status}`,
-        // Half a character at the cut is replaced.
-        response: beginning.length > 0 ? storable(beginning.toString('utf8')) : '',
-        retryAfter,
-        durationMs: elapsedMs(),
+    return new Promise((resolve, reject) => {
+      const answered = (answer: Answer | undefined, error: unknown) => {
+        const durationMs = Math.round(performance.now() - startedAt)
+        if (answer) resolve(outcomeOf(answer, durationMs))
+        else if (isClosed) reject(new SenderClosed('closed while sending', { cause: error }))
+        else resolve(failure(error, durationMs))
       }
-    } catch (error) {
-      if (isClosed) throw new SenderClosed('closed while sending', { cause: error })
-      return {
-        ok: false,
-        status: undefined,
-        errorKind: kindOf(error),
-        error: storable(explain(error).slice(0, ERROR_LENGTH_MAX)),
-        response: undefined,
-        retryAfter: undefined,
-        durationMs: elapsedMs(),
+      try {
+        // Redirects are not followed: the receiver that was subscribed is the one that gets it.
+        poster.post(targetOf(target), headers, body, answered)
+      } catch (error) {
+        answered(undefined, error)
       }
-    }
+    })
   }
 
   return {
     send,
     async close() {
       isClosed = true
-      await agent.destroy()
+      await poster.close()
     },
+  }
+}
+
+function outcomeOf({ status, retryAfter, beginning }: Answer, durationMs: number): Outcome {
+  const ok = status >= 200 && status < 300
+  return {
+    ok,
+    status,
+    errorKind: ok ? undefined : 'status',
+    error: ok ? undefined : `answered ${status}`,
+    // Half a character at the cut is replaced.
+    response: beginning.length > 0 ? storable(beginning.toString('utf8')) : '',
+    retryAfter,
+    durationMs,
+  }
+}
+
+function failure(error: unknown, durationMs: number): Outcome {
+  return {
+    ok: false,
+    status: undefined,
+    errorKind: kindOf(error),
+    error: storable(explain(error).slice(0, ERROR_LENGTH_MAX)),
+    response: undefined,
+    retryAfter: undefined,
+    durationMs,
   }
 }
 

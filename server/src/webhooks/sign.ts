@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
 
 const SECRET_BYTES = 32
 const PREFIX = 'whsec_'
@@ -7,12 +7,21 @@ export function newWebhookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 }
 
-/** The headers of Standard Webhooks; several secrets sign side by side during a rotation. */
-export function signedHeaders(id: string, at: Date, body: string, secrets: string[]): Record<string, string> {
+export function signingKey(secret: string): KeyObject {
+  return createSecretKey(secret.slice(PREFIX.length), 'base64')
+}
+
+/** All headers of a delivery, by Standard Webhooks; several keys sign side by side during a rotation. */
+export function signedHeaders(id: string, at: Date, body: string, keys: KeyObject[]): Record<string, string> {
   const timestamp = `${Math.floor(at.getTime() / 1000)}`
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
+  const signatures = keys.map((key) => {
     return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
   })
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+    'content-type': 'application/json',
+    'user-agent': 'Hourbank-Webhooks/1',
+  }
 }
