@@ -121,12 +121,14 @@ async function insertEvents(service: Service, { communityId, memberId }: Place, 
     from generate_series(1, ${count}::int4) n`
 }
 
-/** What has arrived is also written down. */
+/** What has arrived is also written down, and the service knows of nothing more. */
 async function settled(service: Service, { communityId }: Place): Promise<void> {
   const deadlineMs = performance.now() + DRAIN_MS
   for (;;) {
     const [left] = await service.sql`
-      select from deliveries where community_id = ${communityId} and status = 'pending' limit 1`
+      select from deliveries where community_id = ${communityId} and status = 'pending'
+      union all
+      select from delivery_cursors where community_id = ${communityId} and done_position < wanted_position limit 1`
     if (!left) return
     if (performance.now() > deadlineMs) throw new Error('deliveries are still pending')
     await pause(DRAIN_POLL_MS)

@@ -26,7 +26,7 @@ test('a community whose answers cannot be written down holds up itself alone', a
   const { sql, communityId } = bank
   const { id: memberId } = await addMember(sql, TESTER, communityId, { name: 'Ada' })
   const here = partnerActions(bank, await bank.token(), memberId, receiver)
-  await here.subscribe({ target_url: `${receiver.url}/stuck` })
+  const { id } = await here.subscribe({ target_url: `${receiver.url}/stuck` })
   const elsewhereId = await bank.addCommunity('elsewhere')
   const { id: otherId } = await addMember(sql, TESTER, elsewhereId, { name: 'Bea' })
   const elsewhere = partnerActions(
@@ -38,13 +38,17 @@ test('a community whose answers cannot be written down holds up itself alone', a
   await elsewhere.subscribe({ target_url: `${receiver.url}/fine` })
   const arrived = (path: string) => receiver.received.filter((received) => received.path.endsWith(path)).length
 
-  // Every completion waits for it.
-  const lock = await holdOpen(sql, 'lock table attempts in share mode')
+  // Every completion waits for it, as it does for whoever deletes the subscription; to read goes on.
+  const lock = await holdOpen(sql, `select from subscriptions where id = ${id} for update`)
   await sql`
-    insert into events (community_id, type, member_id, data)
-    select ${communityId}, 'wallet.balance_changed', ${memberId},
-      jsonb_build_object('user_id', ${memberId}::int8, 'balance_centihours', 0, 'version', n)
-    from generate_series(1, ${STUCK}::int4) n`
+    with made as (
+      insert into events (community_id, type, member_id, data, position)
+      select ${communityId}, 'wallet.balance_changed', ${memberId},
+        jsonb_build_object('user_id', ${memberId}::int8, 'balance_centihours', 0, 'version', n), 1000 + n
+      from generate_series(1, ${STUCK}::int4) n
+    )
+    insert into delivery_cursors (community_id, subscription_id, done_position, wanted_position)
+    values (${communityId}, ${id}, 1000, 1000 + ${STUCK}::int4)`
   await eventually(() => arrived('/stuck') >= UNWRITTEN)
   await elsewhere.credit()
   await eventually(() => arrived('/fine') === 1)

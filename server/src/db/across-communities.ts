@@ -1,3 +1,4 @@
+import type { InHandPairs, Progress } from '../webhooks/in-hand.ts'
 import type { Queries } from './connect.ts'
 
 /*
@@ -140,26 +141,50 @@ export interface DueSubscription {
 }
 
 /**
- * Subscriptions that no other worker has leased, with something to deliver beyond these that it has already. By
- * subscription, since a dead endpoint has many deliveries waiting: one look into the index for each (an `exists` is
- * planned as a join that reads all that wait, 142 ms with 100,000 against 0.2). While the administrator has switched a
- * community's partner API off, its deliveries wait.
+ * Subscriptions that no other worker has leased, with something to deliver beyond what it has in hand: events that nobody
+ * has tried, behind where it has read to, or rows that are due. By subscription, since a dead endpoint has many rows
+ * waiting: one look into the index for each (an `exists` is planned as a join that reads all that wait, 142 ms with
+ * 100,000 against 0.2). While the administrator has switched a community's partner API off, its deliveries wait.
  */
 export async function dueSubscriptions(
   sql: Queries,
   worker: string,
-  exceptIds: number[],
+  inHand: InHandPairs,
+  read: Progress[],
   now: Date,
 ): Promise<DueSubscription[]> {
   return sql<DueSubscription[]>`
+    with in_hand as materialized (
+      select * from unnest(${inHand.subscriptionIds}::int8[], ${inHand.eventIds}::int8[])
+    )
     select s.community_id, s.id, s.set_going_at
     from subscriptions s join communities c on c.id = s.community_id
     left join delivery_leases l on l.community_id = s.community_id and l.subscription_id = s.id
-      and l.worker <> ${worker} and l.until > ${now}, lateral (
-      select from deliveries where community_id = s.community_id and subscription_id + 0 = s.id
-        and status = 'pending' and next_attempt_at <= ${now} and id not in (select unnest(${exceptIds}::int8[]))
-      order by next_attempt_at limit 1) d
-    where s.status = 'active' and c.partner_api_enabled and l.worker is null`
+      and l.worker <> ${worker} and l.until > ${now}
+    left join delivery_cursors k on k.community_id = s.community_id and k.subscription_id = s.id
+    left join unnest(${read.map((one) => one.communityId)}::int8[], ${read.map((one) => one.subscriptionId)}::int8[],
+      ${read.map((one) => one.position)}::int8[]) as r(community_id, subscription_id, read_to)
+      on r.community_id = s.community_id and r.subscription_id = s.id
+    where s.status = 'active' and c.partner_api_enabled and l.worker is null
+      and (k.wanted_position > greatest(k.done_position, r.read_to) or (
+        select true from deliveries where community_id = s.community_id and subscription_id + 0 = s.id
+          and status = 'pending' and next_attempt_at <= ${now} and (subscription_id, event_id) not in (select * from in_hand)
+        order by next_attempt_at limit 1))`
+}
+
+/** How far each subscription has been told of everything. */
+export async function storeProgress(sql: Queries, progress: Progress[]): Promise<void> {
+  await sql`
+    with free as materialized (
+      select k.community_id, k.subscription_id, i.position
+      from unnest(${progress.map((one) => one.communityId)}::int8[], ${progress.map((one) => one.subscriptionId)}::int8[],
+        ${progress.map((one) => one.position)}::int8[]) as i(community_id, subscription_id, position)
+      join delivery_cursors k using (community_id, subscription_id)
+      where k.done_position < i.position
+      order by k.community_id, k.subscription_id for no key update of k
+    )
+    update delivery_cursors k set done_position = f.position from free f
+    where k.community_id = f.community_id and k.subscription_id = f.subscription_id`
 }
 
 /** Tells all workers that listen, if there is one beside this that has leased something. */

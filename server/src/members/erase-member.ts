@@ -45,7 +45,7 @@ async function blank(tx: Transaction, communityId: number, id: number): Promise<
       select d.id from deliveries d, events e, subscriptions s
       where d.community_id = ${communityId} and e.community_id = ${communityId} and s.community_id = ${communityId}
         and e.member_id = ${id} and d.subscription_id = s.id and d.event_id = e.id and d.success_response is not null
-      order by d.id for no key update of d))`
+      order by d.subscription_id, d.event_id for no key update of d))`
   await tx`
     update attempts a set response = null, error = null from events e, subscriptions s, deliveries d
     where a.community_id = ${communityId} and e.community_id = ${communityId} and s.community_id = ${communityId}

@@ -2,6 +2,7 @@ import type { Queries } from '../db/connect.ts'
 import type { StoredEvent } from '../events/render.ts'
 import type { ListRequest } from '../http/paging.ts'
 import type { Attempt, Delivery, Subscription } from './schema.ts'
+import { untriedEvents } from './untried.ts'
 
 /** A backlog is told exactly up to here; beyond it only that there are more. */
 export const COUNT_MAX = 1000
@@ -60,8 +61,13 @@ function selectSubscriptions(sql: Queries, communityId: number) {
     join clients c on c.community_id = ${communityId} and c.id = s.client_id,
     lateral (
       select count(*) as found from (
-        select from deliveries
+        (select from deliveries
         where community_id = ${communityId} and subscription_id + 0 = s.id and status = 'pending'
+        limit ${COUNT_MAX + 1})
+        union all
+        (select from delivery_cursors k, lateral (
+          select from ${untriedEvents(sql, communityId, 'k')} order by e.position limit ${COUNT_MAX + 1}) u
+        where k.community_id = ${communityId} and k.subscription_id = s.id and k.done_position < k.wanted_position)
         limit ${COUNT_MAX + 1}) few
     ) waiting, lateral (
       select count(*) as found from (

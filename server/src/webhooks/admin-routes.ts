@@ -30,6 +30,7 @@ import {
 import { setSubscriptionStatus } from './change-subscription.ts'
 import { replayEvents, resendDelivery, sendTestEvent } from './operate-subscription.ts'
 import type { Attempt } from './schema.ts'
+import { makeUntriedRows } from './untried.ts'
 
 const TAGS = ['Webhooks']
 /** Ten in each round of the schedule; whoever resends by hand more often than that sees the last ones. */
@@ -77,6 +78,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     handler: async (request, reply) => {
       const { id } = await requireSubscription(request.community.id, request.params.id)
       const list = await readListRequest(sql, await epoch(), `admin deliveries of ${id} by event`, request.query)
+      await makeUntriedRows(sql, request.community.id, id)
       const found = await listDeliveriesOf(sql, request.community.id, id, list, request.query)
       const { rows, meta } = finishList(list, found, (row) => ({ id: row.place }), request, reply, config.publicUrl)
       return { data: rows.map(presentDelivery), meta }

@@ -12,6 +12,7 @@ import {
 } from './queries.ts'
 import type { Subscription, SubscriptionChange, SubscriptionRequest } from './schema.ts'
 import { newWebhookSecret } from './sign.ts'
+import { keepUntried } from './untried.ts'
 
 const SUBSCRIPTIONS_MAX = 20
 const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
@@ -47,6 +48,7 @@ export async function changeSubscription(
 ): Promise<Subscription> {
   const change = { ...(event_types && { event_types }), ...(target_url && { target_url }), ...(status && { status }) }
   return transaction(sql, async (tx) => {
+    if (event_types) await keepUntried(tx, caller.communityId, id)
     const changed = requireFound(await updateSubscription(tx, caller.communityId, caller.partnerId, id, change))
     await record(tx, caller, 'subscription.changed', id, describe(change))
     return changed

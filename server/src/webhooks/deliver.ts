@@ -4,18 +4,12 @@ import type { Sql } from '../db/connect.ts'
 import { isConcealed, renderEvent } from '../events/render.ts'
 import { commonScopes, type Scope } from '../http/scopes.ts'
 import type { SecretBox } from '../http/secret-box.ts'
-import {
-  disableSubscription,
-  holdDelivery,
-  type Access,
-  type Completion,
-  type DueDelivery,
-  type DueEvent,
-  type Recipient,
-} from './delivery-queries.ts'
+import { withRows, type Completion } from './complete-deliveries.ts'
+import { disableSubscription, holdDelivery, type Access } from './delivery-queries.ts'
 import { scopesFor } from './event-types.ts'
+import type { DueDelivery, DueEvent, Recipient } from './read-due.ts'
 import { nextAttempt, readRetryAfter } from './schedule.ts'
-import { SenderClosed, type Outcome, type Sender } from './send.ts'
+import type { Outcome, Sender } from './send.ts'
 import { signedHeaders, signingKey } from './sign.ts'
 
 const GONE = 410
@@ -29,37 +23,60 @@ export interface DeliverDeps {
   random: () => number
 }
 
-/** Judges, renders, signs and sends one delivery; says what became of it. Undefined: there is nothing to write down. */
+/**
+ * Judges, renders, signs and sends one delivery; says what became of it. Undefined: that is written down already.
+ * @throws SenderClosed when it is for another node to send.
+ */
 export async function deliver(
   deps: DeliverDeps,
   communityId: number,
   due: DueDelivery,
 ): Promise<Completion | undefined> {
-  const { id, subscription_id: subscriptionId, claims, attempts, event } = due
-  if (!event) return { id, subscriptionId, claims, attempts, status: 'failed' }
-  if (isConcealed(event, due.recipient.partner_id)) {
-    return { id, subscriptionId, claims, attempts, status: 'held', heldReason: CONCEALED }
-  }
+  const { event, recipient } = due
+  if (!event) return completion(due, { status: 'failed' })
+  if (isConcealed(event, recipient.partner_id)) return completion(due, { status: 'held', heldReason: CONCEALED })
   // By the state of client and partner when it was read; a change has what has not been sent read again.
   const judge = (access: Access) => lackOfAccess(access, event)
-  if (judge(due.recipient) !== undefined) {
-    await holdDelivery(deps.sql, communityId, due, judge, deps.clock())
+  if (judge(recipient) !== undefined) {
+    await hold(deps, communityId, due, judge)
     return undefined
   }
   const at = deps.clock()
-  try {
-    const outcome = await send(deps, communityId, due.recipient, event, at)
-    if (outcome.status === GONE) {
-      const reason = 'The receiver answered 410 Gone'
-      await disableSubscription(deps.sql, communityId, subscriptionId, reason, deps.clock())
-    }
-    const { status, nextAttemptAt } = fate(deps, due, outcome)
-    return { id, subscriptionId, claims, attempts, status, nextAttemptAt, attempt: { at, outcome } }
-  } catch (error) {
-    // It is due as it was, for another node.
-    if (error instanceof SenderClosed) return undefined
-    throw error
+  const outcome = await send(deps, communityId, recipient, event, at)
+  if (outcome.status === GONE) {
+    const reason = 'The receiver answered 410 Gone'
+    await disableSubscription(deps.sql, communityId, due.subscription_id, reason, deps.clock())
   }
+  return completion(due, { ...fate(deps, due, outcome), attempt: { at, outcome } })
+}
+
+type Fate = Pick<Completion, 'status' | 'heldReason' | 'nextAttemptAt' | 'attempt'>
+
+function completion(due: DueDelivery, { status, heldReason, nextAttemptAt, attempt }: Fate): Completion {
+  return {
+    subscriptionId: due.subscription_id,
+    eventId: due.event_id,
+    eventCreatedAt: due.event?.created_at,
+    id: due.row?.id,
+    claims: due.claims,
+    attempts: due.attempts,
+    status,
+    heldReason,
+    nextAttemptAt,
+    attempt,
+  }
+}
+
+async function hold(
+  { sql, clock }: DeliverDeps,
+  communityId: number,
+  due: DueDelivery,
+  judge: (access: Access) => string | undefined,
+): Promise<void> {
+  const [row] = await withRows(sql, communityId, [completion(due, { status: 'held' })], clock())
+  if (!row) return
+  const { partner_id: partnerId, client_id: clientId } = due.recipient
+  await holdDelivery(sql, communityId, { id: row.id, claims: due.claims, partnerId, clientId }, judge, clock())
 }
 
 const scopesByAccess = new WeakMap<Access, Scope[]>()
@@ -109,11 +126,7 @@ async function send(
   return sender.send(recipient.target_url, signedHeaders(webhookId, at, body, keysOf(box, recipient)), body)
 }
 
-function fate(
-  { clock, random }: DeliverDeps,
-  { attempts }: DueDelivery,
-  outcome: Outcome,
-): Pick<Completion, 'status' | 'nextAttemptAt'> {
+function fate({ clock, random }: DeliverDeps, { attempts }: DueDelivery, outcome: Outcome): Fate {
   if (outcome.ok) return { status: 'delivered' }
   const now = clock()
   const retryAfterMs = readRetryAfter(outcome.retryAfter, now)

@@ -1,4 +1,4 @@
-import type { Completion } from './delivery-queries.ts'
+import type { Completion } from './complete-deliveries.ts'
 
 /** As long as what is stored of a success may be old. */
 const FRESH_MS = 60_000

@@ -1,4 +1,5 @@
 import { transaction, type Queries } from '../db/connect.ts'
+import { asksFor } from '../events/asks-for.ts'
 import type { ListRequest } from '../http/paging.ts'
 import type { Delivery, Subscription } from './schema.ts'
 
@@ -82,7 +83,12 @@ export async function deleteSubscription(
   const [row] = await sql<Subscription[]>`
     delete from subscriptions where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
     returning ${columns(sql)}`
-  if (row) await sql`delete from delivery_leases where community_id = ${communityId} and subscription_id = ${id}`
+  if (row) {
+    // Its row is locked: whoever was making deliveries is done, and nobody makes more.
+    await sql`delete from deliveries where community_id = ${communityId} and subscription_id = ${id}`
+    await sql`delete from delivery_leases where community_id = ${communityId} and subscription_id = ${id}`
+    await sql`delete from delivery_cursors where community_id = ${communityId} and subscription_id = ${id}`
+  }
   return row
 }
 
@@ -198,21 +204,14 @@ export async function replaySince(
     const wanted = tx`
       from subscriptions s join events e on e.community_id = ${communityId} and e.created_at >= ${since}::timestamptz
         and e.position is not null and e.subscription_id is null
-        and exists (select from unnest(s.event_types) as t(pattern) where t.pattern = '*' or t.pattern = e.type
-          or (t.pattern like '%.*' and starts_with(e.type, left(t.pattern, -1))))
+        and ${asksFor(tx, 'e')}
       where s.community_id = ${communityId} and s.id = ${subscriptionId}`
     const [row] = await tx<[{ count: number }]>`select count(*) from (select ${wanted} limit ${limit + 1}) w`
     if (row.count > limit) return undefined
-    // Rows are locked in the order of their ids, as everywhere; the insert meets them in another.
-    await tx`
-      select from deliveries
-      where community_id = ${communityId} and subscription_id = ${subscriptionId}
-        and event_created_at >= ${since}::timestamptz
-      order by id for no key update`
     const replayed = await tx`
       insert into deliveries (community_id, subscription_id, event_id, event_created_at)
       select ${communityId}, s.id, e.id, e.created_at ${wanted}
-      order by e.position
+      order by e.id
       on conflict (community_id, subscription_id, event_id) do update
         set status = 'pending', held_reason = null, attempts = 0, claims = deliveries.claims + 1, next_attempt_at = now(),
           finished_at = null`

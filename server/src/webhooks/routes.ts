@@ -36,6 +36,7 @@ import {
   SubscriptionMeta,
   SubscriptionRequest,
 } from './schema.ts'
+import { makeUntriedRows } from './untried.ts'
 
 const SUBSCRIPTIONS_PATH = `${API_PREFIX}/webhooks/subscriptions`
 
@@ -227,6 +228,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     handler: async (request, reply) => {
       const { id } = await own(request.caller, request.params.id)
       const list = await readListRequest(sql, await epoch(), `deliveries of ${id} by event`, request.query)
+      await makeUntriedRows(sql, request.caller.communityId, id)
       const rows = await listDeliveries(sql, request.caller.communityId, id, list, request.query.status)
       const page = finishList(list, rows, (row) => ({ id: row.place }), request, reply, config.publicUrl)
       return { data: page.rows.map(presentDelivery), meta: page.meta }

@@ -1,9 +1,9 @@
 import type { DueSubscription } from '../db/across-communities.ts'
-import type { DuePlace } from './delivery-queries.ts'
+import type { DuePlace } from './read-due.ts'
 
-/** A subscription with something due, behind that place if one is named. */
+/** A subscription with something due; of what has a row, behind that place if one is named. */
 export interface Due extends DueSubscription {
-  after?: DuePlace
+  after?: DuePlace | undefined
 }
 
 /**

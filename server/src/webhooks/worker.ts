@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { communitiesToFanOut, dueSubscriptions } from '../db/across-communities.ts'
+import { communitiesToFanOut, dueSubscriptions, storeProgress } from '../db/across-communities.ts'
 import { databaseClock } from '../db/clock.ts'
 import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
 import type { Sql } from '../db/connect.ts'
@@ -10,22 +10,16 @@ import { within } from '../within.ts'
 import { readAhead } from './ahead.ts'
 import { createBreaker } from './breaker.ts'
 import { deliver, type DeliverDeps } from './deliver.ts'
-import {
-  completeDeliveries,
-  disableFailing,
-  noteHealth,
-  readDueDeliveries,
-  type Completion,
-  type DueDelivery,
-  type Room,
-} from './delivery-queries.ts'
+import { completeDeliveries, type Completion } from './complete-deliveries.ts'
+import { disableFailing, noteHealth } from './delivery-queries.ts'
 import { watchHealth } from './health.ts'
+import { holdInHand, type Reading, type SubscriptionKey } from './in-hand.ts'
 import { holdLeases } from './leases.ts'
 import { countPlaces } from './places.ts'
+import { readDueDeliveries, type DueDelivery, type Recipient, type Room } from './read-due.ts'
 import { repeat } from './repeat.ts'
 import { FAILING_MAX_MS } from './schedule.ts'
-import type { Sender } from './send.ts'
-import { rememberTakenIds } from './taken-ids.ts'
+import { SenderClosed, type Sender } from './send.ts'
 import { rememberUnread, type Due } from './unread.ts'
 import { otherWorkersAnnouncer } from './wake.ts'
 
@@ -37,6 +31,8 @@ const COMPLETION_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 1, waiti
 /** For what is on the wire, then for what is left to write down; all of it within the ten seconds of a shutdown. */
 const CLOSE_TIMEOUT_MS = 8000
 const LAST_WORDS_TIMEOUT_MS = 1000
+
+const NOTHING_DUE = { recipients: new Map<number, Recipient>(), deliveries: [] as DueDelivery[] }
 
 export interface WorkerOptions {
   sql: Sql
@@ -89,11 +85,12 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const leases = holdLeases(sql, clock)
   const tellOthers = otherWorkersAnnouncer(sql, log, leases.worker)
   const places = countPlaces()
-  const takenIds = rememberTakenIds()
+  const inHand = holdInHand()
   const ahead = readAhead<Taken>(giveBack, options.staleMs)
   const unread = rememberUnread()
   const atEndOfTurn = gatherForTurn()
   let closing = false
+  let keptProgressMs = 0
   /** The next round asks what is due at all, not only for more of what it knows of. */
   let fromStart = false
   // Of access: what was read during a change may have been judged before it.
@@ -109,9 +106,10 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         const seenGeneration = generation
         if (!fromStart) return await takeFairly(unread.all(), seenGeneration)
         fromStart = false
+        if (performance.now() - keptProgressMs >= POLL_MS) await keepProgress()
         // What a quick receiver has is gone by the next round, and too much to look past in each.
-        const slowIds = takenIds.all((communityId, id) => !ahead.isQuick(keyOf(communityId, id)))
-        await takeFairly(await dueSubscriptions(sql, leases.worker, slowIds, clock()), seenGeneration)
+        const slow = inHand.pairs((of) => !ahead.isQuick(keyOf(of.communityId, of.subscriptionId)))
+        await takeFairly(await dueSubscriptions(sql, leases.worker, slow, inHand.read(), clock()), seenGeneration)
       } catch (error) {
         // The poll tries again.
         log.warn({ err: error }, 'deliveries could not be looked for')
@@ -142,7 +140,16 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   /** Of all that is under way, also of what is paused meanwhile, and while this worker closes. */
   async function keepLeases(): Promise<void> {
-    for (const [communityId, ids] of takenIds.subscriptions()) await leases.hold(communityId, ids)
+    for (const [communityId, ids] of inHand.subscriptions()) await leases.hold(communityId, ids)
+  }
+
+  /** Now and then, for whoever has the lease next: what was done after it has a row, and is looked past. */
+  async function keepProgress(): Promise<void> {
+    keptProgressMs = performance.now()
+    const progress = inHand.unstored()
+    if (progress.length === 0) return
+    await storeProgress(sql, progress)
+    inHand.stored(progress)
   }
 
   /** One batch of each community that has any, then again. */
@@ -198,21 +205,22 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     )
     const leasedRoom = room.filter(({ subscriptionId }) => leased.has(subscriptionId))
     const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]))
-    const exceptIds = takenIds.of(communityId, leased)
-    const deliveries =
+    const readings = room.map(({ subscriptionId }) => inHand.reading({ communityId, subscriptionId }))
+    const pairs = inHand.pairs((of) => of.communityId === communityId && leased.has(of.subscriptionId))
+    const { recipients, deliveries } =
       leasedRoom.length > 0
-        ? await readDueDeliveries(sql, communityId, leases.worker, leasedRoom, exceptIds, clock())
-        : []
+        ? await readDueDeliveries(sql, communityId, leases.worker, leasedRoom, pairs, clock())
+        : NOTHING_DUE
     const bySubscription = groupBy(deliveries, (delivery) => delivery.subscription_id)
-    for (const one of room) {
+    for (const [index, one] of room.entries()) {
       const subscription = byId.get(one.subscriptionId)!
       const read = bySubscription.get(one.subscriptionId) ?? []
-      noteUnread(subscription, one, read)
+      noteRead(subscription, readings[index]!, recipients.get(one.subscriptionId), one, read)
       const key = keyOf(communityId, one.subscriptionId)
       const breakerKey = `${key} ${subscription.set_going_at}`
       for (const delivery of read) {
         const taken = { communityId, key, breakerKey, delivery }
-        takenIds.add({ communityId, subscriptionId: one.subscriptionId }, delivery.id)
+        inHand.take(subscriptionOf(taken), delivery.event_id, delivery.position)
         if (closing || seenGeneration !== generation) giveBack(taken)
         else if (places.of(key) < PER_SUBSCRIPTION_MAX) start(taken)
         else ahead.put(key, taken)
@@ -220,14 +228,23 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     }
   }
 
-  /** As many as there was room for: behind them there may be more. */
-  function noteUnread(subscription: Due, { free }: Room, read: DueDelivery[]): void {
-    const last = read.at(-1)
-    const isMore = last && read.length === free && mayReadAhead()
-    const after = isMore && { nextAttemptAt: last.next_attempt_at, id: last.id }
-    unread.note(keyOf(subscription.community_id, subscription.id), after ? { ...subscription, after } : undefined)
+  /** How far it has been read, and whether there may be more. */
+  function noteRead(
+    subscription: Due,
+    reading: Reading,
+    recipient: Recipient | undefined,
+    { free }: Room,
+    read: DueDelivery[],
+  ): void {
+    const isFull = read.length === free
+    const readTo = isFull ? read.at(-1)!.position : recipient?.seen_position
+    if (readTo !== undefined) reading.readTo = readTo
+    const isMore = (isFull || (recipient && recipient.seen_position < recipient.wanted_position)) && mayReadAhead()
+    const after = read.findLast(({ row }) => row)?.row ?? subscription.after
+    unread.note(keyOf(subscription.community_id, subscription.id), isMore ? { ...subscription, after } : undefined)
+    if (isMore && !isFull) taking.wake()
     // At the end: what may have come due before where it began.
-    if (!after && subscription.after) takeFromStart()
+    if (!isMore && subscription.after) takeFromStart()
   }
 
   function roomFor(communityId: number, subscriptions: Due[]): Room[] {
@@ -235,6 +252,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     return subscriptions.flatMap((subscription) => {
       const { id, set_going_at, after } = subscription
       const key = keyOf(communityId, id)
+      const { readTo } = inHand.reading({ communityId, subscriptionId: id })
       const ofSubscription = places.of(key)
       const wanted = breaker.room(
         `${key} ${set_going_at}`,
@@ -246,7 +264,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       share -= Math.max(0, free)
       // Ahead only of what may go at once: whatever else is short of places has to wait its turn.
       const room = free + (free === wanted && mayReadAhead() ? ahead.room(key) : 0)
-      if (room > 0) return [{ subscriptionId: id, free: room, after }]
+      if (room > 0) return [{ subscriptionId: id, free: room, after, readTo }]
       if (wanted <= 0) return []
       if (ofSubscription > 0 || reserved <= 0) {
         // Read as soon as there is a place.
@@ -254,7 +272,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         return []
       }
       reserved -= 1
-      return [{ subscriptionId: id, free: 1, after }]
+      return [{ subscriptionId: id, free: 1, after, readTo }]
     })
   }
 
@@ -283,13 +301,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   /** For another round, or another node. */
   function giveBack(taken: Taken): void {
-    forget(taken)
+    inHand.giveBack(subscriptionOf(taken), taken.delivery.event_id)
     unread.note(taken.key, undefined)
     takeFromStart()
-  }
-
-  function forget({ communityId, delivery: { id, subscription_id: subscriptionId } }: Taken): void {
-    takenIds.delete({ communityId, subscriptionId }, id)
   }
 
   /** Never rejects. */
@@ -305,10 +319,12 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       if (ok) release()
       if (completion) await complete(communityId, completion)
       if (ok === false) await disableIfDead(communityId, delivery.subscription_id)
-      forget(taken)
+      inHand.done(subscriptionOf(taken), delivery.event_id)
     } catch (error) {
-      log.error({ err: error, delivery: delivery.id }, 'a delivery could not be completed; it will be sent again')
-      setTimeout(() => forget(taken), UNWRITTEN_PAUSE_MS).unref()
+      if (error instanceof SenderClosed) return giveBack(taken)
+      const { subscription_id: subscription, event_id: event } = delivery
+      log.error({ err: error, subscription, event }, 'a delivery could not be completed; it will be sent again')
+      setTimeout(() => giveBack(taken), UNWRITTEN_PAUSE_MS).unref()
     } finally {
       release()
       if (places.written(communityId)) takeMore()
@@ -328,6 +344,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   async function giveUpLeases(): Promise<void> {
     try {
+      await keepProgress()
       await leases.giveUpAll()
     } catch (error) {
       log.warn({ err: error }, 'leases could not be given up; they will end')
@@ -369,6 +386,10 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       await within(LAST_WORDS_TIMEOUT_MS, idle().then(giveUpLeases))
     },
   }
+}
+
+function subscriptionOf({ communityId, delivery: { subscription_id: subscriptionId } }: Taken): SubscriptionKey {
+  return { communityId, subscriptionId }
 }
 
 function keyOf(communityId: number, subscriptionId: number): string {
