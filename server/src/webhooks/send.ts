@@ -72,12 +72,12 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
 
   function send(target: string, headers: Record<string, string>, body: string): Promise<Outcome> {
     const startedAt = performance.now()
-    return new Promise((resolve, reject) => {
+    return new Promise((settle, fail) => {
       const answered = (answer: Answer | undefined, error: unknown) => {
         const durationMs = Math.round(performance.now() - startedAt)
-        if (answer) resolve(outcomeOf(answer, durationMs))
-        else if (isClosed) reject(new SenderClosed('closed while sending', { cause: error }))
-        else resolve(failure(error, durationMs))
+        if (answer) settle(outcomeOf(answer, durationMs))
+        else if (isClosed) fail(new SenderClosed('closed while sending', { cause: error }))
+        else settle(failure(error, durationMs))
       }
       try {
         // Redirects are not followed: the receiver that was subscribed is the one that gets it.
