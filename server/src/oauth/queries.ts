@@ -6,18 +6,25 @@ export interface NewToken {
   scopes: string[]
 }
 
+/** Clients are locked once for all their tokens: a look for each, as a foreign key has it, took longer than the rest. */
 export async function insertTokens(
   sql: Queries,
   communityId: number,
   tokens: NewToken[],
   lifetimeSeconds: number,
 ): Promise<void> {
-  await sql`
+  const clientIds = [...new Set(tokens.map(({ clientId }) => clientId))]
+  const { count } = await sql`
+    with kept as materialized (
+      select id from clients where community_id = ${communityId} and id = any (${clientIds}::int8[])
+      order by id for key share
+    )
     insert into tokens (community_id, hash, client_id, scopes, expires_at)
-    select ${communityId}, decode(i.hash, 'hex'), i.client_id, string_to_array(i.scopes, ' '),
+    select ${communityId}, decode(i.hash, 'hex'), k.id, string_to_array(i.scopes, ' '),
       now() + make_interval(secs => ${lifetimeSeconds})
-    from unnest(${tokens.map(({ hash }) => hash)}::text[], ${tokens.map(({ clientId }) => clientId)}::int8[],
-      ${tokens.map(({ scopes }) => scopes.join(' '))}::text[]) as i(hash, client_id, scopes)`
+    from kept k join unnest(${tokens.map(({ hash }) => hash)}::text[], ${tokens.map(({ clientId }) => clientId)}::int8[],
+      ${tokens.map(({ scopes }) => scopes.join(' '))}::text[]) as i(hash, client_id, scopes) on i.client_id = k.id`
+  if (count < tokens.length) throw new Error('the community of a token was removed meanwhile')
 }
 
 export async function markTokenRevoked(sql: Queries, communityId: number, hash: string): Promise<void> {
