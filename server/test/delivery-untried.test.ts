@@ -7,9 +7,11 @@ import { matches } from '../src/webhooks/event-types.ts'
 import { holdInHand } from '../src/webhooks/in-hand.ts'
 import { addAdmin } from './admin.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
+import { holdOpen } from './lock-table.ts'
 import { startPostman, type Postman } from './postman.ts'
 
 const SECOND_MS = 1000
+const HOUR_MS = 60 * 60 * SECOND_MS
 const ON_THE_WIRE = 4
 const EVENTS = 10
 
@@ -101,6 +103,74 @@ test('nothing is kept of a delivery whose subscription was deleted while it was 
   expect(await bank.sql`select from delivery_cursors`).toHaveLength(0)
 })
 
+test('what happens while it is disabled is not sent once it is enabled, but what it was owed before is', async () => {
+  const { bank, id, token, receiver, heldBack, worker, credit, deliver, deliveries } = await startWithBusyReceiver()
+  receiver.answer = (response) => void heldBack.push(response)
+  for (const response of heldBack.splice(0)) response.writeHead(410).end()
+  await eventually(async () => {
+    const { body } = await bank.call(`/webhooks/subscriptions/${id}`, { token })
+    return body.data.status === 'disabled'
+  })
+  for (const response of heldBack.splice(0)) response.writeHead(410).end()
+  await worker.idle()
+  await credit({ hours: 0.01, reference: 'while-disabled' })
+  await deliver()
+  receiver.received.length = 0
+  receiver.answer = (response) => response.writeHead(204).end()
+  await bank.call(`/webhooks/subscriptions/${id}`, { token, method: 'PATCH', body: { status: 'active' } })
+  await credit({ hours: 0.01, reference: 'afterwards' })
+  await deliver()
+  const references = receiver.received.map(({ json }) => json.data.reference)
+  expect(references).toContain('afterwards')
+  expect(references).not.toContain('while-disabled')
+  expect(await deliveries(id)).toHaveLength(EVENTS + 1)
+})
+
+test('what waits for a receiver that fails goes out before what came later', async () => {
+  const { bank, id, receiver, heldBack, worker, credit, advance } = await startWithBusyReceiver()
+  receiver.answer = (response) => response.writeHead(500).end()
+  for (const response of heldBack) response.writeHead(500).end()
+  await worker.idle()
+  expect(await bank.sql`select from deliveries where subscription_id = ${id}`).toHaveLength(EVENTS)
+  const [cursor] = await bank.sql`select wanted_position - done_position as left from delivery_cursors`
+  expect(cursor).toEqual({ left: 0 })
+  await credit({ hours: 0.01, reference: 'later' })
+  receiver.received.length = 0
+  receiver.answer = (response) => response.writeHead(204).end()
+  await advance(HOUR_MS)
+  const references = receiver.received.map(({ json }) => json.data.reference)
+  expect(references).toHaveLength(EVENTS + 1)
+  expect(references.indexOf('later')).toBeGreaterThan(EVENTS - ON_THE_WIRE)
+})
+
+test('how far a subscription has got is stored up to what is in hand, and who takes over begins there', async () => {
+  const { bank, startWorker, now, heldBack, receiver, worker } = await startWithBusyReceiver()
+  const left = async () => {
+    const [row] = await bank.sql<[{ left: number }]>`
+      select wanted_position - done_position as left from delivery_cursors`
+    return row.left
+  }
+  expect(await left()).toBe(EVENTS)
+  const second = receiver.received.findIndex(({ json }) => json.data.reference === 'tx-2')
+  receiver.answer = (response) => response.writeHead(204).end()
+  for (const [index, response] of heldBack.entries()) if (index !== second) response.writeHead(204).end()
+  await eventually(async () => {
+    worker.wake()
+    return (await bank.sql`select from deliveries`).length === EVENTS - 1 && (await left()) === EVENTS - 1
+  })
+  // Nobody waits for whoever has the cursor locked; the other stores it.
+  const lock = await holdOpen(bank.sql, 'select from delivery_cursors for update')
+  heldBack[second]!.writeHead(204).end()
+  await worker.idle()
+  await worker.close()
+  expect(await left()).toBe(EVENTS - 1)
+  await lock.release()
+  const other = await startWorker(() => new Date(now() + 11 * SECOND_MS))
+  await other.worker.close()
+  expect(await left()).toBe(0)
+  expect(receiver.received).toHaveLength(EVENTS)
+})
+
 test('a subscription for what seldom happens is told of it behind much that is not for it', async () => {
   const post = await startPostman()
   const { bank, member } = post
@@ -171,6 +241,6 @@ test('what is given back while more is read is not passed by', () => {
   const reading = inHand.reading(of)
   inHand.giveBack(of, 102)
   reading.readTo = 15
-  expect(inHand.reading(of).readTo).toBeUndefined()
-  expect(inHand.unstored()).toEqual([])
+  expect(inHand.reading(of).readTo).toBe(11)
+  expect(inHand.unstored()).toMatchObject([{ ...of, position: 11 }])
 })

@@ -172,19 +172,30 @@ export async function dueSubscriptions(
         order by next_attempt_at limit 1))`
 }
 
-/** How far each subscription has been told of everything. */
-export async function storeProgress(sql: Queries, progress: Progress[]): Promise<void> {
-  await sql`
-    with free as materialized (
-      select k.community_id, k.subscription_id, i.position
-      from unnest(${progress.map((one) => one.communityId)}::int8[], ${progress.map((one) => one.subscriptionId)}::int8[],
-        ${progress.map((one) => one.position)}::int8[]) as i(community_id, subscription_id, position)
-      join delivery_cursors k using (community_id, subscription_id)
-      where k.done_position < i.position
-      order by k.community_id, k.subscription_id for no key update of k
+/**
+ * How far each subscription has been told of everything. Waits for nobody: one that somebody has locked is stored the
+ * next time. Returns the others.
+ */
+export async function storeProgress(sql: Queries, progress: Progress[]): Promise<Progress[]> {
+  const rows = await sql<{ index: number }[]>`
+    with input as materialized (
+      select * from unnest(${progress.map((one) => one.communityId)}::int8[],
+        ${progress.map((one) => one.subscriptionId)}::int8[], ${progress.map((one) => one.position)}::int8[])
+        with ordinality as i(community_id, subscription_id, position, index)
+    ), free as materialized (
+      select k.community_id, k.subscription_id, i.position, i.index
+      from input i join delivery_cursors k using (community_id, subscription_id)
+      order by k.community_id, k.subscription_id for no key update of k skip locked
+    ), stored as (
+      update delivery_cursors k set done_position = f.position from free f
+      where k.community_id = f.community_id and k.subscription_id = f.subscription_id and k.done_position < f.position
     )
-    update delivery_cursors k set done_position = f.position from free f
-    where k.community_id = f.community_id and k.subscription_id = f.subscription_id`
+    select index from free
+    union all
+    -- Deleted meanwhile.
+    select index from input i where not exists (
+      select from delivery_cursors k where k.community_id = i.community_id and k.subscription_id = i.subscription_id)`
+  return rows.map(({ index }) => progress[index - 1]!)
 }
 
 /** Tells all workers that listen, if there is one beside this that has leased something. */

@@ -6,6 +6,7 @@ import type { SecretBox } from '../http/secret-box.ts'
 import {
   countSubscriptions,
   deleteSubscription,
+  findSubscription,
   insertSubscription,
   rotateSubscriptionSecret,
   updateSubscription,
@@ -47,9 +48,12 @@ export async function changeSubscription(
   { event_types, target_url, status }: SubscriptionChange,
 ): Promise<Subscription> {
   const change = { ...(event_types && { event_types }), ...(target_url && { target_url }), ...(status && { status }) }
+  const { communityId, partnerId } = caller
+  requireFound(await findSubscription(sql, communityId, partnerId, id))
+  if (event_types || status) await keepUntried(sql, communityId, id)
   return transaction(sql, async (tx) => {
-    if (event_types) await keepUntried(tx, caller.communityId, id)
-    const changed = requireFound(await updateSubscription(tx, caller.communityId, caller.partnerId, id, change))
+    if (event_types || status) await keepUntried(tx, communityId, id)
+    const changed = requireFound(await updateSubscription(tx, communityId, partnerId, id, change))
     await record(tx, caller, 'subscription.changed', id, describe(change))
     return changed
   })
@@ -65,7 +69,9 @@ export async function setSubscriptionStatus(
   id: number,
   status: 'active' | 'paused',
 ): Promise<void> {
+  await keepUntried(sql, communityId, id)
   await transaction(sql, async (tx) => {
+    await keepUntried(tx, communityId, id)
     const reason = status === 'paused' ? PAUSED_BY_OFFICE : null
     requireFound(await updateSubscription(tx, communityId, partnerId, id, { status, reason }))
     const action = status === 'paused' ? 'subscription.paused' : 'subscription.resumed'

@@ -43,10 +43,7 @@ async function insertDelivered(sql: Queries, communityId: number, completions: C
   const sent = completions.map(({ attempt }) => attempt!)
   await sql`
     with kept as materialized (
-      -- Not those that were deleted meanwhile.
-      select id from subscriptions
-      where community_id = ${communityId} and id = any (${subscriptionsOf(completions)}::int8[])
-      order by id for key share
+      ${lockSubscriptions(sql, communityId, completions)}
     )
     insert into deliveries as d (community_id, subscription_id, event_id, event_created_at, status, attempts,
       next_attempt_at, created_at, finished_at, success_at, success_number, success_duration_ms, success_status,
@@ -97,9 +94,7 @@ async function makeRows(
     as i(subscription_id, event_id, event_created_at)`
   await sql`
     with kept as materialized (
-      select id from subscriptions
-      where community_id = ${communityId} and id = any (${subscriptionsOf(deliveries)}::int8[])
-      order by id for key share
+      ${lockSubscriptions(sql, communityId, deliveries)}
     )
     insert into deliveries (community_id, subscription_id, event_id, event_created_at, next_attempt_at, created_at)
     select ${communityId}, i.subscription_id, i.event_id, i.event_created_at, ${now}, ${now}
@@ -118,8 +113,12 @@ function arrayText(values: (number | string)[]): string {
   return `{${values.join(',')}}`
 }
 
-function subscriptionsOf(deliveries: { subscriptionId: number }[]): number[] {
-  return [...new Set(deliveries.map(({ subscriptionId }) => subscriptionId))]
+/** Before anything of theirs, as whoever deletes them does. Not those that were deleted meanwhile. */
+function lockSubscriptions(sql: Queries, communityId: number, deliveries: { subscriptionId: number }[]) {
+  const ids = [...new Set(deliveries.map(({ subscriptionId }) => subscriptionId))]
+  return sql`
+    select id from subscriptions where community_id = ${communityId} and id = any (${ids}::int8[])
+    order by id for key share`
 }
 
 /**
@@ -148,7 +147,9 @@ async function updateDeliveries(
     response: attempt?.outcome.response,
   }))
   await sql`
-    with input as materialized (
+    with kept as materialized (
+      ${lockSubscriptions(sql, communityId, completions)}
+    ), input as materialized (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(id int8, claims int4, attempts int4,
         status text, held_reason text, next_attempt_at timestamptz, sent_at timestamptz, duration_ms int4,
         http_status int4, error_kind text, error text, response text)
@@ -157,6 +158,7 @@ async function updateDeliveries(
         success_response
       from deliveries
       where community_id = ${communityId} and id = any (${completions.map(({ id }) => id)}::int8[])
+        and subscription_id = any (array(select id from kept))
       order by subscription_id, event_id for no key update
     ), valid as materialized (
       select i.*, l.success_at, l.success_number, l.success_duration_ms, l.success_status, l.success_response,

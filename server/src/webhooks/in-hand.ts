@@ -28,9 +28,9 @@ export interface InHand {
   take(of: SubscriptionKey, eventId: number, position: number | undefined): void
   /** What became of it is written down. */
   done(of: SubscriptionKey, eventId: number): void
-  /** It is to be read again: reading begins where everything is written down. */
+  /** It is to be read again: reading goes back to before it. */
   giveBack(of: SubscriptionKey, eventId: number): void
-  /** To be noted when the reading has ended; without effect if something was given back meanwhile. */
+  /** From where to read on, to be set when that has been done; without effect if something was given back meanwhile. */
   reading(of: SubscriptionKey): Reading
   /** Of subscriptions that fit. */
   pairs(which: (of: SubscriptionKey) => boolean): InHandPairs
@@ -68,8 +68,10 @@ export function holdInHand(): InHand {
     done: (of, eventId) => void track(of).taken.delete(eventId),
     giveBack(of, eventId) {
       const found = track(of)
+      const position = found.taken.get(eventId)
       found.taken.delete(eventId)
-      found.reading = { readTo: undefined }
+      // What has a row is found by it. A new object: whoever is just reading would go on from behind it.
+      if (position !== undefined) found.reading = { readTo: before(position, found.reading) }
     },
     reading: (of) => track(of).reading,
     pairs(which) {
@@ -111,6 +113,10 @@ export function holdInHand(): InHand {
       for (const one of progress) track(one).storedTo = one.position
     },
   }
+}
+
+function before(position: number, { readTo }: Reading): number | undefined {
+  return readTo === undefined ? undefined : Math.min(readTo, position - 1)
 }
 
 function doneTo({ taken, reading: { readTo } }: Track): number | undefined {

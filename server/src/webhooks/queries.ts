@@ -209,8 +209,8 @@ export async function replaySince(
     const [row] = await tx<[{ count: number }]>`select count(*) from (select ${wanted} limit ${limit + 1}) w`
     if (row.count > limit) return undefined
     const replayed = await tx`
-      insert into deliveries (community_id, subscription_id, event_id, event_created_at)
-      select ${communityId}, s.id, e.id, e.created_at ${wanted}
+      insert into deliveries (community_id, subscription_id, event_id, event_created_at, claims)
+      select ${communityId}, s.id, e.id, e.created_at, 1 ${wanted}
       order by e.id
       on conflict (community_id, subscription_id, event_id) do update
         set status = 'pending', held_reason = null, attempts = 0, claims = deliveries.claims + 1, next_attempt_at = now(),

@@ -1,8 +1,8 @@
 import type { Queries } from '../db/connect.ts'
-import { asksFor } from '../events/asks-for.ts'
 import type { StoredEvent } from '../events/render.ts'
 import type { Access } from './delivery-queries.ts'
-import type { InHandPairs } from './in-hand.ts'
+import type { InHandPairs, Reading } from './in-hand.ts'
+import { isUntried } from './untried.ts'
 
 /** Of the events behind a cursor so many are gone through at once, for each delivery that may be read, and at least. */
 const EVENTS_PER_PLACE = 4
@@ -16,7 +16,7 @@ export interface Recipient extends Access {
   partner_id: number
   client_id: number
   client_public_id: string
-  /** How far its events were gone through, and of how many it is to be told. */
+  /** Up to which event this reading went, and up to which it is to be told. */
   seen_position: number
   wanted_position: number
 }
@@ -34,8 +34,8 @@ export interface Room {
   free: number
   /** Of those that have a row. */
   after: DuePlace | undefined
-  /** Of those that nobody has tried yet: the event up to which they were read. */
-  readTo: number | undefined
+  /** Of those that nobody has tried yet. */
+  reading: Reading
 }
 
 /** As it is when its deliveries are read. */
@@ -89,7 +89,7 @@ export async function readDueDeliveries(
         'seen_position', w.seen_to, 'wanted_position', coalesce(k.wanted_position, 0)) as facts
       from unnest(${room.map((one) => one.subscriptionId)}::int8[], ${room.map((one) => one.free)}::int4[],
         ${room.map((one) => one.after?.nextAttemptAt ?? '-infinity')}::timestamptz[],
-        ${room.map((one) => one.after?.id ?? 0)}::int8[], ${room.map((one) => one.readTo ?? 0)}::int8[])
+        ${room.map((one) => one.after?.id ?? 0)}::int8[], ${room.map((one) => one.reading.readTo ?? 0)}::int8[])
         as r(id, free, after_at, after_id, read_to)
       join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active'
       join delivery_leases l on l.community_id = ${communityId} and l.subscription_id = s.id and l.worker = ${worker}
@@ -116,10 +116,7 @@ export async function readDueDeliveries(
           select id, created_at, type, subscription_id, position from events
           where community_id = ${communityId} and position > s.read_to and position <= s.seen_to
           order by position offset 0) e
-        where case when e.subscription_id is null then ${asksFor(sql, 'e')} else e.subscription_id = s.id end
-          and (s.id, e.id) not in (select * from in_hand)
-          and (select true from deliveries d where d.community_id = ${communityId} and d.subscription_id = s.id
-            and d.event_id = e.id) is null
+        where (s.id, e.id) not in (select * from in_hand) and ${isUntried(sql, communityId)}
         order by e.position limit s.free - (select count(*) from due d where d.subscription_id = s.id)) u
     )
     select (select coalesce(json_object_agg(id, facts), '{}') from recipient) as recipients,

@@ -13,7 +13,7 @@ import { deliver, type DeliverDeps } from './deliver.ts'
 import { completeDeliveries, type Completion } from './complete-deliveries.ts'
 import { disableFailing, noteHealth } from './delivery-queries.ts'
 import { watchHealth } from './health.ts'
-import { holdInHand, type Reading, type SubscriptionKey } from './in-hand.ts'
+import { holdInHand, type SubscriptionKey } from './in-hand.ts'
 import { holdLeases } from './leases.ts'
 import { countPlaces } from './places.ts'
 import { readDueDeliveries, type DueDelivery, type Recipient, type Room } from './read-due.ts'
@@ -21,6 +21,7 @@ import { repeat } from './repeat.ts'
 import { FAILING_MAX_MS } from './schedule.ts'
 import { SenderClosed, type Sender } from './send.ts'
 import { rememberUnread, type Due } from './unread.ts'
+import { keepUntried } from './untried.ts'
 import { otherWorkersAnnouncer } from './wake.ts'
 
 const POLL_MS = 1000
@@ -148,8 +149,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     keptProgressMs = performance.now()
     const progress = inHand.unstored()
     if (progress.length === 0) return
-    await storeProgress(sql, progress)
-    inHand.stored(progress)
+    inHand.stored(await storeProgress(sql, progress))
   }
 
   /** One batch of each community that has any, then again. */
@@ -205,17 +205,16 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     )
     const leasedRoom = room.filter(({ subscriptionId }) => leased.has(subscriptionId))
     const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]))
-    const readings = room.map(({ subscriptionId }) => inHand.reading({ communityId, subscriptionId }))
     const pairs = inHand.pairs((of) => of.communityId === communityId && leased.has(of.subscriptionId))
     const { recipients, deliveries } =
       leasedRoom.length > 0
         ? await readDueDeliveries(sql, communityId, leases.worker, leasedRoom, pairs, clock())
         : NOTHING_DUE
     const bySubscription = groupBy(deliveries, (delivery) => delivery.subscription_id)
-    for (const [index, one] of room.entries()) {
+    for (const one of room) {
       const subscription = byId.get(one.subscriptionId)!
       const read = bySubscription.get(one.subscriptionId) ?? []
-      noteRead(subscription, readings[index]!, recipients.get(one.subscriptionId), one, read)
+      noteRead(subscription, one, recipients.get(one.subscriptionId), read)
       const key = keyOf(communityId, one.subscriptionId)
       const breakerKey = `${key} ${subscription.set_going_at}`
       for (const delivery of read) {
@@ -229,22 +228,17 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   }
 
   /** How far it has been read, and whether there may be more. */
-  function noteRead(
-    subscription: Due,
-    reading: Reading,
-    recipient: Recipient | undefined,
-    { free }: Room,
-    read: DueDelivery[],
-  ): void {
+  function noteRead(subscription: Due, { free, reading }: Room, recipient: Recipient | undefined, read: DueDelivery[]) {
     const isFull = read.length === free
+    const isLeft = !isFull && recipient !== undefined && recipient.seen_position < recipient.wanted_position
     const readTo = isFull ? read.at(-1)!.position : recipient?.seen_position
     if (readTo !== undefined) reading.readTo = readTo
-    const isMore = (isFull || (recipient && recipient.seen_position < recipient.wanted_position)) && mayReadAhead()
     const after = read.findLast(({ row }) => row)?.row ?? subscription.after
+    const isMore = (isFull || isLeft) && mayReadAhead()
     unread.note(keyOf(subscription.community_id, subscription.id), isMore ? { ...subscription, after } : undefined)
-    if (isMore && !isFull) taking.wake()
     // At the end: what may have come due before where it began.
-    if (!isMore && subscription.after) takeFromStart()
+    if (!isMore && (isLeft || subscription.after)) takeFromStart()
+    else if (isLeft) taking.wake()
   }
 
   function roomFor(communityId: number, subscriptions: Due[]): Room[] {
@@ -252,7 +246,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     return subscriptions.flatMap((subscription) => {
       const { id, set_going_at, after } = subscription
       const key = keyOf(communityId, id)
-      const { readTo } = inHand.reading({ communityId, subscriptionId: id })
+      // Now, not after the lease was asked for: something may be given back meanwhile.
+      const reading = inHand.reading({ communityId, subscriptionId: id })
       const ofSubscription = places.of(key)
       const wanted = breaker.room(
         `${key} ${set_going_at}`,
@@ -264,7 +259,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       share -= Math.max(0, free)
       // Ahead only of what may go at once: whatever else is short of places has to wait its turn.
       const room = free + (free === wanted && mayReadAhead() ? ahead.room(key) : 0)
-      if (room > 0) return [{ subscriptionId: id, free: room, after, readTo }]
+      if (room > 0) return [{ subscriptionId: id, free: room, after, reading }]
       if (wanted <= 0) return []
       if (ofSubscription > 0 || reserved <= 0) {
         // Read as soon as there is a place.
@@ -272,7 +267,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         return []
       }
       reserved -= 1
-      return [{ subscriptionId: id, free: 1, after, readTo }]
+      return [{ subscriptionId: id, free: 1, after, reading }]
     })
   }
 
@@ -318,7 +313,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       }
       if (ok) release()
       if (completion) await complete(communityId, completion)
-      if (ok === false) await disableIfDead(communityId, delivery.subscription_id)
+      if (ok === false) await noteFailure(communityId, delivery.subscription_id)
       inHand.done(subscriptionOf(taken), delivery.event_id)
     } catch (error) {
       if (error instanceof SenderClosed) return giveBack(taken)
@@ -331,14 +326,16 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     }
   }
 
-  async function disableIfDead(communityId: number, subscriptionId: number): Promise<void> {
+  /** It may stay behind for long, and what waits for it must not be passed by what is made a row of from now on. */
+  async function noteFailure(communityId: number, subscriptionId: number): Promise<void> {
     const now = clock()
     const failingSince = new Date(now.getTime() - FAILING_MAX_MS)
     try {
+      await keepUntried(sql, communityId, subscriptionId)
       const disabled = await disableFailing(sql, communityId, [subscriptionId], failingSince, now)
       if (disabled.length > 0) log.warn({ communityId, subscriptionId }, 'disabled: nothing but failures for five days')
     } catch (error) {
-      log.warn({ err: error, communityId, subscriptionId }, 'whether to disable it will be asked again')
+      log.warn({ err: error, communityId, subscriptionId }, 'what a failure leads to will be asked again')
     }
   }
 
