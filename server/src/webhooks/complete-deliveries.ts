@@ -48,8 +48,8 @@ async function insertDelivered(sql: Queries, communityId: number, completions: C
     insert into deliveries as d (community_id, subscription_id, event_id, event_created_at, status, attempts,
       next_attempt_at, created_at, finished_at, success_at, success_number, success_duration_ms, success_status,
       success_response)
-    select ${communityId}, i.subscription_id, i.event_id, i.event_created_at, 'delivered', 1, i.sent_at, i.sent_at, ${now},
-      i.sent_at, 1, i.duration_ms, i.http_status, i.response
+    select ${communityId}, i.subscription_id, i.event_id, i.event_created_at, 'delivered', 1,
+      i.sent_at, i.event_created_at, ${now}, i.sent_at, 1, i.duration_ms, i.http_status, i.response
     from kept k join unnest(${arrayText(completions.map((one) => one.subscriptionId))}::text::int8[],
       ${arrayText(completions.map((one) => one.eventId))}::text::int8[],
       ${arrayText(completions.map((one) => one.eventCreatedAt!))}::text::timestamptz[],
@@ -97,7 +97,7 @@ async function makeRows(
       ${lockSubscriptions(sql, communityId, deliveries)}
     )
     insert into deliveries (community_id, subscription_id, event_id, event_created_at, next_attempt_at, created_at)
-    select ${communityId}, i.subscription_id, i.event_id, i.event_created_at, ${now}, ${now}
+    select ${communityId}, i.subscription_id, i.event_id, i.event_created_at, ${now}, i.event_created_at
     from kept k join ${pairs} on i.subscription_id = k.id
     order by i.subscription_id, i.event_id
     on conflict (community_id, subscription_id, event_id) do nothing`

@@ -42,8 +42,8 @@ export async function makeUntriedRows(
       where s.community_id = ${communityId} and s.id = ${subscriptionId} and k.done_position < k.wanted_position
       for key share of s
     )
-    insert into deliveries (community_id, subscription_id, event_id, event_created_at, next_attempt_at)
-    select ${communityId}, s.id, u.id, u.created_at, u.created_at
+    insert into deliveries (community_id, subscription_id, event_id, event_created_at, next_attempt_at, created_at)
+    select ${communityId}, s.id, u.id, u.created_at, u.created_at, u.created_at
     from kept s, lateral (
       select e.id, e.created_at from ${untriedEvents(sql, communityId, 's', eventsMax)}
       order by e.position limit ${limit}) u
