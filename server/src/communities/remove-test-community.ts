@@ -13,6 +13,7 @@ export async function removeTestCommunity(
   confirmedSlug: string,
 ): Promise<void> {
   await transaction(sql, async (tx) => {
+    await lockWallets(tx, communityId)
     const community = await lockCommunity(tx, communityId)
     if (!community) throw new NotFound('There is no such community.')
     if (!community.test) throw new Refusal('Only a test community can be removed.')
@@ -30,24 +31,24 @@ async function deleteRows(tx: Queries, communityId: number): Promise<void> {
   const tables = (await listTables(tx)).filter(({ columns }) => columns.includes('community_id'))
   const ordered = inOrderOfReference(tables)
   // Calls that are under way, a credit or a token, wait for these rows or are waited for: nothing slips in between.
-  // Wallets first, as everywhere: a credit that holds one goes on to its partner's row.
-  for (const table of ordered.filter((one) => isReferredTo(one, tables)).toSorted(walletsFirst)) {
-    await lockRows(tx, table, communityId)
-  }
+  for (const table of ordered.filter((one) => isReferredTo(one, tables))) await lockRows(tx, table, communityId)
   for (const { name } of ordered.toReversed()) {
     await tx`delete from ${tx(name)} where community_id = ${communityId}`
   }
-}
-
-function walletsFirst(one: Table, other: Table): number {
-  return Number(other.name === 'accounts') - Number(one.name === 'accounts')
 }
 
 function isReferredTo({ name }: Table, tables: Table[]): boolean {
   return tables.some(({ references }) => references.includes(name))
 }
 
-/** In the order of ids, as whatever moves hours locks wallets. */
+/**
+ * Before the community and all else, and members' wallets before those of the community: a credit that holds a member's
+ * goes on to write what refers to the others. In the order of ids, as whatever moves hours.
+ */
+async function lockWallets(tx: Queries, communityId: number): Promise<void> {
+  await tx`select from accounts where community_id = ${communityId} order by member_id is null, id for update`
+}
+
 async function lockRows(tx: Queries, { name, columns }: Table, communityId: number): Promise<void> {
   const order = columns.includes('id') ? 'id' : 'community_id'
   await tx`select from ${tx(name)} where community_id = ${communityId} order by ${tx(order)} for update`
