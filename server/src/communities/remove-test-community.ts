@@ -3,7 +3,7 @@ import { inOrderOfReference, listTables, type Table } from '../db/catalogue.ts'
 import { announceAccessChange } from '../db/channel.ts'
 import { transaction, type Queries, type Sql } from '../db/connect.ts'
 import { NotFound, Refusal } from '../refusal.ts'
-import { findCommunityById, lockCommunity } from './test-queries.ts'
+import { findCommunityById, lockCommunity, type KnownCommunity } from './test-queries.ts'
 
 /** All that is in it, from every table, at once. Only a test community: the books of a real one are kept for good. */
 export async function removeTestCommunity(
@@ -13,18 +13,22 @@ export async function removeTestCommunity(
   confirmedSlug: string,
 ): Promise<void> {
   await transaction(sql, async (tx) => {
+    // Looked at before anything is locked: a real one is in use.
+    requireRemovable(await findCommunityById(tx, communityId), confirmedSlug)
     await lockWallets(tx, communityId)
-    const community = await lockCommunity(tx, communityId)
-    if (!community) throw new NotFound('There is no such community.')
-    if (!community.test) throw new Refusal('Only a test community can be removed.')
-    if (confirmedSlug !== community.slug) {
-      throw new Refusal(`Type ${community.slug} to confirm.`, { field: 'confirm' })
-    }
+    const community = requireRemovable(await lockCommunity(tx, communityId), confirmedSlug)
     await deleteRows(tx, communityId)
     await tx`delete from communities where id = ${communityId}`
     await recordRemoval(tx, actor, communityId, community)
     await announceAccessChange(tx, { communityId })
   })
+}
+
+function requireRemovable(community: KnownCommunity | undefined, confirmedSlug: string): KnownCommunity {
+  if (!community) throw new NotFound('There is no such community.')
+  if (!community.test) throw new Refusal('Only a test community can be removed.')
+  if (confirmedSlug !== community.slug) throw new Refusal(`Type ${community.slug} to confirm.`, { field: 'confirm' })
+  return community
 }
 
 async function deleteRows(tx: Queries, communityId: number): Promise<void> {
