@@ -12,7 +12,8 @@ const RESERVED_PER_COMMUNITY_MAX = 192
 export interface Places {
   /** On the wire for this subscription. */
   of(key: string): number
-  isFree(communityId: number): boolean
+  /** For one more of this subscription. */
+  isFree(communityId: number, key: string): boolean
   /** For a community, and beyond that for those of its subscriptions that have nothing under way. */
   left(communityId: number): { share: number; reserved: number }
   take(communityId: number, key: string): void
@@ -56,7 +57,10 @@ export function countPlaces(): Places {
   return {
     of,
     left,
-    isFree: (id) => left(id).share > 0,
+    isFree(id, key) {
+      const { share, reserved } = left(id)
+      return share > 0 || (reserved > 0 && of(key) === 0)
+    },
     take(id, key) {
       onTheWire.set(key, of(key) + 1)
       change(id, 1, 0)

@@ -221,9 +221,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         const taken = { communityId, key, breakerKey, delivery }
         inHand.take(subscriptionOf(taken), delivery.event_id, delivery.position)
         if (closing || seenGeneration !== generation) giveBack(taken)
-        else if (places.of(key) < PER_SUBSCRIPTION_MAX) start(taken)
         else ahead.put(key, taken)
       }
+      startWaiting(communityId, key)
     }
   }
 
@@ -285,11 +285,21 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     atEndOfTurn(() => void attempt(taken, release))
   }
 
+  /** Of what was read, as many as there are places for. Says whether there was any. */
+  function startWaiting(communityId: number, key: string): boolean {
+    let isAny = false
+    while (places.of(key) < PER_SUBSCRIPTION_MAX && places.isFree(communityId, key)) {
+      const next = ahead.take(key)
+      if (!next) break
+      start(next)
+      isAny = true
+    }
+    return isAny
+  }
+
   /** A place is free: for what was read already, else for what the next round finds. */
   function startNext(communityId: number, key: string): void {
-    const next = places.isFree(communityId) && !closing ? ahead.take(key) : undefined
-    if (next) start(next)
-    if (next && !ahead.isLow(key)) return
+    if (startWaiting(communityId, key) && !ahead.isLow(key)) return
     if (unread.has(key)) taking.wake()
     else takeFromStart()
   }
