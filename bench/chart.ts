@@ -5,7 +5,6 @@ const LABEL_WIDTH = 330
 const ROW_HEIGHT = 26
 const TOP = 40
 const FIGURE_WIDTH = 70
-const RATIO_MAX = 4
 
 /** Readable on light and on dark: the colours follow the reader's setting. */
 const STYLE = `
@@ -21,10 +20,10 @@ const STYLE = `
 /** A line per contest: how many times as fast as the comparison, with a mark where the bar is. */
 export function drawRatios(verdicts: Verdict[]): string {
   const rows = verdicts.filter(({ connections }) => connections !== undefined)
-  const scale = (WIDTH - LABEL_WIDTH - FIGURE_WIDTH) / RATIO_MAX
+  const scale = (WIDTH - LABEL_WIDTH - FIGURE_WIDTH) / Math.max(...rows.map(({ figure }) => figure))
   const lines = rows.map(({ what, connections, figure, shown, bar, holds }, index) => {
     const y = TOP + index * ROW_HEIGHT
-    const length = Math.min(figure, RATIO_MAX) * scale
+    const length = figure * scale
     const kind = holds === undefined ? 'none' : holds ? 'bar' : 'fails'
     const mark = bar === '' ? undefined : LABEL_WIDTH + Number(bar.slice(2)) * scale
     return [

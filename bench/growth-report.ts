@@ -94,15 +94,16 @@ ${plans.map(({ operation, text }) => `### ${operation}\n\n\`\`\`\n${text.trim()}
 `
 }
 
-const LEFT = 150
+const LEFT = 110
 const TOP = 40
 const PANEL_HEIGHT = 30
-const COLUMN_WIDTH = 220
+const COLUMN_WIDTH = 250
+const FIGURE_WIDTH = 90
 
 /** A line per operation, a column per size: the length is the latency against that of the smallest town. */
 function draw({ growth, sizes }: GrowthResults): string {
   const title = 'Median latency by size of the town, against the smallest; the upright line is the bar'
-  const scale = (COLUMN_WIDTH - 60) / 2
+  const scale = (COLUMN_WIDTH - FIGURE_WIDTH) / 2
   const heads = sizes.map(
     (size, index) => `<text class="dim" x="${LEFT + index * COLUMN_WIDTH}" y="${TOP}">${members(size)}</text>`,
   )
