@@ -16,6 +16,7 @@ export interface ShownProgress {
 export function showProgress(title: string): ShownProgress {
   const output = process.stderr
   const startedMs = performance.now()
+  const intervalMs = output.isTTY ? REDRAW_INTERVAL_MS : LINE_INTERVAL_MS
   let shownMs = output.isTTY ? -Infinity : startedMs
   let last: Progress | undefined
 
@@ -27,13 +28,21 @@ export function showProgress(title: string): ShownProgress {
     output.write(output.isTTY ? CLEAR_LINE + text.slice(0, (output.columns || COLUMNS_DEFAULT) - 1) : `${text}\n`)
   }
 
+  function showIfTime(): void {
+    if (last && performance.now() - shownMs >= intervalMs) show(last)
+  }
+
+  // The time goes on, at least: a single statement can take minutes.
+  const timer = setInterval(showIfTime, intervalMs)
+  timer.unref()
+
   function update(progress: Progress): void {
     last = progress
-    const intervalMs = output.isTTY ? REDRAW_INTERVAL_MS : LINE_INTERVAL_MS
-    if (performance.now() - shownMs >= intervalMs) show(progress)
+    showIfTime()
   }
 
   function done(): void {
+    clearInterval(timer)
     if (!last) return
     show(last)
     if (output.isTTY) output.write('\n')

@@ -12,6 +12,8 @@ const BYTE_ORDER_MARK = '\uFEFF'
 /** What can be exported. */
 export interface Export<Row extends object> {
   columns: readonly string[]
+  /** Whole tables are joined, not a part that an index finds. */
+  joinsAll?: true
   /** The statement is read through a cursor. */
   select(tx: Transaction): { cursor(rows: number): AsyncIterable<Row[]> }
   values(row: Row): CsvValue[]
@@ -29,6 +31,8 @@ export async function exportRows<Row extends object>(
     // Whoever reads may be slow.
     await tx`set local statement_timeout = 0`
     await tx`set local idle_in_transaction_session_timeout = 0`
+    // The planner takes every community for a small one (migration 0010), and would look up row by row.
+    if (what.joinsAll) await tx`set local enable_nestloop = off`
     await write(writeCsv(what.columns, batches(tx, what, onProgress)))
   })
 }
@@ -40,6 +44,7 @@ async function* batches<Row extends object>(
 ): AsyncGenerator<CsvValue[][]> {
   const total = await count(tx)
   let done = 0
+  onProgress({ done, total, label: 'gathering' })
   for await (const rows of select(tx).cursor(CURSOR_ROWS)) {
     yield rows.map(values)
     done += rows.length

@@ -51,6 +51,7 @@ export function transfersExport(community: CommunityRow): Export<ExportedTransfe
   const { prefix } = standInIds(community)
   return {
     columns: TRANSFER_COLUMNS,
+    joinsAll: true,
     select: (tx) => tx<ExportedTransfer[]>`
       select t.id, t.kind, t.occurred_on, t.created_at, t.amount,
         d.kind as from_kind, coalesce(dm.external_id, ${prefix}::text || dm.id) as from_external_id,
