@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
@@ -18,7 +18,8 @@ export async function loadSecretKey(config: Config): Promise<string> {
 
 /** Of two that start at once, one makes it and both read it, whole: a link appears with all that it leads to. */
 async function makeKey(file: string): Promise<string> {
-  const draft = `${file}.${process.pid}`
+  // Not by the process's number, which two containers may share.
+  const draft = `${file}.${randomUUID()}`
   await writeFile(draft, randomBytes(KEY_BYTES).toString('hex'), { mode: 0o600 })
   try {
     await link(draft, file)

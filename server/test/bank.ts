@@ -1,4 +1,5 @@
-import { createServer, type AddressInfo } from 'node:net'
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:net'
 import { pino, type Logger } from 'pino'
 import { onTestFinished } from 'vitest'
 import type { Timeouts } from '../src/app.ts'
@@ -15,6 +16,9 @@ import { newDatabase } from './database.ts'
 
 export const SECRET_KEY = 'a-secret-key-that-only-tests-use-0123'
 export const TESTER: Actor = { kind: 'system', name: 'test' }
+/** Above those that fetch refuses, below those of connections on Linux. */
+const PORT_MIN = 11_000
+const PORT_MAX = 32_000
 
 export interface Answer {
   status: number
@@ -155,12 +159,19 @@ export async function fetchToken(
   return body.access_token
 }
 
+/** Not one that the system may give to whoever connects meanwhile: a service that is started anew finds it free again. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (;;) {
+    const port = randomInt(PORT_MIN, PORT_MAX)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
 
 const WAIT_MS = 15_000
