@@ -20,12 +20,14 @@ const STYLE = `
 /** A line per contest: how many times as fast as the comparison, with a mark where the bar is. */
 export function drawRatios(verdicts: Verdict[]): string {
   const rows = verdicts.filter(({ connections }) => connections !== undefined)
-  const scale = (WIDTH - LABEL_WIDTH - FIGURE_WIDTH) / Math.max(...rows.map(({ figure }) => figure))
+  const longest = Math.max(...rows.flatMap(({ figure, bar }) => [figure, barOf(bar) ?? 0]))
+  const scale = (WIDTH - LABEL_WIDTH - FIGURE_WIDTH) / longest
   const lines = rows.map(({ what, connections, figure, shown, bar, holds }, index) => {
     const y = TOP + index * ROW_HEIGHT
     const length = figure * scale
     const kind = holds === undefined ? 'none' : holds ? 'bar' : 'fails'
-    const mark = bar === '' ? undefined : LABEL_WIDTH + Number(bar.slice(2)) * scale
+    const least = barOf(bar)
+    const mark = least === undefined ? undefined : LABEL_WIDTH + least * scale
     return [
       `<text x="0" y="${y + 14}">${escaped(what)} <tspan class="dim">at ${connections}</tspan></text>`,
       `<rect class="${kind}" x="${LABEL_WIDTH}" y="${y + 2}" width="${length.toFixed(1)}" height="16" rx="2"/>`,
@@ -37,6 +39,11 @@ export function drawRatios(verdicts: Verdict[]): string {
   })
   const title = 'How many times as fast as the comparison; the upright line is the bar'
   return svg(title, TOP + rows.length * ROW_HEIGHT + 10, [`<text class="dim" x="0" y="18">${title}</text>`, ...lines])
+}
+
+/** Of `≥ 0.5`, as tables show it. */
+function barOf(shown: string): number | undefined {
+  return shown === '' ? undefined : Number(shown.slice(2))
 }
 
 export function svg(title: string, height: number, parts: string[]): string {

@@ -99,11 +99,13 @@ const TOP = 40
 const PANEL_HEIGHT = 30
 const COLUMN_WIDTH = 250
 const FIGURE_WIDTH = 90
+/** At least so much fits in a column. */
+const RATIO_SHOWN = 2
 
 /** A line per operation, a column per size: the length is the latency against that of the smallest town. */
 function draw({ growth, sizes }: GrowthResults): string {
   const title = 'Median latency by size of the town, against the smallest; the upright line is the bar'
-  const scale = (COLUMN_WIDTH - FIGURE_WIDTH) / 2
+  const scale = (COLUMN_WIDTH - FIGURE_WIDTH) / Math.max(RATIO_SHOWN, ...growth.flatMap(({ ratios }) => ratios))
   const heads = sizes.map(
     (size, index) => `<text class="dim" x="${LEFT + index * COLUMN_WIDTH}" y="${TOP}">${members(size)}</text>`,
   )
@@ -113,7 +115,7 @@ function draw({ growth, sizes }: GrowthResults): string {
       const x = LEFT + index * COLUMN_WIDTH
       const mark = x + LATENCY_RATIO_MAX * scale
       const kind = ratio <= LATENCY_RATIO_MAX ? 'bar' : 'fails'
-      return `<rect class="${kind}" x="${x}" y="${y}" width="${(Math.min(ratio, 2) * scale).toFixed(1)}" height="16" rx="2"/><line class="line" x1="${mark}" x2="${mark}" y1="${y - 3}" y2="${y + 19}"/><text x="${x + 2 * scale + 4}" y="${y + 13}">${rounded(p50Ms[index]!)} ms</text>`
+      return `<rect class="${kind}" x="${x}" y="${y}" width="${(ratio * scale).toFixed(1)}" height="16" rx="2"/><line class="line" x1="${mark}" x2="${mark}" y1="${y - 3}" y2="${y + 19}"/><text x="${x + COLUMN_WIDTH - FIGURE_WIDTH + 4}" y="${y + 13}">${rounded(p50Ms[index]!)} ms</text>`
     })
     return [`<text x="0" y="${y + 13}">${escaped(operation)}</text>`, ...bars]
   })
