@@ -12,7 +12,7 @@ const BYTE_ORDER_MARK = '\uFEFF'
 /** What can be exported. */
 export interface Export<Row extends object> {
   columns: readonly string[]
-  /** Whole tables are joined, not a part that an index finds. */
+  /** Many tables are joined whole: to look up row by row takes longer. */
   joinsAll?: true
   /** The statement is read through a cursor. */
   select(tx: Transaction): { cursor(rows: number): AsyncIterable<Row[]> }

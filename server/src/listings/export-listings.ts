@@ -21,7 +21,6 @@ export function listingsExport(community: CommunityRow): Export<ExportedListing>
   const { prefix } = standInIds(community)
   return {
     columns: LISTING_COLUMNS,
-    joinsAll: true,
     select: (tx) => tx<ExportedListing[]>`
       select coalesce(l.external_id, ${prefix}::text || l.id) as external_id,
         coalesce(m.external_id, ${prefix}::text || m.id) as member_external_id,
