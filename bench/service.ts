@@ -147,7 +147,7 @@ export async function startService({ databaseUrl, settings = {} }: ServiceOption
     },
     peakResidentBytes: () => peakResidentBytes(child.pid!),
     async stop() {
-      await sql.end({ timeout: 1 })
+      await sql.end({ timeoutMs: 1000 })
       child.kill('SIGTERM')
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
       await exited

@@ -15,14 +15,14 @@ export function createLog(level: string, destination: DestinationStream = pino.d
 }
 
 /** Named fields only: PostgreSQL's `detail` and `parameters` repeat what was in a row, email addresses among it. */
-function serializeError(error: Error & { code?: string; constraint_name?: string }): object {
+function serializeError(error: Error & { code?: string; constraint?: string }): object {
   const { type, message, stack } = stdSerializers.err(error)
   return {
     type,
     message: withoutSecrets(message),
     stack: withoutSecrets(stack),
     ...(error.code && { code: error.code }),
-    ...(error.constraint_name && { constraint: error.constraint_name }),
+    ...(error.constraint && { constraint: error.constraint }),
   }
 }
 

@@ -4,8 +4,9 @@ import type { Logger } from 'pino'
 import { startCloseJob } from './aggregates/close-job.ts'
 import { buildApp, type Timeouts } from './app.ts'
 import type { Config } from './config.ts'
-import { connect, type Sql } from './db/connect.ts'
+import { connect } from './db/connect.ts'
 import { epochReader } from './db/epoch.ts'
+import { openListener, type Listener } from './db/listener.ts'
 import { makePartitions } from './db/partitions.ts'
 import { startPruneJob } from './db/prune.ts'
 import { openAccess, type Access } from './http/access/access.ts'
@@ -55,18 +56,18 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   // Apart, so that a request never queues behind the call log.
   const background = connect(databaseUrl, { connectionsMax: BACKGROUND_CONNECTIONS_MAX, name: 'background' })
   const longSql = connect(databaseUrl, { connectionsMax: LONG_WORK_CONNECTIONS_MAX, name: 'long work' })
-  const listening = connect(config.listenUrl ?? databaseUrl, { connectionsMax: 1, name: 'listening' })
+  const listener = openListener(config.listenUrl ?? databaseUrl)
   const metrics = createMetrics()
   const counters = openCounters(config.redisUrl, (error) =>
     log.warn({ err: error }, 'Redis is away; counting in memory'),
   )
-  const access = openAccess(sql, listening, background)
+  const access = openAccess(sql, listener, background)
   const callLog = openCallLog(background, log, metrics.callsDropped)
   const nodes = config.redisUrl ? 1 : config.webConcurrency
   const rateLimits = createRateLimits(counters, nodes)
   const box = createSecretBox(options.secretKey, config.previousSecretKey)
   const deliveries =
-    config.role === 'api' ? undefined : startDeliveries({ ...options, box, listening, access, sender: options.sender })
+    config.role === 'api' ? undefined : startDeliveries({ ...options, box, listener, access, sender: options.sender })
   const wakeDeliveries = deliveries ? () => deliveries.wake() : deliveryAnnouncer(background, log)
   const deps = {
     config,
@@ -101,9 +102,10 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     clearInterval(idleTimer)
     app.server.closeAllConnections()
     await within(SHUTDOWN_MS, callLog.close())
-    await access.close()
+    access.close()
+    listener.close()
     counters.close()
-    const pools = [sql, longSql, background].map((pool) => pool.end({ timeout: 1 }))
+    const pools = [sql, longSql, background].map((pool) => pool.end({ timeoutMs: 1000 }))
     await Promise.all([...pools, closeJob?.stop(), pruneJob?.stop()])
   }
 
@@ -122,10 +124,10 @@ function startDeliveries({
   databaseUrl,
   log,
   box,
-  listening,
+  listener,
   access,
   sender,
-}: NodeOptions & { box: SecretBox; listening: Sql; access: Access; sender: Sender | undefined }): DeliveryWorker {
+}: NodeOptions & { box: SecretBox; listener: Listener; access: Access; sender: Sender | undefined }): DeliveryWorker {
   const sql = connect(databaseUrl, { connectionsMax: DELIVERY_CONNECTIONS_MAX, name: 'deliveries' })
   const worker = startDeliveryWorker({
     sql,
@@ -135,13 +137,13 @@ function startDeliveries({
     sender:
       sender ?? createSender({ resolve: resolveBySystem, allowPrivateTargets: config.webhookAllowPrivateTargets }),
   })
-  hearDeliveries(listening, () => worker.look())
+  hearDeliveries(listener, () => worker.look())
   access.onChange(worker.judgeAnew)
   return {
     ...worker,
     async close() {
       await worker.close()
-      await sql.end({ timeout: 1 })
+      await sql.end({ timeoutMs: 1000 })
     },
   }
 }

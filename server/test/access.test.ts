@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { announceAccessChange } from '../src/db/channel.ts'
-import { connect } from '../src/db/connect.ts'
+import { connect, transaction } from '../src/db/connect.ts'
+import { openListener } from '../src/db/listener.ts'
 import { openAccess } from '../src/http/access/access.ts'
 import { hashSecret, newToken } from '../src/http/secrets.ts'
 import { revokeClient, rotateSecret } from '../src/partners/change-client.ts'
@@ -20,6 +21,7 @@ import { newDatabase } from './database.ts'
 import { hourbank, serveAsProcess } from './command-line.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
 import { BEHIND_PROXY, credentials, from, tokenRequest } from './oauth.ts'
+import { holdOpen } from './lock-table.ts'
 import { startPgBouncer } from './pgbouncer.ts'
 
 /** The promise is one second; as much again is for the machine, which runs other tests beside this one. */
@@ -276,7 +278,7 @@ describe('live tokens follow at once', () => {
     const { bank } = await startCachingBank()
     const token = await bank.token()
     expect(await statusOf(bank.url, token)).toBe(200)
-    await bank.sql.begin(async (tx) => {
+    await transaction(bank.sql, async (tx) => {
       await tx`update clients set scopes = '{wallet.read}' where public_id = ${bank.partner.clientId}`
       await announceAccessChange(tx, { communityId: bank.communityId })
     })
@@ -338,8 +340,7 @@ describe('memory', () => {
         $$ begin perform pg_advisory_xact_lock_shared(7); return true; end $$;
       alter table tokens rename to tokens_stored;
       create view tokens as select * from tokens_stored where gate();`)
-    const gate = await bank.sql.reserve()
-    await gate`select pg_advisory_lock(7)`
+    const gate = await holdOpen(bank.sql, 'select pg_advisory_xact_lock(7)')
     lookupsSinceLast()
     const underWay = bank.call('/users', { token })
     await eventually(async () => {
@@ -350,8 +351,7 @@ describe('memory', () => {
     await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'suspended' })
     // The client was remembered since it fetched its token: that it is refused shows that the change was heard.
     await eventually(async () => (await bank.call('/oauth/token', tokenRequest(bank.partner))).status === 401)
-    await gate`select pg_advisory_unlock(7)`
-    gate.release()
+    await gate.release()
 
     // It saw the state before the change, and that is what it answers; but nothing later does.
     expect((await underWay).status).toBe(200)
@@ -402,7 +402,11 @@ describe('when the listening connection fails', () => {
     const direct = connect(databaseUrl, { connectionsMax: 2, name: 'test' })
     onTestFinished(() => direct.end())
     let echoes = 0
-    await direct.listen('hourbank_access', (payload) => void (echoes += Number(payload.startsWith('echo:'))))
+    const listener = openListener(databaseUrl)
+    onTestFinished(() => listener.close())
+    listener.listen('hourbank_access', {
+      onMessage: (payload) => void (echoes += Number(payload.startsWith('echo:'))),
+    })
 
     const { bank, lookupsSinceLast } = await startCountingBank({ databaseUrl: await startPgBouncer(databaseUrl) })
     await eventually(() => echoes > 3)
@@ -495,11 +499,11 @@ describe('when the listening connection fails', () => {
 
 test('whoever keeps something of a community is told when its access changes', async () => {
   const { sql, databaseUrl, communityId } = await startBank()
-  const listening = connect(databaseUrl, { connectionsMax: 1, name: 'test' })
-  const access = openAccess(sql, listening, sql)
-  onTestFinished(async () => {
-    await access.close()
-    await listening.end()
+  const listener = openListener(databaseUrl)
+  const access = openAccess(sql, listener, sql)
+  onTestFinished(() => {
+    access.close()
+    listener.close()
   })
   await eventually(() => access.isCacheTrusted())
   const told: unknown[] = []

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { identifier } from '../src/db/connect.ts'
 import { createCommunity } from '../src/communities/create-community.ts'
 import { SCOPE_NAMES } from '../src/http/scopes.ts'
 import { addAdmin, newBrowser, type TestAdmin } from './admin.ts'
@@ -442,7 +443,7 @@ async function countAll({ sql }: Bank): Promise<Record<string, number>> {
       and relname not in ('call_groups', 'schema_migrations') order by 1`
   const counts: Record<string, number> = {}
   for (const { name } of tables) {
-    const [row] = await sql<[{ count: number }]>`select count(*) from ${sql(name)}`
+    const [row] = await sql<[{ count: number }]>`select count(*) from ${identifier(name)}`
     counts[name] = row.count
   }
   return counts

@@ -66,7 +66,7 @@ function openTestLog(databaseUrl: string) {
   const callLog = openCallLog(sql, SILENT, metrics.callsDropped)
   onTestFinished(async () => {
     await callLog.close()
-    await sql.end({ timeout: 1 })
+    await sql.end({ timeoutMs: 1000 })
   })
   return {
     callLog,
@@ -357,7 +357,7 @@ test('the call log has a partition for this week and the next four, and this one
 test('ten nodes make the same partitions at once, and weeks meet without gap or overlap', async () => {
   const databaseUrl = await newDatabase()
   const nodes = Array.from({ length: 10 }, () => connect(databaseUrl, { connectionsMax: 1, name: 'test' }))
-  onTestFinished(async () => void (await Promise.all(nodes.map((sql) => sql.end({ timeout: 1 })))))
+  onTestFinished(async () => void (await Promise.all(nodes.map((sql) => sql.end({ timeoutMs: 1000 })))))
   const sunday = new Date('2031-03-30T23:59:59.999Z')
   await Promise.all(nodes.map((sql) => makePartitions(sql, sunday)))
   const [sql] = nodes as [Sql]

@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { Json } from '../src/db/connect.ts'
 import { changeMember, hideMember, returnMember, leave, addMember, showMember } from '../src/members/change-member.ts'
 import { eraseMember } from '../src/members/erase-member.ts'
 import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
@@ -310,7 +311,7 @@ test('a suspended partner gets nothing more from that moment; resuming it releas
   const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Bo' })
   await bank.sql`
     insert into events (community_id, type, member_id, data)
-    values (${bank.communityId}, 'wallet.balance_changed', ${member.id}, ${bank.sql.json({ user_id: member.id, balance_centihours: 0, version: 1 })})`
+    values (${bank.communityId}, 'wallet.balance_changed', ${member.id}, ${new Json({ user_id: member.id, balance_centihours: 0, version: 1 })})`
   await post.advance(HOUR_MS)
   expect(post.receiver.received).toHaveLength(1)
   const [held] =

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { createCommunity } from '../src/communities/create-community.ts'
-import { connect } from '../src/db/connect.ts'
+import { connect, transaction } from '../src/db/connect.ts'
 import { recordEvents } from '../src/events/record.ts'
 import { SCOPE_NAMES } from '../src/http/scopes.ts'
 import { addMember } from '../src/members/change-member.ts'
@@ -73,7 +73,7 @@ test(
     async function rollBack(): Promise<void> {
       for (let n = 0; n < ROLLED_BACK; n++) {
         await expect(
-          sql.begin(async (tx) => {
+          transaction(sql, async (tx) => {
             const data = { user_id: memberId, balance_centihours: 0, version: 1 }
             await recordEvents(tx, communityId, [{ type: 'wallet.balance_changed', memberId, data }])
             throw new Error('rolled back')

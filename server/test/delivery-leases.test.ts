@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { connect } from '../src/db/connect.ts'
+import { openListener } from '../src/db/listener.ts'
 import { recordEvents } from '../src/events/record.ts'
 import { eventually } from './bank.ts'
 import { holdOpen } from './lock-table.ts'
@@ -92,9 +92,14 @@ test('what is due for another worker is announced to it', async () => {
   const post = await startPostman()
   const { bank } = post
   const heard: string[] = []
-  const listening = connect(bank.databaseUrl, { connectionsMax: 1, name: 'test listener' })
-  onTestFinished(() => listening.end())
-  await listening.listen('hourbank_deliveries', (payload) => void heard.push(payload))
+  const listener = openListener(bank.databaseUrl)
+  onTestFinished(() => listener.close())
+  await new Promise<void>((resolve) =>
+    listener.listen('hourbank_deliveries', {
+      onMessage: (payload) => void heard.push(payload),
+      onListening: resolve,
+    }),
+  )
   await post.subscribe()
   await post.credit()
   const second = await post.startWorker(() => new Date())

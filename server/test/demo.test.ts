@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { demoCommand } from '../src/commands/demo.ts'
 import { readConfig } from '../src/config.ts'
-import { connect, type Sql } from '../src/db/connect.ts'
+import { connect, identifier, type Sql } from '../src/db/connect.ts'
 import { makeAnotherDemo, makeDemo, makeTestCommunity, type Demo } from '../src/demo/make-demo.ts'
 import { planTown } from '../src/demo/town.ts'
 import { verifyLedger } from '../src/wallet/verify-ledger.ts'
@@ -131,7 +131,7 @@ describe('the demo of the first start', () => {
     >`select max(community_id) as community_id from members`
     for (const table of ['members', 'accounts', 'listings', 'transfers', 'credits']) {
       const [row] = await sql`
-        select nextval(${`${table}_id_seq`}::regclass) > max(id) as above from ${sql(table)} where community_id = ${id}`
+        select nextval(${`${table}_id_seq`}::regclass) > max(id) as above from ${identifier(table)} where community_id = ${id}`
       expect(row!.above).toBe(true)
     }
   })

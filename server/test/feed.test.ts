@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { connect } from '../src/db/connect.ts'
+import { connect, transaction } from '../src/db/connect.ts'
 import { recordEvents } from '../src/events/record.ts'
 import { publishListing } from '../src/listings/change-listing.ts'
 import { addMember } from '../src/members/change-member.ts'
@@ -46,7 +46,7 @@ test('beside fifty writers that commit late, a reader misses nothing and sees no
 
   async function write(writer: number): Promise<void> {
     for (let n = 0; n < EVENTS_PER_WRITER; n++) {
-      await writing.begin(async (tx) => {
+      await transaction(writing, async (tx) => {
         const data = { user_id: member.id, balance_centihours: 0, version: writer * EVENTS_PER_WRITER + n }
         await recordEvents(tx, bank.communityId, [{ type: 'wallet.balance_changed', memberId: member.id, data }])
         await pause(Math.random() * DELAY_MAX_MS)

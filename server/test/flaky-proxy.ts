@@ -11,6 +11,8 @@ export interface FlakyProxy {
   freeze(): void
   /** Passes everything on again, what was held back first. */
   mend(): void
+  /** Lets new connections through; those of before stay silent for ever, as after a lost route. */
+  forget(): void
 }
 
 export async function startFlakyProxy(databaseUrl: string): Promise<FlakyProxy> {
@@ -55,6 +57,9 @@ export async function startFlakyProxy(databaseUrl: string): Promise<FlakyProxy> 
     freeze() {
       state = 'frozen'
       for (const socket of sockets) socket.pause()
+    },
+    forget() {
+      state = 'whole'
     },
     mend() {
       state = 'whole'

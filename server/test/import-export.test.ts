@@ -12,7 +12,7 @@ import type { CommunityRow } from '../src/communities/queries.ts'
 import { readConfig } from '../src/config.ts'
 import { exportRows, type Export } from '../src/csv/export-rows.ts'
 import type { Fate, ImportOptions } from '../src/csv/import-rows.ts'
-import { connect, type Sql } from '../src/db/connect.ts'
+import { connect, identifier, type Sql } from '../src/db/connect.ts'
 import { makeTestCommunity } from '../src/demo/make-demo.ts'
 import { listingsExport } from '../src/listings/export-listings.ts'
 import { closeListing, publishListing } from '../src/listings/change-listing.ts'
@@ -78,7 +78,7 @@ async function everythingOf({ id }: CommunityRow) {
   const tables = ['members', 'accounts', 'listings', 'categories', 'events', 'audit_log', 'removals']
   const rows: Record<string, unknown> = {}
   for (const table of tables) {
-    rows[table] = await sql`select * from ${sql(table)} where community_id = ${id} order by id`
+    rows[table] = await sql`select * from ${identifier(table)} where community_id = ${id} order by id`
   }
   return rows
 }

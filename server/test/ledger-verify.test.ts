@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { createCommunity } from '../src/communities/create-community.ts'
 import { ledgerCommands } from '../src/commands/ledger.ts'
 import { readConfig } from '../src/config.ts'
-import { connect, type Sql } from '../src/db/connect.ts'
+import { connect, type Sql, transaction } from '../src/db/connect.ts'
 import type { Caller } from '../src/http/access/access.ts'
 import { SCOPE_NAMES } from '../src/http/scopes.ts'
 import { addMember } from '../src/members/change-member.ts'
@@ -97,7 +97,7 @@ async function callerOf(communityId: number, partnerId: number): Promise<Caller>
 
 /** With foreign keys and checks of triggers out of the way. */
 async function tamper(change: (tx: Sql) => Promise<unknown>): Promise<void> {
-  await sql.begin(async (tx) => {
+  await transaction(sql, async (tx) => {
     await tx`set local session_replication_role = replica`
     await change(tx as unknown as Sql)
   })

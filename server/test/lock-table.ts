@@ -1,8 +1,11 @@
 import { onTestFinished } from 'vitest'
-import type { Sql } from '../src/db/connect.ts'
+import { transaction, type Sql, type Transaction } from '../src/db/connect.ts'
 import { eventually } from './bank.ts'
 
 export interface OpenTransaction {
+  tx: Transaction
+  commit(): Promise<void>
+  /** Rolls back, unless it was committed. */
   release(): Promise<void>
 }
 
@@ -11,20 +14,35 @@ export interface TableLock extends OpenTransaction {
   awaited(count?: number): Promise<unknown>
 }
 
+class RolledBack extends Error {}
+
+/** A transaction that stays open until the test says otherwise. */
+export async function openTransaction(sql: Sql): Promise<OpenTransaction> {
+  let end!: (outcome: 'commit' | 'rollback') => void
+  const ending = new Promise<string>((resolve) => (end = resolve))
+  let ended!: Promise<void>
+  const tx = await new Promise<Transaction>((resolve, reject) => {
+    ended = transaction(sql, async (opened) => {
+      resolve(opened)
+      if ((await ending) === 'rollback') throw new RolledBack()
+    }).catch((error: unknown) => {
+      reject(error)
+      if (!(error instanceof RolledBack)) throw error
+    })
+  })
+  const finish = (outcome: 'commit' | 'rollback') => () => {
+    end(outcome)
+    return ended
+  }
+  onTestFinished(finish('rollback'))
+  return { tx, commit: finish('commit'), release: finish('rollback') }
+}
+
 /** A statement in a transaction that stays open, with all that it has locked, and is then rolled back. */
 export async function holdOpen(sql: Sql, statement: string): Promise<OpenTransaction> {
-  const connection = await sql.reserve()
-  let held = true
-  async function release(): Promise<void> {
-    if (!held) return
-    held = false
-    await connection`rollback`
-    connection.release()
-  }
-  await connection`begin`
-  await connection.unsafe(statement)
-  onTestFinished(release)
-  return { release }
+  const held = await openTransaction(sql)
+  await held.tx.unsafe(statement)
+  return held
 }
 
 /** Makes every statement on the table wait, so that a request can be held in mid-flight. */

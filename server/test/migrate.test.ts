@@ -12,7 +12,7 @@ const MIGRATIONS_DIR = fileURLToPath(new URL('../migrations/', import.meta.url))
 
 function open(databaseUrl: string): Sql {
   const sql = connect(databaseUrl, { connectionsMax: 2, name: 'test' })
-  onTestFinished(() => sql.end({ timeout: 1 }))
+  onTestFinished(() => sql.end({ timeoutMs: 1000 }))
   return sql
 }
 

@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { connect, type Sql } from '../src/db/connect.ts'
+import { connect, identifier, type Sql } from '../src/db/connect.ts'
 import { makePartitions } from '../src/db/partitions.ts'
 import { prune } from '../src/db/prune.ts'
 import { addMember } from '../src/members/change-member.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
+import { holdOpen } from './lock-table.ts'
 import { startPostman } from './postman.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -13,7 +14,7 @@ const inDays = (days: number) => new Date(Date.now() + days * DAY_MS)
 const pruneAt = (sql: Sql, now: Date) => prune(sql, { callLogDays: CALL_LOG_DAYS, now })
 
 async function count(sql: Sql, table: string): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`select count(*) from ${sql(table)}`
+  const [row] = await sql<[{ count: number }]>`select count(*) from ${identifier(table)}`
   return row.count
 }
 
@@ -96,12 +97,9 @@ test('events that nobody has been told of yet are kept', async () => {
 test('one node at a time: whoever finds another at it leaves it alone', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   await bank.token()
-  const other = await bank.sql.reserve()
-  await other`begin`
-  await other`select pg_advisory_xact_lock(4711003)`
+  const other = await holdOpen(bank.sql, 'select pg_advisory_xact_lock(4711003)')
   expect(await pruneAt(bank.sql, inDays(365))).toEqual({ partitions: [], rows: 0 })
-  await other`rollback`
-  other.release()
+  await other.release()
   expect((await pruneAt(bank.sql, inDays(365))).rows).toBe(1)
 })
 
@@ -110,9 +108,7 @@ test('a table that somebody reads for long is not waited for, neither to drop a 
   const { sql } = bank
   const reader = connect(bank.databaseUrl, { connectionsMax: 1, name: 'test reader' })
   onTestFinished(() => reader.end())
-  const reading = await reader.reserve()
-  await reading`begin`
-  await reading`select count(*) from call_log`
+  const reading = await holdOpen(reader, 'select count(*) from call_log')
   const before = await partitionNames(sql)
   const writing = Promise.all([pruneAt(sql, inDays(365)), makePartitions(sql, inDays(700))])
   // Meanwhile calls are logged: nobody stands behind the wait for longer than its limit.
@@ -126,8 +122,7 @@ test('a table that somebody reads for long is not waited for, neither to drop a 
   expect(still.filter((name) => name.startsWith('call_groups'))).toEqual(
     before.filter((name) => name.startsWith('call_groups')),
   )
-  await reading`commit`
-  reading.release()
+  await reading.release()
   const { partitions } = await pruneAt(sql, inDays(365))
   expect(partitions.filter((name) => name.startsWith('call_groups')).length).toBeGreaterThan(0)
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { connect, transaction } from '../src/db/connect.ts'
 import { addMember, changeMember, hideMember, leave, returnMember, showMember } from '../src/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
+import { openTransaction } from './lock-table.ts'
 
 /** A partner's copy, kept as the guide tells: changes since, then removals since. */
 class Copy {
@@ -94,15 +95,13 @@ test('answers stop short of the oldest transaction still running', async () => {
   const token = await bank.token('users.read')
   const changed = async (since: string) => (await bank.call(`/users?updated_since=${since}`, { token })).body
   await addMember(bank.sql, TESTER, bank.communityId, { name: 'Before' })
-  const slow = await bank.sql.reserve()
-  await slow`begin`
-  const [late] = await slow<[{ id: number }]>`
+  const slow = await openTransaction(bank.sql)
+  const [late] = await slow.tx<[{ id: number }]>`
     insert into members (community_id, name) values (${bank.communityId}, 'Late') returning id`
   const quick = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Quick' })
   const during = await changed('2020-01-01T00:00:00Z')
   expect(during.data.map(({ name }: { name: string }) => name)).toEqual(['Before'])
-  await slow`commit`
-  slow.release()
+  await slow.commit()
   const after = await changed(during.meta.synced_until)
   expect(after.data.map(({ id }: { id: number }) => id)).toEqual([late.id, quick.id])
 })

@@ -1,5 +1,5 @@
 import type { AdminRole } from '../db/across-communities.ts'
-import type { Queries } from '../db/connect.ts'
+import { columnsAndValues, type Queries } from '../db/connect.ts'
 
 export interface CommunityAdminRow {
   id: number
@@ -30,7 +30,7 @@ export async function insertAdmin(
   sql: Queries,
   admin: { email: string; name: string; password_hash: string; password_one_time: boolean },
 ): Promise<number> {
-  const [row] = await sql<[{ id: number }]>`insert into admins ${sql(admin)} returning id`
+  const [row] = await sql<[{ id: number }]>`insert into admins ${columnsAndValues(admin)} returning id`
   return row.id
 }
 

@@ -4,7 +4,7 @@ import { connect, type Sql } from '../db/connect.ts'
 import { closeDueCommunities } from './close-due-periods.ts'
 
 const CLOSE_INTERVAL_MS = 60 * 60 * 1000
-const STOP_SECONDS = 1
+const STOP_MS = 1000
 
 export interface CloseJob {
   /** What it is in the middle of is undone, and left to another node or the next start. */
@@ -27,7 +27,7 @@ export function startCloseJob(databaseUrl: string, log: Logger): CloseJob {
       if (!isStopped) log.warn({ err: error }, 'aggregates could not be closed')
     } finally {
       open = undefined
-      await sql.end({ timeout: STOP_SECONDS })
+      await sql.end({ timeoutMs: STOP_MS })
     }
   }
 
@@ -37,7 +37,7 @@ export function startCloseJob(databaseUrl: string, log: Logger): CloseJob {
     async stop() {
       isStopped = true
       clearInterval(timer)
-      await open?.end({ timeout: STOP_SECONDS })
+      await open?.end({ timeoutMs: STOP_MS })
       await running
     },
   }

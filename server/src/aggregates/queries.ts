@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../db/connect.ts'
+import { Json, type Queries, type Transaction } from '../db/connect.ts'
 import type { Month, Published } from './published.ts'
 import type { Holdings } from './restate-stocks.ts'
 import type { Contributions } from './rule.ts'
@@ -35,7 +35,7 @@ export async function updateDocument(
   document: { body: string; published: Published; closedAt: Date },
 ): Promise<void> {
   await sql`
-    update aggregate_documents set body = ${document.body}, published = ${sql.json(document.published as never)},
+    update aggregate_documents set body = ${document.body}, published = ${new Json(document.published as never)},
       closed_at = ${document.closedAt.toISOString()}::timestamptz
     where community_id = ${communityId}`
 }

@@ -1,4 +1,4 @@
-import type { Queries } from '../db/connect.ts'
+import { Json, type Queries } from '../db/connect.ts'
 
 /** Who did it. */
 export interface Actor {
@@ -20,5 +20,5 @@ export async function recordAudit(sql: Queries, communityId: number, actor: Acto
   await sql`
     insert into audit_log (community_id, actor_kind, actor_id, actor_name, action, subject_kind, subject_id, detail)
     values (${communityId}, ${actor.kind}, ${actor.id ?? null}, ${actor.name}, ${entry.action}, ${entry.subject.kind},
-      ${entry.subject.id}, ${sql.json(entry.detail ?? {})})`
+      ${entry.subject.id}, ${new Json(entry.detail ?? {})})`
 }

@@ -34,7 +34,7 @@ export async function withDatabase<T>(config: Config, work: (sql: Sql, databaseU
   try {
     return await work(sql, url)
   } finally {
-    await sql.end({ timeout: 1 })
+    await sql.end({ timeoutMs: 1000 })
     await embedded?.close()
   }
 }

@@ -61,7 +61,7 @@ async function prepare(config: Config, databaseUrl: string, secretKey: string, l
     const demo = config.demo ? await makeDemo(sql) : undefined
     return { demo, setUp: config.role === 'worker' ? undefined : await offerSetUp(sql) }
   } finally {
-    await sql.end({ timeout: 1 })
+    await sql.end({ timeoutMs: 1000 })
   }
 }
 
@@ -76,7 +76,7 @@ async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: L
     await backup(sql, file, () => {})
     log.info({ file }, 'backed up before migrating')
   } finally {
-    await sql.end({ timeout: 1 })
+    await sql.end({ timeoutMs: 1000 })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../db/connect.ts'
+import { assignments, type Queries, type Transaction } from '../db/connect.ts'
 
 export interface SettingsRow {
   id: number
@@ -35,7 +35,7 @@ export type SettingsChange = Partial<
 
 export async function updateSettings(sql: Queries, communityId: number, change: SettingsChange): Promise<SettingsRow> {
   const [row] = await sql<[SettingsRow]>`
-    update communities set ${sql({ ...change, updated_at: new Date() })} where id = ${communityId}
+    update communities set ${assignments({ ...change, updated_at: new Date() })} where id = ${communityId}
     returning ${columns(sql)}`
   return row
 }

@@ -65,7 +65,7 @@ async function refuseTaken<T>(name: string | undefined, work: () => Promise<T>):
   try {
     return await work()
   } catch (error) {
-    if ((error as { constraint_name?: string }).constraint_name === 'categories_name_key') {
+    if ((error as { constraint?: string }).constraint === 'categories_name_key') {
       throw new Refusal(`There is a category ${name} already.`, { field: 'name' })
     }
     throw error

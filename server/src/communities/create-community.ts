@@ -27,7 +27,7 @@ export async function createCommunity(sql: Queries, actor: Actor, wish: NewCommu
       return community
     })
   } catch (error) {
-    if ((error as { constraint_name?: string }).constraint_name === 'communities_slug_key') {
+    if ((error as { constraint?: string }).constraint === 'communities_slug_key') {
       throw new Refusal(`There is a community ${slug} already.`)
     }
     throw error

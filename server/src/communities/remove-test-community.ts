@@ -1,7 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { inOrderOfReference, listTables, type Table } from '../db/catalogue.ts'
 import { announceAccessChange } from '../db/channel.ts'
-import { transaction, type Queries, type Sql } from '../db/connect.ts'
+import { identifier, type Queries, type Sql, transaction } from '../db/connect.ts'
 import { NotFound, Refusal } from '../refusal.ts'
 import { findCommunityById, lockCommunity, type KnownCommunity } from './test-queries.ts'
 
@@ -37,7 +37,7 @@ async function deleteRows(tx: Queries, communityId: number): Promise<void> {
   // Calls that are under way, a credit or a token, wait for these rows or are waited for: nothing slips in between.
   for (const table of ordered.filter((one) => isReferredTo(one, tables))) await lockRows(tx, table, communityId)
   for (const { name } of ordered.toReversed()) {
-    await tx`delete from ${tx(name)} where community_id = ${communityId}`
+    await tx`delete from ${identifier(name)} where community_id = ${communityId}`
   }
 }
 
@@ -55,7 +55,7 @@ async function lockWallets(tx: Queries, communityId: number): Promise<void> {
 
 async function lockRows(tx: Queries, { name, columns }: Table, communityId: number): Promise<void> {
   const order = columns.includes('id') ? 'id' : 'community_id'
-  await tx`select from ${tx(name)} where community_id = ${communityId} order by ${tx(order)} for update`
+  await tx`select from ${identifier(name)} where community_id = ${communityId} order by ${identifier(order)} for update`
 }
 
 /** Its own audit log is gone with it; the community it was made from keeps the record. */

@@ -1,6 +1,6 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import type { CommunityRow } from '../communities/queries.ts'
-import { transaction, type Sql, type Transaction } from '../db/connect.ts'
+import { identifier, type Sql, transaction, type Transaction } from '../db/connect.ts'
 import type { Progress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { restoreText } from './formulas.ts'
@@ -114,7 +114,7 @@ export async function importRows(
 }
 
 async function analyze(sql: Sql, { tables }: ImportKind): Promise<void> {
-  for (const table of tables) await sql`analyze ${sql(table)}`
+  for (const table of tables) await sql`analyze ${identifier(table)}`
 }
 
 async function makeStage(tx: Transaction): Promise<void> {
@@ -240,10 +240,10 @@ async function refuseRepeated(tx: Transaction): Promise<void> {
 
 async function match(tx: Transaction, communityId: number, { table }: ImportKind): Promise<void> {
   await tx`
-    update import_rows r set id = t.id from ${tx(table)} t
+    update import_rows r set id = t.id from ${identifier(table)} t
     where t.community_id = ${communityId} and t.external_id = r.external_id and r.stand_in_for is null`
   await tx`
-    update import_rows r set id = t.id from ${tx(table)} t
+    update import_rows r set id = t.id from ${identifier(table)} t
     where t.community_id = ${communityId} and t.id = r.stand_in_for`
 }
 

@@ -1,5 +1,5 @@
 import type { InHandPairs, Progress } from '../webhooks/in-hand.ts'
-import type { Queries } from './connect.ts'
+import { identifier, type Queries } from './connect.ts'
 
 /*
  * Every statement names one community, except those in this file and those on the global tables: installation,
@@ -222,7 +222,7 @@ export async function raisePrunedPositions(sql: Queries, table: string, before: 
   await sql`
     update event_heads h set pruned_position = e.position
     from (
-      select community_id, max(position) as position from ${sql(table)}
+      select community_id, max(position) as position from ${identifier(table)}
       where created_at < ${before} and position is not null group by community_id
     ) e
     where h.community_id = e.community_id and h.pruned_position < e.position`
@@ -230,7 +230,7 @@ export async function raisePrunedPositions(sql: Queries, table: string, before: 
 
 /** Whether some have not been put in order yet, so that nobody was told of them. */
 export async function hasUnorderedEvents(sql: Queries, table: string): Promise<boolean> {
-  const rows = await sql`select from ${sql(table)} where position is null limit 1`
+  const rows = await sql`select from ${identifier(table)} where position is null limit 1`
   return rows.length > 0
 }
 

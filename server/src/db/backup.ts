@@ -25,9 +25,9 @@ import {
   withoutTimeLimit,
   type Table,
 } from './catalogue.ts'
-import { begin, type Queries, type Sql } from './connect.ts'
-import { copyOut } from './copy-out.ts'
+import { begin, type Queries, type Sql, type Transaction } from './connect.ts'
 import { appliedMigrations, holdOffMigrations } from './migrate.ts'
+import { quoted } from './statement.ts'
 
 const CHUNK_BYTES = 64 * 1024
 /** How often the list of tables may change between reading and locking it. */
@@ -134,7 +134,7 @@ async function writeSnapshot(
   const snapshot = await inSnapshot(sql, async (tx, tables) => {
     const header = await readHeader(tx, options)
     const progress = countRows(tables, onProgress)
-    const text = backupText(sql, tx, header, tables, progress)
+    const text = backupText(tx, header, tables, progress)
     await pipeline(text, createGzip({ chunkSize: CHUNK_BYTES }), (chunks) => writeAll(out, chunks), {
       ...(options.signal && { signal: options.signal }),
     })
@@ -154,7 +154,7 @@ async function writeAll(out: Output, chunks: AsyncIterable<Buffer>): Promise<voi
  * Runs a function in one transaction that sees one moment. All tables are locked before that moment is chosen: a table
  * that a migration rewrites afterwards would look empty from it. LOCK chooses no moment, the first SELECT does.
  */
-async function inSnapshot<T>(sql: Sql, run: (tx: Queries, tables: Table[]) => Promise<T>): Promise<T> {
+async function inSnapshot<T>(sql: Sql, run: (tx: Transaction, tables: Table[]) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     await refuseUnknown(sql)
     const before = await listTables(sql)
@@ -225,8 +225,7 @@ function countRows(tables: Table[], onProgress: (progress: Progress) => void): R
 }
 
 async function* backupText(
-  sql: Sql,
-  tx: Queries,
+  tx: Transaction,
   header: BackupHeader,
   tables: Table[],
   progress: RowCount,
@@ -235,7 +234,9 @@ async function* backupText(
   for (const { name, columns, partitions } of tables) {
     progress.add(name, 0)
     yield line({ table: name, columns, partitions } satisfies TableEntry)
-    for await (const rows of copyOut(sql, tx, name, columns)) {
+    for await (const rows of tx.copyOut(
+      `copy (select ${columns.map(quoted).join(', ')} from ${publicName(name)}) to stdout`,
+    )) {
       progress.add(name, countLines(rows))
       yield rows
     }

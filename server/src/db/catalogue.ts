@@ -1,5 +1,6 @@
 import type { Partition, SequenceEntry } from './backup-format.ts'
 import type { Queries } from './connect.ts'
+import { quoted } from './statement.ts'
 
 export interface Table {
   name: string
@@ -91,10 +92,6 @@ export async function lastValue(sql: Queries, sequence: string): Promise<string>
 
 export function publicName(name: string): string {
   return `public.${quoted(name)}`
-}
-
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 /** The text of a value depends on these, and a role or a database may carry others. */

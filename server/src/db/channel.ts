@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Queries, Sql } from './connect.ts'
+import type { Listener } from './listener.ts'
 
 const CHANNEL = 'hourbank_access'
 const ECHO_INTERVAL_MS = 400
@@ -19,12 +20,11 @@ export interface AccessChannel {
    * that swallows LISTEN) nothing is.
    */
   isTrusted(): boolean
-  close(): Promise<void>
+  close(): void
 }
 
 export interface AccessChannelOptions {
-  /** A direct connection; it may be another address than that of the pool. */
-  listening: Sql
+  listener: Listener
   /** The pool through which changes are announced. */
   announcing: Sql
   onChange: (change: AccessChange) => void
@@ -61,12 +61,11 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
     heardUntilMs = Number(sentAtMs)
   }
 
-  // Resolves only when the first LISTEN succeeded; the driver goes on trying, and listens again after each reconnect.
-  const listening = options.listening.listen(CHANNEL, hear, () => {
+  function distrust(): void {
     heardUntilMs = -Infinity
     options.onGap()
-  })
-  listening.catch(() => {})
+  }
+  options.listener.listen(CHANNEL, { onMessage: hear, onListening: distrust, onLost: distrust })
 
   let timer: NodeJS.Timeout | undefined
   async function echo(): Promise<void> {
@@ -82,11 +81,10 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
 
   return {
     isTrusted,
-    async close() {
+    close() {
       closing = true
       clearTimeout(timer)
       heardUntilMs = -Infinity
-      await options.listening.end({ timeout: 1 })
     },
   }
 }

@@ -42,7 +42,7 @@ export async function applyMigrations(tx: Queries, options: MigrateOptions = {})
   const missing = files.filter((name) => !applied.includes(name) && wanted(name))
   if (missing.length > 0 && applied.length > 0) await options.beforeChange?.()
   for (const name of missing) {
-    await tx.unsafe(await readFile(new URL(`${name}.sql`, directory), 'utf8')).simple()
+    await tx.unsafe(await readFile(new URL(`${name}.sql`, directory), 'utf8'))
     await tx`insert into schema_migrations (name) values (${name})`
   }
   return missing

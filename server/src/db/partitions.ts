@@ -1,4 +1,4 @@
-import { transaction, type Queries, type Sql, type Transaction } from './connect.ts'
+import { identifier, type Queries, type Sql, transaction, type Transaction } from './connect.ts'
 
 export const PARTITIONED_TABLES = ['call_groups', 'events', 'attempts'] as const
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
@@ -95,7 +95,7 @@ export async function dropPartition(tx: Transaction, name: string): Promise<bool
   try {
     await tx.savepoint(async (inner) => {
       await limitLockWait(inner)
-      await inner`drop table if exists ${inner(name)}`
+      await inner`drop table if exists ${identifier(name)}`
     })
     return true
   } catch (error) {

@@ -29,7 +29,7 @@ const BATCHES_MAX = 1000
 const PRUNE_INTERVAL_MS = 60 * 60 * 1000
 /** A start has better things to do. */
 const FIRST_RUN_MS = 60_000
-const STOP_SECONDS = 1
+const STOP_MS = 1000
 
 export interface PruneOptions {
   callLogDays: number
@@ -126,7 +126,7 @@ export function startPruneJob(databaseUrl: string, callLogDays: number, log: Log
       if (!isStopped) log.warn({ err: error }, 'old rows could not be pruned; the next run tries again')
     } finally {
       open = undefined
-      await sql.end({ timeout: STOP_SECONDS })
+      await sql.end({ timeoutMs: STOP_MS })
     }
   }
 
@@ -137,7 +137,7 @@ export function startPruneJob(databaseUrl: string, callLogDays: number, log: Log
       isStopped = true
       clearTimeout(first)
       clearInterval(timer)
-      await open?.end({ timeout: STOP_SECONDS })
+      await open?.end({ timeoutMs: STOP_MS })
       await running
     },
   }

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { pipeline, type Writable } from 'node:stream'
+import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Value } from 'typebox/value'
 import {
@@ -12,7 +12,7 @@ import {
   SequenceEntry,
   TableEntry,
 } from './backup-format.ts'
-import { fixSettings, lastValue, listSequences, listTables, publicName, quoted, withoutTimeLimit } from './catalogue.ts'
+import { fixSettings, lastValue, listSequences, listTables, publicName, withoutTimeLimit } from './catalogue.ts'
 import type { Progress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { begin, type Queries, type Sql, type Transaction } from './connect.ts'
@@ -27,6 +27,7 @@ import {
   type BackupText,
 } from './read-backup.ts'
 import { applyMigrations, lockMigrations, migrationNames } from './migrate.ts'
+import { quoted } from './statement.ts'
 
 /**
  * Ids handed out after the backup was made may live on elsewhere, in partners' books and in delivered events. So that
@@ -184,7 +185,7 @@ interface Filled {
   skipped: string[]
 }
 
-async function fillTables(tx: Queries, tables: string[], work: Work): Promise<Filled> {
+async function fillTables(tx: Transaction, tables: string[], work: Work): Promise<Filled> {
   const { file, text, options } = work
   const here = await listSequences(tx)
   const filled: Filled = { rowsByTable: new Map(), sequences: new Map(), skipped: [] }
@@ -203,7 +204,7 @@ async function fillTables(tx: Queries, tables: string[], work: Work): Promise<Fi
       const known = tables.includes(entry.table)
       if (!known) skip(`the table ${entry.table}`)
       if (known) await makePartitions(tx, entry, file)
-      const rows = known ? await copyIn(tx, entry, work) : await passOver(entry, work)
+      const rows = known ? await copyRows(tx, entry, work) : await passOver(entry, work)
       found.set(entry.table, rows)
       if (known) filled.rowsByTable.set(entry.table, rows)
     } else if (Value.Check(SequenceEntry, entry)) {
@@ -246,53 +247,21 @@ async function makePartitions(tx: Queries, { table, partitions }: TableEntry, fi
   }
 }
 
-async function copyIn(tx: Queries, { table, columns }: TableEntry, work: Work): Promise<number> {
-  const query = tx.unsafe(`copy ${publicName(table)} (${columns.map(quoted).join(', ')}) from stdin`)
-  const failure = failureOf(query)
-  const into = await query.writable()
-  into.on('error', failure.note)
+async function copyRows(tx: Transaction, { table, columns }: TableEntry, work: Work): Promise<number> {
   let rows = 0
-  try {
+  async function* counted(): AsyncGenerator<Buffer> {
     for await (const chunk of work.text.rows()) {
       rows += countLines(chunk)
-      await write(into, chunk)
+      yield chunk
       work.report(table)
     }
-    // The driver's stream sends CopyFail even after a good end. The server ignores that, but TCP (Nagle) then holds the
-    // next statement back for 40 ms: a second for two dozen small tables.
-    Object.assign(into, { _destroy: (error: Error | null, closed: (error?: Error | null) => void) => closed(error) })
-    into.end()
-    // The driver does not tell when a COPY fails after its last row was sent; but then this query fails.
-    await tx`select 1`
+  }
+  try {
+    await tx.copyIn(`copy ${publicName(table)} (${columns.map(quoted).join(', ')}) from stdin`, counted())
   } catch (error) {
-    const reason = failure.noted() ?? error
-    // Tells the server that no more rows come; without that the driver cannot send the ROLLBACK.
-    into.destroy(reason as Error)
-    throw explained(reason, table, work.file)
+    throw explained(error, table, work.file)
   }
   return rows
-}
-
-/**
- * The driver settles a COPY's promise when the stream opens, and drops a failure that comes later
- * (porsager/postgres#1173). It still passes through `reject`, which is where it is caught here.
- */
-function failureOf(query: object) {
-  const driverQuery = query as { reject(error: unknown): void }
-  const reject = driverQuery.reject
-  let noted: unknown
-  const note = (error: unknown): void => void (noted ??= error)
-  driverQuery.reject = (error) => {
-    note(error)
-    reject(error)
-  }
-  return { note, noted: () => noted }
-}
-
-function write(into: Writable, chunk: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    into.write(chunk, (error) => (error ? reject(error) : resolve()))
-  })
 }
 
 /** Rows or columns that do not fit. Says where, but not what: PostgreSQL's message may quote a value, its context the row. */

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream'
 import type { Transaction } from '../db/connect.ts'
 
 const CHUNK_LENGTH = 64 * 1024
@@ -13,33 +12,23 @@ export async function copyRows(
   rows: Iterable<CopyValue[]>,
   onRows: (count: number) => void,
 ): Promise<void> {
-  const into = await tx.unsafe(`copy ${table} (${columns.join(', ')}) from stdin`).writable()
-  // Told by the statement that follows.
-  into.on('error', () => {})
+  await tx.copyIn(`copy ${table} (${columns.join(', ')}) from stdin`, copyText(rows, onRows))
+}
+
+async function* copyText(rows: Iterable<CopyValue[]>, onRows: (count: number) => void): AsyncGenerator<string> {
   let text = ''
   let waiting = 0
   for (const row of rows) {
     text += `${row.map(copyField).join('\t')}\n`
     waiting++
     if (text.length < CHUNK_LENGTH) continue
-    await write(into, text)
+    yield text
     onRows(waiting)
     text = ''
     waiting = 0
   }
-  await write(into, text)
+  yield text
   onRows(waiting)
-  // The driver's stream sends CopyFail even after a good end; the server ignores it, but the next statement then waits.
-  Object.assign(into, { _destroy: (error: Error | null, closed: (error?: Error | null) => void) => closed(error) })
-  into.end()
-  // The driver does not tell when a COPY fails after its last row was sent; but then this fails.
-  await tx`select 1`
-}
-
-function write(into: Writable, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    into.write(text, (error) => (error ? reject(error) : resolve()))
-  })
 }
 
 const ESCAPED: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }

@@ -1,7 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import type { CommunityRow } from '../communities/queries.ts'
 import type { Progress } from '../progress.ts'
-import type { Transaction } from '../db/connect.ts'
+import { identifier, type Transaction } from '../db/connect.ts'
 import { copyRows, type CopyValue } from './copy-rows.ts'
 import { planTown, type Town, type TownTransfer } from './town.ts'
 
@@ -89,7 +89,7 @@ async function reserveIds(tx: Transaction, counts: FirstIds): Promise<FirstIds> 
     // Others may draw from it meanwhile, for other communities: it never goes back.
     await tx`
       select setval(${sequence}::regclass, greatest(${row.first + Math.max(counts[table], 1) - 1}, last_value))
-      from ${tx(sequence)}`
+      from ${identifier(sequence)}`
   }
   return first
 }

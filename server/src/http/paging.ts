@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
-import type { Queries } from '../db/connect.ts'
+import { identifier, type Queries } from '../db/connect.ts'
 import { ApiError } from './errors.ts'
 import { isTime } from './times.ts'
 import { invalidField } from './validation.ts'
@@ -113,9 +113,9 @@ export function afterId(sql: Queries, after: Place | undefined) {
 /** By this column: since then, and up to the horizon. */
 export function changedSince(sql: Queries, column: string, { since, after, horizon }: ListRequest) {
   const start = after
-    ? sql`(${sql(column)}, id) > (${unseenTime(sql, after.at!)}, ${unseen(sql, after.id)})`
-    : sql`${sql(column)} >= ${unseenTime(sql, since!)}`
-  return sql`${start} and ${sql(column)} < ${unseenTime(sql, horizon!)}`
+    ? sql`(${identifier(column)}, id) > (${unseenTime(sql, after.at!)}, ${unseen(sql, after.id)})`
+    : sql`${identifier(column)} >= ${unseenTime(sql, since!)}`
+  return sql`${start} and ${identifier(column)} < ${unseenTime(sql, horizon!)}`
 }
 
 /** One row more than the limit tells whether there are more. */
@@ -164,8 +164,8 @@ export function describePage<Id extends number | string = number>(
 }
 
 /** A page whose rows the database has written as JSON. */
-export function pageBytes(json: Buffer, meta: Static<typeof PageMeta>): Buffer {
-  return Buffer.concat([Buffer.from('{"data":['), json, Buffer.from(`],"meta":${JSON.stringify(meta)}}`)])
+export function pageText(json: string, meta: Static<typeof PageMeta>): string {
+  return `{"data":[${json}],"meta":${JSON.stringify(meta)}}`
 }
 
 async function syncHorizon(sql: Queries): Promise<string> {

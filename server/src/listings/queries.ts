@@ -1,4 +1,4 @@
-import type { Queries } from '../db/connect.ts'
+import { assignments, columnsAndValues, type Queries } from '../db/connect.ts'
 import { afterId, changedSince, limitRows, type ListRequest } from '../http/paging.ts'
 
 /** A listing as partners see it. */
@@ -137,7 +137,7 @@ export async function insertListing(
   listing: NewListing & { visible: boolean },
 ): Promise<ListingRecord> {
   const [row] = await sql<[ListingRecord]>`
-    insert into listings ${sql({ community_id: communityId, ...listing })} returning ${recordColumns(sql)}`
+    insert into listings ${columnsAndValues({ community_id: communityId, ...listing })} returning ${recordColumns(sql)}`
   return row
 }
 
@@ -164,7 +164,7 @@ export async function updateListing(
   change: Partial<Omit<ListingRecord, 'id' | 'created_at' | 'updated_at' | 'version'>>,
 ): Promise<ListingRecord> {
   const [row] = await sql<[ListingRecord]>`
-    update listings set ${sql({ ...change })}, version = version + 1, updated_at = clock_timestamp()
+    update listings set ${assignments({ ...change })}, version = version + 1, updated_at = clock_timestamp()
     where community_id = ${communityId} and id = ${id} returning ${recordColumns(sql)}`
   return row
 }

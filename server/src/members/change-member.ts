@@ -60,7 +60,7 @@ async function unlessTaken<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    const { code, constraint_name: name } = error as { code?: string; constraint_name?: string }
+    const { code, constraint: name } = error as { code?: string; constraint?: string }
     if (code !== UNIQUE_VIOLATION || name !== 'members_external_id_key') throw error
     throw new Refusal('Another member has this external id already.', { field: 'external_id', cause: error })
   }

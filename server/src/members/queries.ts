@@ -1,4 +1,4 @@
-import type { Queries } from '../db/connect.ts'
+import { assignments, columnsAndValues, type Fragment, type Queries } from '../db/connect.ts'
 import { afterId, changedSince, limitRows, type ListRequest } from '../http/paging.ts'
 
 /** A member as partners see it. */
@@ -17,7 +17,7 @@ const columns = (sql: Queries) => sql`id, name, email, status, payment_reference
 /** A page as it goes out. */
 export interface MemberPage {
   /** Members as JSON, with commas between them. */
-  json: Buffer
+  json: string
   ids: number[]
   hasMore: boolean
   /** When the last of them was changed, if there are more. */
@@ -40,26 +40,25 @@ export async function listMembers(
   const filter = paymentReference === undefined ? sql`` : sql`and payment_reference = ${paymentReference}`
   const [place, order] =
     since === undefined ? [afterId(sql, after), sql`id`] : [changedSince(sql, 'updated_at', list), sql`updated_at, id`]
-  const [row] = await sql`
-    select string_agg(json, ',') filter (where n <= ${limit}), string_agg(id::text, ','),
-      ${jsonTime(sql, sql`max(updated_at) filter (where n = ${limit})`)}
+  const [row] = await sql<[{ json: string | null; ids: string | null; last_updated_at: string | null }]>`
+    select string_agg(json, ',') filter (where n <= ${limit}) as json, string_agg(id::text, ',') as ids,
+      max(updated_at) filter (where n = ${limit}) as last_updated_at
     from (
       select id, updated_at, row_number() over (order by ${order}) as n, ${memberJson(sql, withEmail)} as json
       from members where community_id = ${communityId} and visible and ${place} ${filter}
       order by ${order} ${limitRows(sql, limit)}
-    ) page`.raw()
-  const [json, ids, lastUpdatedAt] = row as (Buffer | null)[]
-  const found = ids ? ids.toString().split(',').map(Number) : []
+    ) page`
+  const found = row.ids ? row.ids.split(',').map(Number) : []
   return {
-    json: json ?? Buffer.alloc(0),
+    json: row.json ?? '',
     ids: found.slice(0, limit),
     hasMore: found.length > limit,
-    lastUpdatedAt: lastUpdatedAt ? JSON.parse(lastUpdatedAt.toString()) : undefined,
+    lastUpdatedAt: row.last_updated_at ?? undefined,
   }
 }
 
 /** As the driver gives times everywhere else. */
-function jsonTime(sql: Queries, time: ReturnType<Queries>) {
+function jsonTime(sql: Queries, time: Fragment) {
   return sql`replace(to_json(${time})::text, '+00:00', 'Z')`
 }
 
@@ -124,7 +123,7 @@ export interface NewMember {
 export async function insertMember(sql: Queries, communityId: number, member: NewMember): Promise<MemberRecord> {
   const [row] = await sql<[MemberRecord]>`
     with made as (
-      insert into members ${sql({ community_id: communityId, ...member })} returning *
+      insert into members ${columnsAndValues({ community_id: communityId, ...member })} returning *
     ), wallet as (
       insert into accounts (community_id, kind, member_id) select community_id, 'member', id from made
     )
@@ -152,7 +151,7 @@ export async function updateMember(
 ): Promise<MemberRecord> {
   const [row] = await sql<[MemberRecord]>`
     with changed as (
-      update members set ${sql({ ...change })}, version = version + 1, updated_at = clock_timestamp(),
+      update members set ${assignments({ ...change })}, version = version + 1, updated_at = clock_timestamp(),
         left_at = case ${change.status ?? null}::text when 'inactive' then now() when 'active' then null else left_at end
       where community_id = ${communityId} and id = ${id} returning *
     ), wallet as (

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Deps } from '../http/deps.ts'
 import { ApiError } from '../http/errors.ts'
 import { IdParameter, parseId } from '../http/ids.ts'
-import { PageMeta, PageQuery, UpdatedSince, describePage, pageBytes, readListRequest } from '../http/paging.ts'
+import { PageMeta, PageQuery, UpdatedSince, describePage, pageText, readListRequest } from '../http/paging.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
 import { emailReadRecorder } from './record-email-reads.ts'
 import { memberFinder } from './find-member.ts'
@@ -45,7 +45,7 @@ export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
       if (withEmail) await recordEmailRead(request.caller, request.id, ids)
       const last = { id: ids.at(-1)!, ...(since !== undefined && { at: lastUpdatedAt! }) }
       const meta = describePage(list, hasMore, hasMore ? last : undefined, request, reply, config.publicUrl)
-      return reply.type('application/json; charset=utf-8').send(pageBytes(json, meta) as never)
+      return reply.type('application/json; charset=utf-8').send(pageText(json, meta) as never)
     },
   })
 

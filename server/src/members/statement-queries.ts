@@ -1,4 +1,4 @@
-import type { Queries } from '../db/connect.ts'
+import { identifier, type Queries } from '../db/connect.ts'
 import type { ListRequest } from '../http/paging.ts'
 
 export interface StatementTransfer {
@@ -36,10 +36,10 @@ export async function listStatement(
   period: Period,
 ): Promise<StatementTransfer[]> {
   const side = (own: 'debit' | 'credit', other: 'debit' | 'credit', sign: 1 | -1) => sql`
-    select t.id, t.kind, t.amount * ${sign}::int8 as change, t.${sql(`${own}_balance_after`)} as balance_after, t.occurred_on, t.created_at,
-      t.${sql(`${other}_account_id`)} as other_account_id, t.listing_id, t.reverses_id
+    select t.id, t.kind, t.amount * ${sign}::int8 as change, t.${identifier(`${own}_balance_after`)} as balance_after, t.occurred_on, t.created_at,
+      t.${identifier(`${other}_account_id`)} as other_account_id, t.listing_id, t.reverses_id
     from transfers t
-    where t.community_id = ${communityId} and t.${sql(`${own}_account_id`)} = (
+    where t.community_id = ${communityId} and t.${identifier(`${own}_account_id`)} = (
         select id from accounts where community_id = ${communityId} and member_id = ${memberId})
       ${after ? sql`and t.id < ${after.id}` : sql``} ${within(sql, period)}
     order by t.id desc limit ${limit + 1}`

@@ -1,4 +1,4 @@
-import type { Queries } from '../db/connect.ts'
+import { assignments, columnsAndValues, type Queries } from '../db/connect.ts'
 import type { Scope } from '../http/scopes.ts'
 
 export interface PartnerRow {
@@ -48,7 +48,7 @@ export async function insertPartner(
 ): Promise<PartnerRow> {
   const [row] = await sql<[PartnerRow]>`
     with made as (
-      insert into partners ${sql({ community_id: communityId, ...partner })} returning *
+      insert into partners ${columnsAndValues({ community_id: communityId, ...partner })} returning *
     ), account as (
       insert into accounts (community_id, kind, partner_id) select community_id, 'partner', id from made
     )
@@ -80,7 +80,7 @@ export async function updatePartner(
   change: Partial<PartnerProperties>,
 ): Promise<void> {
   await sql`
-    update partners set ${sql({ ...change, updated_at: new Date() })}
+    update partners set ${assignments({ ...change, updated_at: new Date() })}
     where community_id = ${communityId} and id = ${partnerId}`
 }
 
@@ -97,7 +97,7 @@ export async function insertClient(
   },
 ): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
-    insert into clients ${sql({ community_id: communityId, ...client })} returning id`
+    insert into clients ${columnsAndValues({ community_id: communityId, ...client })} returning id`
   return row.id
 }
 

@@ -1,4 +1,4 @@
-import type { Queries } from '../db/connect.ts'
+import { columnsAndValues, type Fragment, type Queries } from '../db/connect.ts'
 import { afterId, limitRows, type ListRequest } from '../http/paging.ts'
 import type { CreditFields } from './insert-credits.ts'
 
@@ -70,7 +70,7 @@ export async function findCredit(
 }
 
 /** Chosen first, then one look into an index for each: joined at will, all transfers up to the last one were read. */
-function describe<Row extends CreditFields>(sql: Queries, communityId: number, chosen: ReturnType<Queries>) {
+function describe<Row extends CreditFields>(sql: Queries, communityId: number, chosen: Fragment) {
   return sql<Row[]>`
     select c.id, c.member_id, c.amount, c.reference, n.note, c.settled_on, t.credit_balance_after as balance_after,
       c.created_at, r.created_at as reversed_at, c.transfer_id
@@ -132,7 +132,7 @@ export async function insertReversal(
   },
 ): Promise<ReversalRow> {
   const [row] = await sql<[ReversalRow]>`
-    insert into credit_reversals ${sql({ community_id: communityId, ...reversal })}
+    insert into credit_reversals ${columnsAndValues({ community_id: communityId, ...reversal })}
     returning reversal_reference, credit_id, reason, created_at`
   return row
 }

@@ -1,6 +1,6 @@
 import type { Actor } from '../audit/record.ts'
 import { recordAudits } from '../audit/record-many.ts'
-import { transaction, type Queries, type Sql } from '../db/connect.ts'
+import { type Fragment, type Queries, type Sql, transaction } from '../db/connect.ts'
 
 const WORKER: Actor = { kind: 'system', name: 'deliveries' }
 
@@ -134,7 +134,7 @@ async function disable(
   communityId: number,
   reason: string,
   now: Date,
-  which: (tx: Queries) => ReturnType<Queries>,
+  which: (tx: Queries) => Fragment,
 ): Promise<number[]> {
   return transaction(sql, async (tx) => {
     const rows = await tx<{ id: number }[]>`

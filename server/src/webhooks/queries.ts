@@ -1,4 +1,4 @@
-import { transaction, type Queries } from '../db/connect.ts'
+import { assignments, columnsAndValues, Json, type Queries, transaction } from '../db/connect.ts'
 import { asksFor } from '../events/asks-for.ts'
 import type { ListRequest } from '../http/paging.ts'
 import type { Delivery, Subscription } from './schema.ts'
@@ -21,7 +21,7 @@ export async function insertSubscription(
   subscription: { partner_id: number; client_id: number; event_types: string[]; target_url: string; secret: Buffer },
 ): Promise<Subscription> {
   const [row] = await sql<[Subscription]>`
-    insert into subscriptions ${sql({ community_id: communityId, ...subscription })} returning ${columns(sql)}`
+    insert into subscriptions ${columnsAndValues({ community_id: communityId, ...subscription })} returning ${columns(sql)}`
   return row
 }
 
@@ -62,7 +62,7 @@ export async function updateSubscription(
   }: { event_types?: string[]; target_url?: string; status?: 'active' | 'paused'; reason?: string | null },
 ): Promise<Subscription | undefined> {
   const [row] = await sql<Subscription[]>`
-    update subscriptions set ${sql({ ...change, updated_at: new Date() })}, set_going_at = clock_timestamp()
+    update subscriptions set ${assignments({ ...change, updated_at: new Date() })}, set_going_at = clock_timestamp()
       ${
         status === undefined
           ? sql``
@@ -115,7 +115,7 @@ export async function insertTestEvent(sql: Queries, communityId: number, subscri
     await setGoing(tx, communityId, subscriptionId)
     const [row] = await tx<[{ uuid: string }]>`
       insert into events (community_id, type, subscription_id, data)
-      values (${communityId}, 'webhook.test', ${subscriptionId}, ${tx.json({ subscription_id: subscriptionId })})
+      values (${communityId}, 'webhook.test', ${subscriptionId}, ${new Json({ subscription_id: subscriptionId })})
       returning uuid`
     return row.uuid
   })

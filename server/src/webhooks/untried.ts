@@ -1,4 +1,4 @@
-import { transaction, type Queries } from '../db/connect.ts'
+import { identifier, type Queries, transaction } from '../db/connect.ts'
 import { asksFor } from '../events/asks-for.ts'
 
 /** Who lists deliveries is shown so many that wait for their first attempt, the oldest. */
@@ -21,10 +21,10 @@ export function isUntried(sql: Queries, communityId: number) {
 
 /** The oldest of them, by the cursor of that name. */
 export function untriedEvents(sql: Queries, communityId: number, cursor: string, eventsMax = EVENTS_MAX) {
-  const done = sql(`${cursor}.done_position`)
+  const done = identifier(`${cursor}.done_position`)
   return sql`
     events e where e.community_id = ${communityId} and e.position > ${done}
-      and e.position <= least(${sql(`${cursor}.wanted_position`)}, ${done} + ${eventsMax})
+      and e.position <= least(${identifier(`${cursor}.wanted_position`)}, ${done} + ${eventsMax})
       and ${isUntried(sql, communityId)}`
 }
 

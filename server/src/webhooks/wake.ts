@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { notifyOtherWorkers } from '../db/across-communities.ts'
 import type { Sql } from '../db/connect.ts'
+import type { Listener } from '../db/listener.ts'
 
 const CHANNEL = 'hourbank_deliveries'
 /** Announced this often at most: committing a NOTIFY takes a lock that all of a server's databases share. */
@@ -26,8 +27,7 @@ function announceNowAndThen(log: Logger, announce: () => PromiseLike<unknown>): 
   }
 }
 
-export function hearDeliveries(listening: Sql, look: () => void): void {
-  listening.listen(CHANNEL, look).catch(() => {
-    // The driver goes on trying; meanwhile the worker polls.
-  })
+/** Messages missed while the connection is lost do no harm: the worker polls as well. */
+export function hearDeliveries(listener: Listener, look: () => void): void {
+  listener.listen(CHANNEL, { onMessage: look })
 }

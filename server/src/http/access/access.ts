@@ -1,6 +1,7 @@
 import { openAccessChannel, type AccessChange } from '../../db/channel.ts'
 import { coalesce, type CoalesceLimits } from '../../db/coalesce.ts'
 import type { Sql } from '../../db/connect.ts'
+import type { Listener } from '../../db/listener.ts'
 import { parseNetwork, type Network } from '../networks.ts'
 import { commonScopes, type Scope } from '../scopes.ts'
 import { communityOfClientId, communityOfToken, hashSecret, hashToken, sameHash } from '../secrets.ts'
@@ -56,7 +57,7 @@ export interface Access {
   /** What else is kept of communities until a change is announced. */
   communityMemory<T>(): CommunityMemory<T>
   isCacheTrusted(): boolean
-  close(): Promise<void>
+  close(): void
 }
 
 /** One thing of each community, read anew after every announced change. */
@@ -81,7 +82,7 @@ interface CachedClient {
  * Answers who calls, from memory while the channel proves that memory is up to date, else from the database.
  * Only live tokens and active clients are remembered.
  */
-export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
+export function openAccess(sql: Sql, listener: Listener, announcing: Sql): Access {
   const tokens = new Map<string, CachedToken>()
   const hashByToken = new Map<string, string>()
   const clients = new Map<string, CachedClient>()
@@ -103,7 +104,7 @@ export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
   }
 
   const channel = openAccessChannel({
-    listening,
+    listener,
     announcing,
     onChange: forget,
     onGap() {
@@ -192,7 +193,7 @@ export function openAccess(sql: Sql, listening: Sql, announcing: Sql): Access {
       }
     },
     forget,
-    onChange: (listener) => void listeners.push(listener),
+    onChange: (tell) => void listeners.push(tell),
     isCacheTrusted: channel.isTrusted,
     close: channel.close,
   }
