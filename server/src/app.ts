@@ -49,7 +49,7 @@ export interface Timeouts {
   readonly requestMs: number
 }
 
-const TIMEOUTS: Timeouts = { handlerMs: 10_000, requestMs: 30_000 }
+export const TIMEOUTS: Timeouts = { handlerMs: 10_000, requestMs: 30_000 }
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 /** Node looks for requests that are late this often, and by default only every 30 seconds. */
 const LATENESS_CHECKS_PER_TIMEOUT = 10

@@ -15,6 +15,7 @@ export async function apiDescription(): Promise<object> {
     log: createLog('silent'),
     sql,
     longSql: sql,
+    files: { run: unused, end: unused },
     epoch: unused,
     access: {
       recallToken: unused,

@@ -2,7 +2,7 @@ import { setInterval } from 'node:timers'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { startCloseJob } from './aggregates/close-job.ts'
-import { buildApp, type Timeouts } from './app.ts'
+import { buildApp, TIMEOUTS, type Timeouts } from './app.ts'
 import type { Config } from './config.ts'
 import { connect } from './db/connect.ts'
 import { epochReader } from './db/epoch.ts'
@@ -12,21 +12,31 @@ import { startPruneJob } from './db/prune.ts'
 import { openAccess, type Access } from './http/access/access.ts'
 import { openCallLog } from './http/call-log.ts'
 import { openCounters } from './http/counters.ts'
+import { openFileWork } from './http/file-work.ts'
 import { idleConnectionCloser } from './http/idle-connections.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createRateLimits } from './http/rate-limit.ts'
 import { createSecretBox, type SecretBox } from './http/secret-box.ts'
 import { createSignInLimits } from './http/sign-in-limits.ts'
+import { LONG_WORK_MS } from './http/time-limit.ts'
 import { resolveBySystem } from './webhooks/addresses.ts'
 import { createSender, type Sender } from './webhooks/send.ts'
 import { deliveryAnnouncer, hearDeliveries } from './webhooks/wake.ts'
 import { startDeliveryWorker, type DeliveryWorker } from './webhooks/worker.ts'
+import { throttle } from './throttle.ts'
 import { within } from './within.ts'
 
 const REQUEST_CONNECTIONS_MAX = 10
 const BACKGROUND_CONNECTIONS_MAX = 2
 const DELIVERY_CONNECTIONS_MAX = 4
 const LONG_WORK_CONNECTIONS_MAX = 2
+/** Nobody waits for these, but a connection that went silent must end. */
+const BACKGROUND_TIME_LIMIT_MS = 30_000
+/**
+ * Under a stream of credits the fan-out runs this often instead of after each: at one connection that halved the CPU of a
+ * credit. A single credit is still fanned out at once.
+ */
+const WAKE_INTERVAL_MS = 50
 const SHUTDOWN_MS = 10_000
 const IDLE_CHECK_INTERVAL_MS = 50
 const PARTITION_INTERVAL_MS = 24 * 60 * 60 * 1000
@@ -51,11 +61,25 @@ export interface ServingNode {
 }
 
 export async function startNode(options: NodeOptions): Promise<ServingNode> {
-  const { config, databaseUrl, log, onStatement, timeouts } = options
-  const sql = connect(databaseUrl, { connectionsMax: REQUEST_CONNECTIONS_MAX, name: 'requests', onStatement })
+  const { config, databaseUrl, log, onStatement, timeouts = TIMEOUTS } = options
+  const sql = connect(databaseUrl, {
+    connectionsMax: REQUEST_CONNECTIONS_MAX,
+    name: 'requests',
+    timeLimitMs: timeouts.handlerMs,
+    onStatement,
+  })
   // Apart, so that a request never queues behind the call log.
-  const background = connect(databaseUrl, { connectionsMax: BACKGROUND_CONNECTIONS_MAX, name: 'background' })
-  const longSql = connect(databaseUrl, { connectionsMax: LONG_WORK_CONNECTIONS_MAX, name: 'long work' })
+  const background = connect(databaseUrl, {
+    connectionsMax: BACKGROUND_CONNECTIONS_MAX,
+    name: 'background',
+    timeLimitMs: BACKGROUND_TIME_LIMIT_MS,
+  })
+  const longSql = connect(databaseUrl, {
+    connectionsMax: LONG_WORK_CONNECTIONS_MAX,
+    name: 'long work',
+    timeLimitMs: LONG_WORK_MS,
+  })
+  const files = openFileWork(databaseUrl)
   const listener = openListener(config.listenUrl ?? databaseUrl)
   const metrics = createMetrics()
   const counters = openCounters(config.redisUrl, (error) =>
@@ -68,12 +92,15 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const box = createSecretBox(options.secretKey, config.previousSecretKey)
   const deliveries =
     config.role === 'api' ? undefined : startDeliveries({ ...options, box, listener, access, sender: options.sender })
-  const wakeDeliveries = deliveries ? () => deliveries.wake() : deliveryAnnouncer(background, log)
+  const wakeDeliveries = deliveries
+    ? throttle(WAKE_INTERVAL_MS, () => deliveries.wake())
+    : deliveryAnnouncer(background, log)
   const deps = {
     config,
     log,
     sql,
     longSql,
+    files,
     epoch: epochReader(sql),
     access,
     rateLimits,
@@ -105,7 +132,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     access.close()
     listener.close()
     counters.close()
-    const pools = [sql, longSql, background].map((pool) => pool.end({ timeoutMs: 1000 }))
+    const pools = [sql, longSql, files, background].map((pool) => pool.end({ timeoutMs: 1000 }))
     await Promise.all([...pools, closeJob?.stop(), pruneJob?.stop()])
   }
 
@@ -128,7 +155,11 @@ function startDeliveries({
   access,
   sender,
 }: NodeOptions & { box: SecretBox; listener: Listener; access: Access; sender: Sender | undefined }): DeliveryWorker {
-  const sql = connect(databaseUrl, { connectionsMax: DELIVERY_CONNECTIONS_MAX, name: 'deliveries' })
+  const sql = connect(databaseUrl, {
+    connectionsMax: DELIVERY_CONNECTIONS_MAX,
+    name: 'deliveries',
+    timeLimitMs: BACKGROUND_TIME_LIMIT_MS,
+  })
   const worker = startDeliveryWorker({
     sql,
     log,

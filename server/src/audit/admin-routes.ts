@@ -4,15 +4,14 @@ import type { Queries } from '../db/connect.ts'
 import type { AdminApi } from '../http/admin-api.ts'
 import type { Deps } from '../http/deps.ts'
 import { finishList, PageMeta, readListRequest } from '../http/paging.ts'
-import { adminActor } from './admin-actor.ts'
 import { findPartnersOfClients, findSubjectNames, listAudit, type AuditRow } from './admin-queries.ts'
 import { AuditExportQuery, AuditQuery, AuditRecord } from './admin-schema.ts'
 import { auditExport } from './export-audit.ts'
-import { recordAudit } from './record.ts'
 
 const TAGS = ['Audit']
 
-export function auditRoutes(api: AdminApi, { sql, longSql, epoch, config }: Deps): void {
+export function auditRoutes(api: AdminApi, deps: Deps): void {
+  const { sql, epoch, config } = deps
   api.get('/communities/:slug/audit', {
     config: { role: 'viewer' },
     schema: {
@@ -39,10 +38,8 @@ export function auditRoutes(api: AdminApi, { sql, longSql, epoch, config }: Deps
       querystring: AuditExportQuery,
     },
     handler: async (request, reply) => {
-      const { id, slug } = request.community
-      const subject = { kind: 'community', id }
-      await recordAudit(sql, id, adminActor(request), { action: 'audit.exported', subject })
-      return sendCsv(reply, longSql, auditExport(id, request.query), `${slug}-audit.csv`)
+      const rows = auditExport(request.community.id, request.query)
+      return sendCsv(request, reply, deps, { what: 'audit', rows })
     },
   })
 }

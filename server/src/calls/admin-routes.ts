@@ -1,6 +1,4 @@
 import { Type } from 'typebox'
-import { adminActor } from '../audit/admin-actor.ts'
-import { recordAudit } from '../audit/record.ts'
 import { sendCsv } from '../csv/send-csv.ts'
 import type { AdminApi } from '../http/admin-api.ts'
 import type { Deps } from '../http/deps.ts'
@@ -15,7 +13,8 @@ const TAGS = ['Calls']
 const GROUPS_MAX = 50
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-export function callAdminRoutes(api: AdminApi, { sql, longSql, config, epoch }: Deps): void {
+export function callAdminRoutes(api: AdminApi, deps: Deps): void {
+  const { sql, config, epoch } = deps
   api.get('/communities/:slug/calls', {
     config: { role: 'viewer' },
     schema: {
@@ -56,16 +55,10 @@ export function callAdminRoutes(api: AdminApi, { sql, longSql, config, epoch }: 
       querystring: Type.Object(CallFilters),
     },
     handler: async (request, reply) => {
-      const { id: communityId, slug } = request.community
+      const communityId = request.community.id
       const filter = readFilter(request.query)
       if (!filter) throw new Refusal('This is not a request id.', { field: 'request_id' })
-      // Before the first row leaves: what is not recorded did not happen.
-      await recordAudit(sql, communityId, adminActor(request), {
-        action: 'calls.exported',
-        subject: { kind: 'community', id: communityId },
-        detail: { ...filter },
-      })
-      return sendCsv(reply, longSql, callsExport(communityId, filter), `${slug}-calls.csv`)
+      return sendCsv(request, reply, deps, { what: 'calls', rows: callsExport(communityId, filter), detail: filter })
     },
   })
 

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
-import { recordAudit } from '../audit/record.ts'
 import { findCommunity, type CommunityRow } from '../communities/queries.ts'
 import type { Sql } from '../db/connect.ts'
 import type { AdminApi } from '../http/admin-api.ts'
@@ -30,7 +29,7 @@ export function csvRoutes(api: AdminApi, deps: Deps): void {
   exportRoute(api, deps, 'listings', listingsExport)
 }
 
-function importRoute(api: AdminApi, { sql, longSql }: Deps, what: string, importFile: typeof importMembers): void {
+function importRoute(api: AdminApi, { sql, files }: Deps, what: string, importFile: typeof importMembers): void {
   api.post(`/communities/:slug/${what}/import`, {
     config: { role: 'manager', answerWithinMs: IMPORT_ANSWER_MS },
     // Progress is told line by line; a compressor would hold the lines back.
@@ -51,7 +50,8 @@ function importRoute(api: AdminApi, { sql, longSql }: Deps, what: string, import
         receiveImport(
           request,
           { dryRun, skipBad },
-          (file, options) => importFile(longSql, adminActor(request), community, file, options),
+          (file, options) =>
+            files.run(reply, (fileSql) => importFile(fileSql, adminActor(request), community, file, options)),
           onProgress,
         ),
       )
@@ -61,7 +61,7 @@ function importRoute(api: AdminApi, { sql, longSql }: Deps, what: string, import
 
 function exportRoute<Row extends object>(
   api: AdminApi,
-  { sql, longSql }: Deps,
+  deps: Deps,
   what: string,
   describe: (community: CommunityRow) => Export<Row>,
 ): void {
@@ -73,11 +73,8 @@ function exportRoute<Row extends object>(
       produces: ['text/csv'],
     },
     handler: async (request, reply) => {
-      const community = await requireCommunityRow(sql, request)
-      const subject = { kind: 'community', id: community.id }
-      // Before the first name leaves: what is not recorded did not happen.
-      await recordAudit(sql, community.id, adminActor(request), { action: `${what}.exported`, subject })
-      return sendCsv(reply, longSql, describe(community), `${community.slug}-${what}.csv`)
+      const community = await requireCommunityRow(deps.sql, request)
+      return sendCsv(request, reply, deps, { what, rows: describe(community) })
     },
   })
 }

@@ -1,4 +1,9 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../http/errors.ts'
 import { toApiError } from '../http/send-error.ts'
@@ -16,10 +21,10 @@ const LINES = 'application/x-ndjson'
 
 type ImportFile = (file: AsyncIterable<Uint8Array>, options: ImportOptions) => Promise<ImportSummary>
 
-/** Reads the file as it arrives, one chunk at a time, and tells what became of every row. */
+/** Receives the whole file, imports it, and lists the outcome of every row. */
 export async function receiveImport(
   request: FastifyRequest,
-  wish: { dryRun: boolean; skipBad: boolean },
+  changes: { dryRun: boolean; skipBad: boolean },
   importFile: ImportFile,
   onProgress: (progress: Progress) => void = () => {},
 ): Promise<ImportResult> {
@@ -27,8 +32,10 @@ export async function receiveImport(
   if (!(request.body instanceof Readable)) throw new Refusal('There is no file.', { field: 'file' })
   if (Number(request.headers['content-length']) > IMPORT_BYTES_MAX) throw tooLarge()
   try {
-    const summary = await importFile(bounded(request.body), { ...wish, onFate: listed.add, onProgress })
-    return { dry_run: wish.dryRun, ...summary, ...listed.result() }
+    const summary = await withUpload(request.body, (file, bytes) =>
+      importFile(file, { ...changes, bytes, onFate: listed.add, onProgress }),
+    )
+    return { dry_run: changes.dryRun, ...summary, ...listed.result() }
   } catch (error) {
     throw error instanceof BrokenCsv ? new Refusal(error.message, { field: 'file', cause: error }) : error
   }
@@ -62,6 +69,25 @@ export async function answerImport(
     )
     .finally(() => lines.end())
   return reply.type(LINES).send(lines)
+}
+
+/**
+ * Keeps the upload in a temporary file until it is complete: a slow sender must not occupy a connection to the database,
+ * and files in memory would add up.
+ */
+async function withUpload<T>(
+  body: Readable,
+  use: (file: AsyncIterable<Uint8Array>, bytes: number) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'hourbank-upload-'))
+  const path = join(folder, 'upload.csv')
+  try {
+    const upload = createWriteStream(path, { mode: 0o600 })
+    await pipeline(bounded(body), upload)
+    return await use(createReadStream(path), upload.bytesWritten)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 async function* bounded(body: Readable): AsyncGenerator<Uint8Array> {

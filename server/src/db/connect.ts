@@ -28,6 +28,8 @@ export interface Queries {
 /** A pool of connections. */
 export interface Sql extends Queries {
   begin<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** The same pool, for work that ends with the signal: a statement is cancelled, a transaction rolled back. */
+  until(signal: AbortSignal): Sql
   /** Waits for what is running; after the time limit, its connections are cut. */
   end(options?: { timeoutMs?: number }): Promise<void>
 }
@@ -150,17 +152,17 @@ export function connect(url: string, options: ConnectOptions): Sql {
   pool.on('remove', (client) => clients.delete(client))
   pool.on('error', () => {})
 
-  async function acquire(): Promise<Session> {
+  async function acquire(signal: AbortSignal | undefined): Promise<Session> {
     const deadlineMs = performance.now() + timeLimitMs
     try {
-      return openSession(await pool.connect(), { isPrepared, deadlineMs, onStatement })
+      return openSession(await pool.connect(), { isPrepared, deadlineMs, signal, onStatement })
     } catch (error) {
       throw toFailure(error)
     }
   }
 
-  async function runOnce(statement: Statement): Promise<QueryResult> {
-    const session = await acquire()
+  async function runOnce(statement: Statement, signal: AbortSignal | undefined): Promise<QueryResult> {
+    const session = await acquire(signal)
     try {
       return await session.run(statement)
     } finally {
@@ -168,18 +170,22 @@ export function connect(url: string, options: ConnectOptions): Sql {
     }
   }
 
-  async function run(statement: Statement): Promise<QueryResult> {
+  async function run(statement: Statement, signal: AbortSignal | undefined): Promise<QueryResult> {
     try {
-      return await runOnce(statement)
+      return await runOnce(statement, signal)
     } catch (error) {
       if (!isStalePlan(error)) throw error
       // Nothing was executed, so it can be sent once more: without the name, as other connections may be as old.
-      return runOnce({ ...statement, name: '' })
+      return runOnce({ ...statement, name: '' }, signal)
     }
   }
 
-  async function beginWork<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const session = await acquire()
+  async function beginWork<T>(
+    mode: string,
+    work: (tx: Transaction) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const session = await acquire(signal)
     try {
       await session.run(command(`begin ${mode}`))
       const result = await inScope(session, work)
@@ -204,16 +210,19 @@ export function connect(url: string, options: ConnectOptions): Sql {
     for (const client of clients) void client.end()
   }
 
-  const runner: Runner = {
-    run,
-    fetch() {
-      throw new Error('A cursor needs a transaction.')
-    },
+  function poolUntil(signal?: AbortSignal): Sql {
+    const runner: Runner = { run: (statement) => run(statement, signal), fetch: needTransaction }
+    return Object.assign(queriesOn(runner), {
+      begin: <T>(mode: string, work: (tx: Transaction) => Promise<T>) => beginWork(mode, work, signal),
+      until: poolUntil,
+      end: (endOptions?: { timeoutMs?: number }) => (ended ??= end(endOptions)),
+    })
   }
-  return Object.assign(queriesOn(runner), {
-    begin: beginWork,
-    end: (endOptions?: { timeoutMs?: number }) => (ended ??= end(endOptions)),
-  })
+  return poolUntil()
+}
+
+function needTransaction(): never {
+  throw new Error('A cursor needs a transaction.')
 }
 
 /** Runs the work of a transaction or a savepoint; afterwards its statements are rejected. */

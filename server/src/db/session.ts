@@ -7,6 +7,8 @@ export interface SessionOptions {
   isPrepared: boolean
   /** By performance.now(); what still runs then is ended together with the connection. */
   deadlineMs: number
+  /** The same when it is aborted. */
+  signal: AbortSignal | undefined
   onStatement: ((text: string) => void) | undefined
 }
 
@@ -22,22 +24,37 @@ export interface Session {
 }
 
 export function openSession(client: PoolClient, options: SessionOptions): Session {
-  const { isPrepared, deadlineMs, onStatement } = options
+  const { isPrepared, deadlineMs, signal, onStatement } = options
   let lost: Error | undefined
   let cancelling: Promise<void> | undefined
   let last: Promise<unknown> | undefined
+  /** Rejects the statement in flight. */
+  let abandon: ((reason: Error) => void) | undefined
 
   function giveUp(reason: Error): void {
     lost ??= reason
   }
 
+  /** Rejects at once; the connection is closed when it is released. */
+  function interrupt(reason: Error): void {
+    giveUp(reason)
+    if (!abandon) return
+    cancelling = cancelStatement(client)
+    abandon(reason)
+  }
+  const onAbort = () => interrupt(signal!.reason)
+  if (signal?.aborted) giveUp(signal.reason)
+  else signal?.addEventListener('abort', onAbort)
+
   function send({ text, values, name }: Statement): Promise<QueryResult> {
     return new Promise((resolve, reject) => {
       if (lost) return reject(lost)
       onStatement?.(text)
-      const timer = limitTime(reject)
+      const timer = limitTime()
+      abandon = reject
       const settle = (error: Error | null | undefined, result: QueryResult | QueryResult[]) => {
         clearTimeout(timer)
+        abandon = undefined
         // A text of several statements has several results.
         if (!error) return resolve(Array.isArray(result) ? result.at(-1)! : result)
         const failure = toFailure(error)
@@ -49,16 +66,10 @@ export function openSession(client: PoolClient, options: SessionOptions): Sessio
     })
   }
 
-  function limitTime(reject: (reason: Error) => void): NodeJS.Timeout | undefined {
+  function limitTime(): NodeJS.Timeout | undefined {
     if (deadlineMs === Infinity) return undefined
-    return setTimeout(
-      () => {
-        giveUp(new DatabaseUnavailable('The database did not answer in time.'))
-        cancelling = cancelStatement(client)
-        reject(lost!)
-      },
-      Math.max(0, deadlineMs - performance.now()),
-    )
+    const leftMs = Math.max(0, deadlineMs - performance.now())
+    return setTimeout(() => interrupt(new DatabaseUnavailable('The database did not answer in time.')), leftMs)
   }
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -76,6 +87,7 @@ export function openSession(client: PoolClient, options: SessionOptions): Sessio
       }),
     giveUp,
     release() {
+      signal?.removeEventListener('abort', onAbort)
       // The pool ends the connection, and with it whatever still runs there.
       if (cancelling) void cancelling.then(() => client.release(lost))
       else client.release(lost)

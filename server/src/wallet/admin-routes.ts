@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
-import { recordAudit } from '../audit/record.ts'
 import { findCommunity } from '../communities/queries.ts'
 import { sendCsv } from '../csv/send-csv.ts'
 import type { AdminApi } from '../http/admin-api.ts'
@@ -29,7 +28,8 @@ const TAGS = ['Exchanges']
 /** A thousand slips with a note each. */
 const SLIPS_BYTES_MAX = 1024 * 1024
 
-export function transferAdminRoutes(api: AdminApi, { sql, longSql, epoch, config }: Deps): void {
+export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
+  const { sql, epoch, config } = deps
   api.get('/communities/:slug/transfers', {
     config: { role: 'viewer' },
     schema: {
@@ -51,11 +51,8 @@ export function transferAdminRoutes(api: AdminApi, { sql, longSql, epoch, config
     config: { role: 'viewer' },
     schema: { summary: 'Download the whole ledger as CSV', tags: TAGS, produces: ['text/csv'] },
     handler: async (request, reply) => {
-      const { id, slug } = request.community
-      const community = (await findCommunity(sql, slug))!
-      const subject = { kind: 'community', id }
-      await recordAudit(sql, id, adminActor(request), { action: 'transfers.exported', subject })
-      return sendCsv(reply, longSql, transfersExport(community), `${slug}-transfers.csv`)
+      const community = (await findCommunity(sql, request.community.slug))!
+      return sendCsv(request, reply, deps, { what: 'transfers', rows: transfersExport(community) })
     },
   })
 

@@ -1,0 +1,115 @@
+import { connect as connectSocket, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { connect } from '../src/db/connect.ts'
+import { addAdmin, type TestAdmin } from './admin.ts'
+import { eventually, startBank, type Bank } from './bank.ts'
+import { lockTable } from './lock-table.ts'
+
+/** A member's CSV row is about 70 bytes: more than fits into the buffers between the service and a caller that does not read. */
+const MANY_MEMBERS = 200_000
+
+async function openRaw(bank: Bank, admin: TestAdmin, head: string): Promise<Socket> {
+  const { port, host } = new URL(bank.url)
+  const socket = connectSocket(Number(port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => {})
+  socket.write(`${head}\r\nhost: ${host}\r\norigin: ${bank.url}\r\ncookie: ${admin.cookie()}\r\n`)
+  return socket
+}
+
+/** Sends half of a file and then nothing. */
+function startUpload(bank: Bank, admin: TestAdmin): Promise<Socket> {
+  return openRaw(bank, admin, 'POST /api/admin/v1/communities/town/members/import HTTP/1.1').then((socket) => {
+    socket.write('content-type: text/csv\r\ncontent-length: 100000\r\n\r\nexternal_id,name\r\n')
+    return socket
+  })
+}
+
+/** Asks for a download and does not read it. */
+function startDownload(bank: Bank, admin: TestAdmin): Promise<Socket> {
+  return openRaw(bank, admin, 'GET /api/admin/v1/communities/town/members/export HTTP/1.1').then((socket) => {
+    socket.pause()
+    socket.write('\r\n')
+    return socket
+  })
+}
+
+async function fileSessions(bank: Bank): Promise<number> {
+  const rows = await bank.sql`
+    select from pg_stat_activity where application_name = 'hourbank imports and exports' and state <> 'idle'
+      and datname = current_database()`
+  return rows.length
+}
+
+async function fill(bank: Bank): Promise<void> {
+  await bank.sql`
+    insert into members (community_id, name, external_id)
+    select ${bank.communityId}, 'A member with a rather long name, number ' || n, 'K-' || n
+    from generate_series(1, ${MANY_MEMBERS}::int8) n`
+}
+
+test('uploads that do not arrive keep nobody from exports, imports or the overview', async () => {
+  const bank = await startBank()
+  const manager = await addAdmin(bank, 'manager')
+  const uploads = await Promise.all([startUpload(bank, manager), startUpload(bank, manager)])
+  const exports = await Promise.all([manager.call('/members/export'), manager.call('/listings/export')])
+  expect(exports.map(({ status }) => status)).toEqual([200, 200])
+  for (const upload of uploads) upload.destroy()
+  for (let round = 0; round < 3; round++) {
+    expect((await manager.call('/members/export')).status).toBe(200)
+    expect((await manager.call('/overview')).status).toBe(200)
+    const body = 'external_id,name\r\nK-1,Ada\r\n'
+    const headers = { 'content-type': 'text/csv' }
+    expect((await manager.call('/members/import', { body, headers })).status).toBe(200)
+  }
+})
+
+test('a caller that has to wait for other exports is told so, and served when they end', async () => {
+  const bank = await startBank()
+  await fill(bank)
+  const manager = await addAdmin(bank, 'manager')
+  const stalled = await Promise.all([startDownload(bank, manager), startDownload(bank, manager)])
+  await eventually(async () => (await fileSessions(bank)) === 2)
+
+  const told = await manager.call('/listings/export')
+  expect(told.status).toBe(503)
+  expect(told.headers.get('retry-after')).toBe('30')
+  expect(told.body).toMatchObject({ error: 'overloaded', error_description: expect.stringContaining('exports') })
+  // Meanwhile the rest of the console works.
+  expect((await manager.call('/overview')).status).toBe(200)
+
+  const waiting = manager.call('/listings/export')
+  for (const socket of stalled) socket.destroy()
+  expect((await waiting).status).toBe(200)
+  await eventually(async () => (await fileSessions(bank)) === 0)
+})
+
+test('an export whose caller is gone is cancelled, however long its statement would take', async () => {
+  const bank = await startBank()
+  const manager = await addAdmin(bank, 'manager')
+  const other = connect(bank.databaseUrl, { connectionsMax: 2, name: 'locker' })
+  onTestFinished(() => other.end())
+  const lock = await lockTable(other, 'members')
+  const socket = await startDownload(bank, manager)
+  await lock.awaited()
+  socket.destroy()
+  await eventually(async () => (await fileSessions(bank)) === 0)
+  await lock.release()
+  expect((await manager.call('/members/export')).status).toBe(200)
+})
+
+test('an import whose caller is gone writes nothing', async () => {
+  const bank = await startBank()
+  const manager = await addAdmin(bank, 'manager')
+  const other = connect(bank.databaseUrl, { connectionsMax: 2, name: 'locker' })
+  onTestFinished(() => other.end())
+  const lock = await lockTable(other, 'members')
+  const socket = await openRaw(bank, manager, 'POST /api/admin/v1/communities/town/members/import HTTP/1.1')
+  const file = 'external_id,name\r\nK-1,Ada\r\n'
+  socket.write(`content-type: text/csv\r\ncontent-length: ${file.length}\r\n\r\n${file}`)
+  await lock.awaited()
+  socket.destroy()
+  await eventually(async () => (await fileSessions(bank)) === 0)
+  await lock.release()
+  expect(await bank.sql`select from members`).toHaveLength(0)
+})
