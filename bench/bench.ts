@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { makeCertificate } from './certificate.ts'
 import { hold, type Outcome, type Plan } from './contest.ts'
 import { prepareContests } from './contests.ts'
+import { creditCpuContest } from './credit-cpu.ts'
 import { deliveryContest, measureBacklog, startReceiver, type Backlog } from './deliveries.ts'
 import { report, type Results } from './report.ts'
 import { openDatabaseServer } from './service.ts'
@@ -10,7 +11,7 @@ import { watchMemory } from './memory.ts'
 
 const WHOLE: Plan = { rounds: 5, firstWarmUpMs: 5000, times: { warmUpMs: 1000, measureMs: 3000 }, barsOnly: false }
 const QUICK: Plan = { rounds: 3, firstWarmUpMs: 1000, times: { warmUpMs: 150, measureMs: 500 }, barsOnly: true }
-const ROWS = ['users-by-id', 'credit', 'token', 'users-page', 'aggregates', 'deliveries', 'backlog']
+const ROWS = ['users-by-id', 'credit', 'credit-cpu', 'token', 'users-page', 'aggregates', 'deliveries', 'backlog']
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -48,6 +49,11 @@ async function run(): Promise<Results> {
   try {
     for (const contest of contests.list) {
       if (wanted.includes(contest.name)) outcomes.push(...(await hold(contest, plan, progress)))
+    }
+    if (wanted.includes('credit-cpu')) {
+      const { contest, stop } = await creditCpuContest(progress)
+      outcomes.push(...(await hold(contest, plan, progress)))
+      await stop()
     }
     if (wanted.includes('deliveries')) {
       const { contest, stop } = await deliveryContest(service, receiver, certificate)

@@ -14,9 +14,31 @@ export interface Contests {
   stop(): Promise<void>
 }
 
+export const CREDIT_JOB = {
+  path: `${API}/wallet/credit`,
+  method: 'POST',
+  body: '{"user_id":{member},"hours":0.01,"reference":"{unique}"}',
+  expectedStatus: 201,
+} satisfies Partial<Job>
+
+/** Load on a town's service, or on another port, as its partners. */
+export function loadSide(town: Town, job: Partial<Job> & { path: string }): Side {
+  return (connections, times) =>
+    town.generator.ask({
+      port: town.service.port,
+      method: 'GET',
+      authorizations: town.partners.map(({ token }) => `Bearer ${token}`),
+      members: town.members,
+      expectedStatus: 200,
+      ...job,
+      connections,
+      ...times,
+    })
+}
+
 /** Each contest with its comparison running. */
 export async function prepareContests(town: Town): Promise<Contests> {
-  const { service, partners, generator } = town
+  const { service, partners } = town
   const [first] = partners
   const scopes = 'users.read wallet.write'
   const bare = await startChild<unknown, number>('comparisons/bare-routes.ts', {
@@ -35,19 +57,8 @@ export async function prepareContests(town: Town): Promise<Contests> {
   const barePort = await bare.ask({})
   const providerPort = await provider.ask({})
 
-  const load = (job: Partial<Job> & { port: number; path: string }): Side => {
-    return (connections, times) =>
-      generator.ask({
-        method: 'GET',
-        authorizations: partners.map(({ token }) => `Bearer ${token}`),
-        members: town.members,
-        expectedStatus: 200,
-        ...job,
-        connections,
-        ...times,
-      })
-  }
-  const ours = (path: string, job: Partial<Job> = {}) => load({ port: service.port, path: `${API}${path}`, ...job })
+  const load = (job: Partial<Job> & { path: string }) => loadSide(town, job)
+  const ours = (path: string, job: Partial<Job> = {}) => load({ path: `${API}${path}`, ...job })
   const theirs = (path: string) => load({ port: barePort, path })
   const tokenBody = { grant_type: 'client_credentials', client_id: first!.clientId, client_secret: first!.clientSecret }
 
@@ -56,7 +67,7 @@ export async function prepareContests(town: Town): Promise<Contests> {
       name: 'users-by-id',
       title: 'GET /users/{id}',
       against: 'bare Fastify route, same SQL',
-      bars: { 8: 0.7, 64: 1.2 },
+      bars: { 1: 0.7, 8: 1.1, 64: 1.6 },
       connections: ALL_CONNECTIONS,
       ours: ours('/users/{member}'),
       theirs: theirs('/users/{member}'),
@@ -65,13 +76,9 @@ export async function prepareContests(town: Town): Promise<Contests> {
       name: 'credit',
       title: 'POST /wallet/credit',
       against: 'the driver without HTTP, same statement',
-      bars: { 8: 0.45, 64: 1 },
+      bars: { 1: 0.6, 8: 1, 64: 3 },
       connections: ALL_CONNECTIONS,
-      ours: ours('/wallet/credit', {
-        method: 'POST',
-        body: '{"user_id":{member},"hours":0.01,"reference":"{unique}"}',
-        expectedStatus: 201,
-      }),
+      ours: load(CREDIT_JOB),
       theirs: (connections, times) =>
         driver.ask({
           communityId: town.communityId,
@@ -105,7 +112,7 @@ export async function prepareContests(town: Town): Promise<Contests> {
       name: 'users-page',
       title: 'GET /users?limit=100',
       against: 'bare Fastify route, same SQL',
-      bars: { 64: 0.8 },
+      bars: { 8: 0.75, 64: 0.8 },
       connections: ALL_CONNECTIONS,
       ours: ours('/users?limit=100'),
       theirs: theirs('/users'),

@@ -85,7 +85,7 @@ export async function deliveryContest(
     name: 'deliveries',
     title: 'deliveries of events',
     against: 'plain undici POSTs to the same receiver',
-    bars: { [CONNECTIONS]: 0.5 },
+    bars: { [CONNECTIONS]: 0.4 },
     connections: [CONNECTIONS],
     async ours(_connections, { warmUpMs, measureMs }) {
       const events = Math.ceil(((warmUpMs + measureMs) / 1000) * EVENTS_PER_SECOND_PLANNED)

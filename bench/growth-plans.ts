@@ -1,5 +1,4 @@
-import postgres from 'postgres'
-import type { Sql } from '../server/src/db/connect.ts'
+import { connect } from '../server/src/db/connect.ts'
 import { searchListings } from '../server/src/listings/search-listings.ts'
 import { findMembers, listMembers } from '../server/src/members/queries.ts'
 import { insertCredits } from '../server/src/wallet/insert-credits.ts'
@@ -21,16 +20,19 @@ export async function explainOperations({
   lateMemberId,
 }: GrownTown) {
   let heard: string[] = []
-  const raw = postgres(service.databaseUrl, { max: 1, onnotice: ({ message }) => heard.push(message ?? '') })
-  const sql = raw as unknown as Sql
-  await raw`load 'auto_explain'`
+  const sql = connect(service.databaseUrl, {
+    connectionsMax: 1,
+    name: 'plans',
+    onNotice: (message) => void heard.push(message),
+  })
+  await sql`load 'auto_explain'`
   for (const [name, value] of Object.entries({
     'auto_explain.log_min_duration': '0',
     'auto_explain.log_analyze': 'on',
     'auto_explain.log_buffers': 'on',
     client_min_messages: 'log',
   })) {
-    await raw`select set_config(${name}, ${value}, false)`
+    await sql`select set_config(${name}, ${value}, false)`
   }
   const page = { list: '', filters: {}, epoch: '', since: undefined, horizon: undefined }
   const [memberId] = members as [number]
@@ -47,7 +49,8 @@ export async function explainOperations({
       ]),
   }
   const plans: Plan[] = []
-  await raw`begin`
+  // One connection, so that all of it is one transaction, which leaves nothing behind.
+  await sql`begin`
   for (const [operation, run] of Object.entries(statements)) {
     await run()
     heard = []
@@ -56,7 +59,7 @@ export async function explainOperations({
     const text = heard.map((message) => message.replace(/^[\s\S]*?\n(?=[A-Z][A-Za-z -]* {2}\(cost)/, '')).join('\n')
     plans.push({ operation, text })
   }
-  await raw`rollback`
-  await raw.end()
+  await sql`rollback`
+  await sql.end()
   return plans
 }

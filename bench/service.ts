@@ -80,12 +80,18 @@ export interface Service {
 export interface ServiceOptions {
   databaseUrl: string
   settings?: Record<string, string>
+  /** The `hourbank` command of another version. */
+  command?: string
 }
 
-export async function startService({ databaseUrl, settings = {} }: ServiceOptions): Promise<Service> {
+export async function startService({
+  databaseUrl,
+  settings = {},
+  command = COMMAND,
+}: ServiceOptions): Promise<Service> {
   const port = await freePort()
   const env = environment(databaseUrl, port, settings)
-  const child = spawn(process.execPath, [...profiling(), COMMAND, 'serve'], {
+  const child = spawn(process.execPath, [...profiling(), command, 'serve'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -102,7 +108,7 @@ export async function startService({ databaseUrl, settings = {} }: ServiceOption
   }
   const sql = connect(databaseUrl, { connectionsMax: 2, name: 'bench' })
 
-  const hourbank = (...args: string[]) => runHourbank(databaseUrl, args, env)
+  const hourbank = (...args: string[]) => runHourbank(databaseUrl, args, env, command)
   async function call(method: string, path: string, token: string, body?: unknown): Promise<any> {
     const response = await fetch(`http://127.0.0.1:${port}/api/partner/v1${path}`, {
       method,
@@ -166,8 +172,9 @@ export async function runHourbank(
   databaseUrl: string,
   args: string[],
   env = environment(databaseUrl, 0),
+  command = COMMAND,
 ): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...args], {
+  const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], {
     env,
     maxBuffer: OUTPUT_BYTES_MAX,
   })

@@ -25,10 +25,11 @@ export async function startTown(
   server: DatabaseServer,
   settings: Record<string, string>,
   onProgress: (text: string) => void,
+  command?: string,
 ): Promise<Town> {
   const { url } = await server.database('bench')
   onProgress('starting the service')
-  const service = await startService({ databaseUrl: url, settings })
+  const service = await startService({ databaseUrl: url, settings, ...(command && { command }) })
   onProgress(`making a town of ${MEMBERS} members`)
   const { slug } = JSON.parse(await service.hourbank('demo', '--members', `${MEMBERS}`, '--json'))
   const partners: BenchPartner[] = []

@@ -52,6 +52,8 @@ export interface ConnectOptions {
   timeLimitMs?: number
   /** Called with each statement sent; tests count them. */
   onStatement?: ((statement: string) => void) | undefined
+  /** Called with what the server reports beside results; a bench reads plans from it. */
+  onNotice?: (message: string) => void
 }
 
 /** All or nothing; within another transaction, a part of it. */
@@ -132,7 +134,7 @@ function queriesOn(runner: Runner): Queries {
 }
 
 export function connect(url: string, options: ConnectOptions): Sql {
-  const { connectionsMax, name, timeLimitMs = Infinity, onStatement } = options
+  const { connectionsMax, name, timeLimitMs = Infinity, onStatement, onNotice } = options
   const { config, isPrepared } = clientSettings(url, name)
   const pool = new Pool({
     ...config,
@@ -148,6 +150,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
     clients.add(client)
     // An error without a listener would end the process. Whatever was running is rejected with it as well.
     client.on('error', () => {})
+    if (onNotice) client.on('notice', ({ message = '' }) => onNotice(message))
   })
   pool.on('remove', (client) => clients.delete(client))
   pool.on('error', () => {})
