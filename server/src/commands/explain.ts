@@ -10,16 +10,10 @@ const NO_ENTRY = /^(28|3D)/
 
 /** One clear message for what a person can mend; a stack for what only we can. */
 export function explain(error: unknown): string {
-  const { code, stack } = error as Error & { code?: string }
-  const message = messageOf(error)
+  const { code, message, stack } = error as Error & { code?: string }
   if (EXPECTED.some((kind) => error instanceof kind)) return message
   if (isOutage(error))
     return `The database cannot be reached (${code}): ${message}. Is DATABASE_URL right, and does the server run?`
   if (code && NO_ENTRY.test(code)) return `The database refuses the connection: ${message}. Is DATABASE_URL right?`
   return stack ?? String(error)
-}
-
-/** A name with several addresses fails once for each, and the whole has no message of its own. */
-function messageOf(error: unknown): string {
-  return error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : (error as Error).message
 }

@@ -64,7 +64,12 @@ export class Client extends DriverClient implements Startup {
 export function toFailure(error: unknown): Error {
   const isOther = [DatabaseError, DatabaseUnavailable, UnreadableValue, TypeError].some((kind) => error instanceof kind)
   if (isOther) return error as Error
-  return new DatabaseUnavailable(`The database cannot be reached: ${(error as Error).message}`, { cause: error })
+  return new DatabaseUnavailable(messageOf(error), { cause: error })
+}
+
+/** A name with several addresses fails once for each, and the whole has no message of its own. */
+function messageOf(error: unknown): string {
+  return error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : (error as Error).message
 }
 
 export function endsSession(failure: Error): boolean {

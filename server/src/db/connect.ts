@@ -155,13 +155,14 @@ export function connect(url: string, options: ConnectOptions): Sql {
   pool.on('remove', (client) => clients.delete(client))
   pool.on('error', () => {})
 
-  async function acquire(signal: AbortSignal | undefined): Promise<Session> {
+  function acquire(signal: AbortSignal | undefined): Promise<Session> {
     const deadlineMs = performance.now() + timeLimitMs
-    try {
-      return openSession(await pool.connect(), { isPrepared, deadlineMs, signal, onStatement })
-    } catch (error) {
-      throw toFailure(error)
-    }
+    return new Promise((resolve, reject) => {
+      pool.connect((error, client) => {
+        if (error) reject(toFailure(error))
+        else resolve(openSession(client!, { isPrepared, deadlineMs, signal, onStatement }))
+      })
+    })
   }
 
   async function runOnce(statement: Statement, signal: AbortSignal | undefined): Promise<QueryResult> {
