@@ -5,6 +5,7 @@ import type { AdminRole } from '../db/across-communities.ts'
 import type { Deps } from './deps.ts'
 import { ApiError } from './errors.ts'
 import { splitOnce } from './form.ts'
+import { acceptJson } from './read-body.ts'
 import { sendError } from './send-error.ts'
 import { findSession, SESSION_SECONDS, type AdminCommunity, type AdminSession } from './sessions.ts'
 
@@ -42,7 +43,7 @@ export async function frameAdminApi(app: FastifyInstance, deps: Deps): Promise<v
     const needsCommunity = config.role in RANK
     if (needsCommunity !== url.includes('/communities/:slug')) throw new Error(`${url} and its role do not fit`)
   })
-  app.removeContentTypeParser('text/plain')
+  acceptJson(app)
 
   app.addHook('onRequest', async (request, reply) => {
     // Names, email addresses and balances: kept nowhere on the way.

@@ -4,6 +4,7 @@ import type { Caller, TokenLookup, TokenState } from './access/access.ts'
 import { ApiError } from './errors.ts'
 import { answerNotModified } from './etag.ts'
 import { contains } from './networks.ts'
+import { acceptJson } from './read-body.ts'
 import { sendError } from './send-error.ts'
 import { sendTogether } from './send-together.ts'
 import type { Deps } from './deps.ts'
@@ -50,8 +51,7 @@ export function framePartnerApi(app: FastifyInstance, deps: Deps): void {
     if (!config?.scope && !config?.public) throw new Error(`${method} ${url} declares no scope`)
   })
 
-  // Fastify reads this type of its own accord.
-  app.removeContentTypeParser('text/plain')
+  acceptJson(app)
 
   // With callbacks, and without a promise where memory knows the answer: these run for every request.
   app.addHook('onRequest', (request, reply, done) => {
