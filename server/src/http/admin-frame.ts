@@ -7,6 +7,7 @@ import { ApiError } from './errors.ts'
 import { splitOnce } from './form.ts'
 import { acceptJson } from './read-body.ts'
 import { sendError } from './send-error.ts'
+import { isCleanText } from './validation.ts'
 import { findSession, SESSION_SECONDS, type AdminCommunity, type AdminSession } from './sessions.ts'
 
 export const ADMIN_PREFIX = '/api/admin/v1'
@@ -82,8 +83,10 @@ function hostOf(origin: string): string | undefined {
 
 async function authenticate(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<AdminSession> {
   const token = request.cookies[cookieName(deps)]
-  const { slug } = (request.params ?? {}) as { slug?: string }
-  const session = token ? await findSession(deps.sql, token, slug) : undefined
+  const parameters = (request.params ?? {}) as Record<string, string>
+  // Nothing is called like that, and PostgreSQL rejects statements with a NUL character: the community is 404.
+  const isPossible = Object.values(parameters).every(isCleanText)
+  const session = token ? await findSession(deps.sql, token, isPossible ? parameters.slug : undefined) : undefined
   if (!session) throw new ApiError('sign_in_required')
   if (session.newToken) setSessionCookie(deps, reply, session.newToken)
   return session

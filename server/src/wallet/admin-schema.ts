@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Nullable, Time } from '../http/admin-shapes.ts'
+import { Id } from '../http/ids.ts'
 import { PageQuery } from '../http/paging.ts'
 import { SLIPS_MAX } from './record-exchanges.ts'
 
@@ -9,9 +10,8 @@ const KEY_LENGTH_MIN = 16
 const KEY_LENGTH_MAX = 64
 
 const Day = Type.String({ format: 'date' })
-/** Judged by the rules, which say what is wrong in words for people. */
-const FreeText = Type.String({ maxLength: TEXT_LENGTH_MAX })
-const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+/** The rules say in plain words what is wrong with it; this only keeps out what cannot be stored. */
+const FreeText = Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'storable' })
 const Hours = Type.Number({ minimum: -HOURS_MAX, maximum: HOURS_MAX })
 const Key = Type.Optional(
   Type.String({
