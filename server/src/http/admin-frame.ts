@@ -7,8 +7,9 @@ import { ApiError } from './errors.ts'
 import { splitOnce } from './form.ts'
 import { acceptJson } from './read-body.ts'
 import { sendError } from './send-error.ts'
-import { isCleanText } from './validation.ts'
 import { findSession, SESSION_SECONDS, type AdminCommunity, type AdminSession } from './sessions.ts'
+import { requireSingleHeaders } from './single-headers.ts'
+import { isCleanText } from './validation.ts'
 
 export const ADMIN_PREFIX = '/api/admin/v1'
 
@@ -50,6 +51,7 @@ export async function frameAdminApi(app: FastifyInstance, deps: Deps): Promise<v
     // Names, email addresses and balances: kept nowhere on the way.
     reply.header('cache-control', 'no-store')
     reply.header('x-content-type-options', 'nosniff')
+    requireSingleHeaders(request)
     requireOwnOrigin(deps, request)
     const { role = 'session', beforePasswordChange } = request.routeOptions.config
     if (role === 'nobody') return

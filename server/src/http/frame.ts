@@ -7,6 +7,7 @@ import { contains } from './networks.ts'
 import { acceptJson } from './read-body.ts'
 import { sendError } from './send-error.ts'
 import { sendTogether } from './send-together.ts'
+import { requireSingleHeaders } from './single-headers.ts'
 import type { Deps } from './deps.ts'
 import type { Scope } from './scopes.ts'
 import { communityOfToken } from './secrets.ts'
@@ -59,6 +60,7 @@ export function framePartnerApi(app: FastifyInstance, deps: Deps): void {
     reply.header('cache-control', 'private, no-cache')
     reply.header('x-content-type-options', 'nosniff')
     requireHost(request)
+    requireSingleHeaders(request)
     const checked = check(deps, request, reply)
     // Fastify goes on when a promise that it is given is kept.
     if (checked) return checked
