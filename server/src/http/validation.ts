@@ -7,6 +7,8 @@ const OPTIONS = {
   allErrors: true,
   strict: false,
   strictNumbers: true,
+  // A pattern is explained by the description beside it.
+  verbose: true,
   multipleOfPrecision: 6,
   formats: {
     text: isCleanText,
@@ -108,7 +110,7 @@ export function invalidField(field: string, code: string, message: string): ApiE
   })
 }
 
-function toFieldError({ keyword, instancePath, params, message }: ErrorObject): FieldError {
+function toFieldError({ keyword, instancePath, params, parentSchema, message }: ErrorObject): FieldError {
   const path = instancePath.split('/').slice(1)
   const limit = params.limit as number
   if (keyword === 'required') path.push(params.missingProperty as string)
@@ -122,6 +124,9 @@ function toFieldError({ keyword, instancePath, params, message }: ErrorObject): 
     maxLength: `must have at most ${limit} characters`,
     minItems: `must have at least ${limit} entries`,
     maxItems: `must have at most ${limit} entries`,
+    multipleOf:
+      params.multipleOf === 0.01 ? 'must have at most two decimals' : `must be a multiple of ${params.multipleOf}`,
+    pattern: `must be ${decapitalise(`${parentSchema?.description ?? 'of another form'}`)}`,
     type: `must be ${withArticle([params.type].flat().join(' or '))}`,
     enum: `must be one of ${(params.allowedValues as string[] | undefined)?.join(', ')}`,
   }
@@ -130,6 +135,10 @@ function toFieldError({ keyword, instancePath, params, message }: ErrorObject): 
     field: path.join('.'),
     message: sentences[keyword] ?? message ?? 'is not acceptable',
   }
+}
+
+function decapitalise(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
 function withArticle(noun: string): string {

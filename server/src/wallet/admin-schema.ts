@@ -18,7 +18,8 @@ const Key = Type.Optional(
     minLength: KEY_LENGTH_MIN,
     maxLength: KEY_LENGTH_MAX,
     pattern: '^[A-Za-z0-9_-]+$',
-    description: 'Chosen by the caller, once per wish: what is sent again under the same key is not done twice',
+    description:
+      'Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice',
   }),
 )
 
