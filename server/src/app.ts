@@ -95,9 +95,12 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   await app.register(compress, { threshold: COMPRESS_BYTES_MIN, encodings: ['br', 'gzip', 'identity'] })
   await app.register(consoleRoutes)
   await app.register(referenceRoutes)
-  await app.register(async (api) => {
+  await app.register(async (plain) => {
+    const api = plain.withTypeProvider<TypeBoxTypeProvider>()
     framePartnerApi(api, deps)
-    oauthMetadataRoute(api.withTypeProvider<TypeBoxTypeProvider>(), deps)
+    const answerTheRest = answerOtherMethods(api)
+    oauthMetadataRoute(api, deps)
+    answerTheRest()
   })
   await app.register(
     async (plain) => {

@@ -31,7 +31,7 @@ export interface CallOptions {
   method?: string
   token?: string | undefined
   headers?: Record<string, string>
-  /** An object is sent as JSON, a text as it is. */
+  /** Text and bytes are sent as they are, anything else as JSON. */
   body?: unknown
 }
 
@@ -119,16 +119,17 @@ export async function startTestNode(
 /** `path` beginning with /oauth, /users …: under the prefix; a full path or address is taken as it is. */
 export async function callNode(base: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const { token, body, method = body === undefined ? 'GET' : 'POST' } = options
+  const isBytes = body instanceof Uint8Array
   const headers: Record<string, string> = {
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    ...(typeof body === 'object' && { 'content-type': 'application/json' }),
+    ...(typeof body === 'object' && !isBytes && { 'content-type': 'application/json' }),
     ...options.headers,
   }
   const response = await fetch(addressOf(base, path), {
     method,
     headers,
     redirect: 'manual',
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: typeof body === 'string' || isBytes ? body : JSON.stringify(body) }),
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json')

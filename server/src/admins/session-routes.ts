@@ -51,7 +51,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/setup', {
-    config: { role: 'nobody' },
+    config: { role: 'nobody', errors: ['link_expired', 'rate_limited'] },
     schema: {
       summary: 'Make the first administrator, by the link that the server printed',
       tags: TAGS,
@@ -73,7 +73,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/session', {
-    config: { role: 'nobody' },
+    config: { role: 'nobody', errors: ['sign_in_failed', 'rate_limited'] },
     schema: {
       summary: 'Sign in',
       tags: TAGS,
@@ -103,7 +103,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/password', {
-    config: { role: 'session', beforePasswordChange: true },
+    config: { role: 'session', beforePasswordChange: true, errors: ['rate_limited'] },
     schema: {
       summary: 'Choose another password; ends the other sessions',
       tags: TAGS,
@@ -154,7 +154,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/links/inspect', {
-    config: { role: 'nobody' },
+    config: { role: 'nobody', errors: ['link_expired', 'rate_limited'] },
     schema: {
       summary: 'What a one-time link is for',
       tags: TAGS,
@@ -180,7 +180,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/links/use', {
-    config: { role: 'nobody' },
+    config: { role: 'nobody', errors: ['link_expired', 'rate_limited'] },
     schema: {
       summary: 'Choose a password by a one-time link, and sign in',
       tags: TAGS,

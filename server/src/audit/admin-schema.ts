@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { Nullable, Time } from '../http/admin-shapes.ts'
+import { Id } from '../http/ids.ts'
 import { PageQuery } from '../http/paging.ts'
 
 const NAME_LENGTH_MAX = 100
 const Name = Type.String({ maxLength: NAME_LENGTH_MAX, format: 'text' })
-const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
 const FILTERS = {
   actor_kind: Type.Optional(Type.Enum(['admin', 'client', 'command', 'system'])),

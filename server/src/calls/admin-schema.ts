@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Nullable, Time } from '../http/admin-shapes.ts'
+import { Id } from '../http/ids.ts'
 
 const TEXT_LENGTH_MAX = 500
 
@@ -10,7 +11,7 @@ const Moment = Type.String({ format: 'date-time' })
 export const PeriodQuery = { from: Type.Optional(Moment), until: Type.Optional(Moment) }
 
 export const CallFilters = {
-  partner_id: Type.Optional(Type.Integer()),
+  partner_id: Type.Optional(Id),
   status: Type.Optional(Status),
   method: Type.Optional(Text('Like GET')),
   path: Type.Optional(Text('A part of the path')),

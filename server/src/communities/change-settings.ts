@@ -14,8 +14,8 @@ import {
 } from './admin-settings-queries.ts'
 import { checkCommunityName, checkLanguage, checkTimeZone } from './check-community.ts'
 
-/** As the limits of a wallet must stay sums that a person can mean. */
-const LIMIT_HOURS_MAX = 100_000
+/** The highest limit that a community can choose, for a wallet and for a single credit. */
+export const LIMIT_HOURS_MAX = 100_000
 
 export interface SettingsWish {
   name?: string

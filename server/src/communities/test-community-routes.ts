@@ -45,7 +45,9 @@ export function testCommunityRoutes(api: AdminApi, { longSql, config, access }: 
       summary: 'Remove a test community with all that is in it',
       description: 'For good. Only test communities can be removed.',
       tags: TAGS,
-      querystring: Type.Object({ confirm: Type.String({ description: 'The slug once more' }) }),
+      querystring: Type.Object({
+        confirm: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'The slug once more' }),
+      }),
       response: { 200: Done },
     },
     handler: async (request) => {

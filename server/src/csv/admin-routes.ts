@@ -5,6 +5,7 @@ import { findCommunity, type CommunityRow } from '../communities/queries.ts'
 import type { Sql } from '../db/connect.ts'
 import type { AdminApi } from '../http/admin-api.ts'
 import type { Deps } from '../http/deps.ts'
+import { requireUtf8Charset } from '../http/read-body.ts'
 import { listingsExport } from '../listings/export-listings.ts'
 import { importListings } from '../listings/import-listings.ts'
 import { membersExport } from '../members/export-members.ts'
@@ -21,8 +22,11 @@ const IMPORT_ANSWER_MS = 15 * 60_000
 /** The spreadsheets that members and listings come from and go to. Register in a scope of its own: it reads text/csv. */
 export function csvRoutes(api: AdminApi, deps: Deps): void {
   api.removeAllContentTypeParsers()
-  // Handed on as it arrives: receiveImport counts its bytes.
-  api.addContentTypeParser('text/csv', (_request, body, done) => done(null, body))
+  // Passed on as a stream: receiveImport counts its bytes, and readCsv rejects what is not UTF-8.
+  api.addContentTypeParser('text/csv', (request, body, done) => {
+    requireUtf8Charset(request)
+    done(null, body)
+  })
   importRoute(api, deps, 'members', importMembers)
   importRoute(api, deps, 'listings', importListings)
   exportRoute(api, deps, 'members', membersExport)

@@ -58,12 +58,16 @@ const CHANGES: ErrorCode[] = ['origin_refused', 'payload_too_large', 'unsupporte
 
 function describeErrors({ config, method, schema }: RouteOptions): Record<string, object> {
   const role = config?.role
+  const { properties } = (schema?.querystring ?? {}) as { properties?: Record<string, unknown> }
   const codes: ErrorCode[] = [
+    'invalid_request',
     ...(role === 'nobody' ? [] : (['sign_in_required', 'password_change_required', 'not_found'] as const)),
     ...(role === 'manager' || role === 'owner' ? (['role_insufficient'] as const) : []),
     ...(method === 'GET' ? [] : CHANGES),
     ...(schema?.body || schema?.querystring ? (['validation_failed'] as const) : []),
+    ...(properties?.cursor ? (['resync_required'] as const) : []),
     ...(config?.errors ?? []).map((error) => (typeof error === 'string' ? error : error.code)),
+    'overloaded',
     'unavailable',
   ]
   const statuses = [...new Set(codes.map((code) => ALL_ERRORS[code][0]))]

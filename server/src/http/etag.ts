@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { DoneFuncWithErrOrRes, FastifyReply, FastifyRequest } from 'fastify'
+import { COMPRESS_BYTES_MIN } from './encoding.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -34,6 +35,8 @@ export function answerNotModified(
   const body = isLong ? Buffer.from(payload) : payload
   const tag = reply.entityTag ?? entityTagOf(body)
   reply.header('etag', `W/${tag}`)
+  // Set here for every encoding and for 304 (RFC 9110 section 15.4.5); @fastify/compress sets it only where it compresses.
+  if (Buffer.byteLength(body) >= COMPRESS_BYTES_MIN && !reply.hasHeader('vary')) reply.header('vary', 'accept-encoding')
   if (!matches(request.headers['if-none-match'], tag)) return done(null, body)
   for (const name of ['content-length', 'content-type', 'content-encoding']) reply.removeHeader(name)
   reply.code(304)

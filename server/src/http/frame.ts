@@ -4,8 +4,10 @@ import type { Caller, TokenLookup, TokenState } from './access/access.ts'
 import { ApiError } from './errors.ts'
 import { answerNotModified } from './etag.ts'
 import { contains } from './networks.ts'
+import { acceptJson } from './read-body.ts'
 import { sendError } from './send-error.ts'
 import { sendTogether } from './send-together.ts'
+import { requireSingleHeaders } from './single-headers.ts'
 import type { Deps } from './deps.ts'
 import type { Scope } from './scopes.ts'
 import { communityOfToken } from './secrets.ts'
@@ -50,8 +52,7 @@ export function framePartnerApi(app: FastifyInstance, deps: Deps): void {
     if (!config?.scope && !config?.public) throw new Error(`${method} ${url} declares no scope`)
   })
 
-  // Fastify reads this type of its own accord.
-  app.removeContentTypeParser('text/plain')
+  acceptJson(app)
 
   // With callbacks, and without a promise where memory knows the answer: these run for every request.
   app.addHook('onRequest', (request, reply, done) => {
@@ -59,6 +60,7 @@ export function framePartnerApi(app: FastifyInstance, deps: Deps): void {
     reply.header('cache-control', 'private, no-cache')
     reply.header('x-content-type-options', 'nosniff')
     requireHost(request)
+    requireSingleHeaders(request)
     const checked = check(deps, request, reply)
     // Fastify goes on when a promise that it is given is kept.
     if (checked) return checked

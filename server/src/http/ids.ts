@@ -4,6 +4,9 @@ import { NotFound } from '../refusal.ts'
 /** Text on purpose: an id that is no integer is 404 like any other that does not exist, never 422. */
 export const IdParameter = Type.Object({ id: Type.String({ description: 'An integer', examples: ['42'] }) })
 
+/** An id in a query or a body. The bounds are those of parseId. */
+export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+
 /** Undefined for what cannot be an id: not an integer, outside int8, or above what JSON numbers hold exactly. */
 export function parseId(text: string): number | undefined {
   const id = Number(text)

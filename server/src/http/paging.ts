@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
 import { identifier, type Queries } from '../db/connect.ts'
 import { ApiError } from './errors.ts'
-import { isTime } from './times.ts'
+import { toUtc } from './times.ts'
 import { invalidField } from './validation.ts'
 
 const LIMIT_DEFAULT = 25
@@ -194,14 +194,15 @@ function readCursor<Id extends number | string>(
   { isTimed, isId }: { isTimed: boolean; isId: (id: unknown) => boolean },
 ): Place<Id> {
   const parts = decodeCursor(cursor)
-  const [ofEpoch, ofFilters, id, at] = parts ?? []
-  const isPlace = isId(id) && (isTimed ? typeof at === 'string' && isTime(at) : at === undefined)
+  const [ofEpoch, ofFilters, id, time] = parts ?? []
+  const at = typeof time === 'string' ? toUtc(time) : undefined
+  const isPlace = isId(id) && (isTimed ? at !== undefined : time === undefined)
   if (typeof ofEpoch !== 'string') throw invalidField('cursor', 'invalid_cursor', 'is not a cursor of this service')
   if (ofEpoch !== epoch) throw new ApiError('resync_required')
   if (ofFilters !== filters || !isPlace) {
     throw invalidField('cursor', 'invalid_cursor', 'belongs to another list or to other filters')
   }
-  return { id: id as Id, ...(isTimed && { at: at as string }) }
+  return { id: id as Id, ...(at !== undefined && { at }) }
 }
 
 function decodeCursor(cursor: string): unknown[] | undefined {

@@ -17,18 +17,29 @@ const FASTIFY_ERRORS: Record<string, ErrorCode> = {
   FST_CP_ERR_INVALID_CONTENT_ENCODING: 'unsupported_media_type',
 }
 
+const STREAM_HEADERS = ['content-encoding', 'content-disposition', 'content-length']
+
 /** The one place that turns an error into a response. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
   request.failure = failure
-  if (failure.status >= 500) {
-    request.log.error({ reqId: request.id, err: failure.cause ?? failure, code: failure.code }, 'request failed')
-  }
+  logFailure(failure, request)
+  // Left behind by a stream that failed before its first byte.
+  for (const name of STREAM_HEADERS) reply.removeHeader(name)
   return reply
     .code(failure.status)
     .headers(failure.headers)
     .type('application/json; charset=utf-8')
     .send(failure.body(request.id))
+}
+
+function logFailure(failure: ApiError, request: FastifyRequest): void {
+  const { code, status, cause } = failure
+  // An administrator switched it off: the call log has these calls.
+  if (status < 500 || code === 'partner_api_disabled') return
+  // Rejected on purpose, so a stack would only repeat where.
+  if (code === 'overloaded') request.log.warn({ reqId: request.id, code }, 'request rejected')
+  else request.log.error({ reqId: request.id, err: cause ?? failure, code }, 'request failed')
 }
 
 export function toApiError(error: unknown): ApiError {

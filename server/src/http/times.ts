@@ -1,11 +1,32 @@
-const RFC3339 = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
+const DAY = /^(?!0000)\d{4}-\d\d-\d\d$/
+const TIME =
+  /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i
+const MINUTE_MS = 60_000
+/** What precedes the seconds: `2026-01-31T12:00`. */
+const TO_MINUTES_LENGTH = 16
 
-/** RFC 3339 with a zone; days that exist. */
+/**
+ * An RFC 3339 time in UTC, with its fraction of a second exactly as given; undefined for anything else. PostgreSQL rejects
+ * offsets beyond ±15:59, which RFC 3339 allows, and writes years outside of 0001 to 9999 in another form.
+ */
+export function toUtc(text: string): string | undefined {
+  const [, day, hour, minute, seconds, sign, offsetHours, offsetMinutes] = TIME.exec(text) ?? []
+  if (day === undefined || !isDay(day)) return undefined
+  const local = `${day}T${hour}:${minute}`
+  const offset = sign === undefined ? 0 : Number(`${sign}1`) * (Number(offsetHours) * 60 + Number(offsetMinutes))
+  const utc = offset === 0 ? local : shift(local, -offset)
+  return isDay(utc.slice(0, day.length)) ? `${utc}:${seconds}Z` : undefined
+}
+
+function shift(time: string, minutes: number): string {
+  return new Date(Date.parse(`${time}Z`) + minutes * MINUTE_MS).toISOString().slice(0, TO_MINUTES_LENGTH)
+}
+
 export function isTime(text: string): boolean {
-  return RFC3339.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text))
+  return toUtc(text) !== undefined
 }
 
 export function isDay(text: string): boolean {
   const time = Date.parse(`${text}T00:00:00Z`)
-  return /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+  return DAY.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }

@@ -1,24 +1,73 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { ApiError, type FieldError } from './errors.ts'
-import { isDay, isTime } from './times.ts'
+import { isDay, isTime, toUtc } from './times.ts'
 
-// Bodies are strict: "2" is not a number. Queries are text on the wire, so they are coerced.
 const OPTIONS = {
   allErrors: true,
   strict: false,
+  strictNumbers: true,
+  // A pattern is explained by the description beside it.
+  verbose: true,
   multipleOfPrecision: 6,
-  formats: { text: isCleanText, 'date-time': isTime, date: isDay },
+  formats: {
+    text: isCleanText,
+    storable: isStorableText,
+    'date-time': isTime,
+    date: isDay,
+  },
 } as const
-const strict = new Ajv({ ...OPTIONS, coerceTypes: false })
-const coercing = new Ajv({ ...OPTIONS, coerceTypes: true, useDefaults: true })
+const bodies = new Ajv(OPTIONS)
+const parameters = new Ajv({ ...OPTIONS, useDefaults: true })
 
-export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) =>
-  (httpPart === 'body' ? strict : coercing).compile(schema)
+interface ObjectSchema {
+  properties?: Record<string, { type?: string; format?: string }>
+}
+
+/** What an accepted input holds reaches SQL, so times are converted here: see toUtc. */
+export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+  const readValues = httpPart === 'body' ? undefined : createReader(schema)
+  const validate = (httpPart === 'body' ? bodies : parameters).compile<Record<string, unknown>>(schema)
+  const times = timesOf(schema)
+  if (!readValues && times.length === 0) return validate
+
+  const read = (input: Record<string, unknown>): boolean => {
+    readValues?.(input)
+    const isValid = validate(input)
+    read.errors = validate.errors ?? null
+    if (isValid) for (const name of times) if (input[name] !== undefined) input[name] = toUtc(input[name] as string)
+    return isValid
+  }
+  read.errors = null as ErrorObject[] | null
+  return read
+}
+
+function timesOf(schema: ObjectSchema): string[] {
+  const times = Object.entries(schema.properties ?? {}).filter(([, { format }]) => format === 'date-time')
+  const mentioned = JSON.stringify(schema).match(/"format":"date-time"/g) ?? []
+  if (mentioned.length !== times.length) throw new Error('only times at the top level of an input are converted to UTC')
+  return times.map(([name]) => name)
+}
+
+/** Parameters are text on the wire. Ajv's own coercion would also read 0x10, 1e3 and text with spaces as integers. */
+function createReader({ properties = {} }: ObjectSchema): ((input: Record<string, unknown>) => void) | undefined {
+  const integers = Object.keys(properties).filter((name) => properties[name]!.type === 'integer')
+  const booleans = Object.keys(properties).filter((name) => properties[name]!.type === 'boolean')
+  if (integers.length + booleans.length === 0) return undefined
+  return (input) => {
+    for (const name of integers) if (/^-?\d+$/.test(`${input[name]}`)) input[name] = Number(input[name])
+    for (const name of booleans) if (/^(true|false)$/.test(`${input[name]}`)) input[name] = input[name] === 'true'
+  }
+}
 
 /** Well-formed Unicode without control characters; emoji and directional marks are text like any other. */
 export function isCleanText(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text)
+}
+
+/** PostgreSQL stores no NUL character, and a lone surrogate would be replaced on the way to it. */
+function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
 }
 
 const CODES: Record<string, string> = {
@@ -40,6 +89,7 @@ const CODES: Record<string, string> = {
 
 const FORMATS = {
   text: 'must not contain control characters or broken Unicode',
+  storable: 'must not contain NUL characters or broken Unicode',
   'date-time': 'must be a time like 2026-01-31T12:00:00Z (encode a + as %2B)',
   date: 'must be a day like 2026-01-31',
 }
@@ -60,7 +110,7 @@ export function invalidField(field: string, code: string, message: string): ApiE
   })
 }
 
-function toFieldError({ keyword, instancePath, params, message }: ErrorObject): FieldError {
+function toFieldError({ keyword, instancePath, params, parentSchema, message }: ErrorObject): FieldError {
   const path = instancePath.split('/').slice(1)
   const limit = params.limit as number
   if (keyword === 'required') path.push(params.missingProperty as string)
@@ -74,6 +124,9 @@ function toFieldError({ keyword, instancePath, params, message }: ErrorObject): 
     maxLength: `must have at most ${limit} characters`,
     minItems: `must have at least ${limit} entries`,
     maxItems: `must have at most ${limit} entries`,
+    multipleOf:
+      params.multipleOf === 0.01 ? 'must have at most two decimals' : `must be a multiple of ${params.multipleOf}`,
+    pattern: `must be ${decapitalise(`${parentSchema?.description ?? 'of another form'}`)}`,
     type: `must be ${withArticle([params.type].flat().join(' or '))}`,
     enum: `must be one of ${(params.allowedValues as string[] | undefined)?.join(', ')}`,
   }
@@ -82,6 +135,10 @@ function toFieldError({ keyword, instancePath, params, message }: ErrorObject): 
     field: path.join('.'),
     message: sentences[keyword] ?? message ?? 'is not acceptable',
   }
+}
+
+function decapitalise(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
 function withArticle(noun: string): string {

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { FormText, Nullable, Time } from '../http/admin-shapes.ts'
+import { Id } from '../http/ids.ts'
 import { ListingType } from './schema.ts'
 
 const LONG_TEXT_LENGTH_MAX = 20_000
@@ -39,17 +40,17 @@ export const ListingFilters = {
   type: Type.Optional(ListingType),
   category: Type.Optional(Type.String({ format: 'text', maxLength: 100 })),
   status: Type.Optional(Type.Enum(['active', 'closed'])),
-  member_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  member_id: Type.Optional(Id),
 }
 
 const fields = {
   type: ListingType,
   title: FormText,
-  description: Type.Optional(Type.String({ maxLength: LONG_TEXT_LENGTH_MAX })),
+  description: Type.Optional(Type.String({ maxLength: LONG_TEXT_LENGTH_MAX, format: 'storable' })),
   category: FormText,
   hours: Type.Optional(Nullable(Type.Number())),
 }
 
-export const NewListingForm = Type.Object({ member_id: Type.Integer(), ...fields })
+export const NewListingForm = Type.Object({ member_id: Id, ...fields })
 export const ListingForm = Type.Partial(Type.Object(fields))
 export type ListingForm = Static<typeof ListingForm>

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Deps } from '../http/deps.ts'
 import { ApiError } from '../http/errors.ts'
-import { IdParameter, parseId } from '../http/ids.ts'
+import { Id, IdParameter, parseId } from '../http/ids.ts'
 import { PageMeta, PageQuery, UpdatedSince, finishList, readListRequest } from '../http/paging.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
 import { presentListing } from './present-listing.ts'
@@ -23,9 +23,7 @@ export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
         updated_since: UpdatedSince,
         type: Type.Optional(ListingType),
         category: Type.Optional(Type.String({ format: 'text', maxLength: 100, description: 'Exactly as listed' })),
-        user_id: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Only of this member' }),
-        ),
+        user_id: Type.Optional(Type.Integer({ ...Id, description: 'Only of this member' })),
         q: Type.Optional(Type.String({ format: 'text', maxLength: 200, description: 'Words in title or description' })),
       }),
       response: { 200: Type.Object({ data: Type.Array(Listing), meta: PageMeta }) },

@@ -11,7 +11,7 @@ import {
 } from '../csv/import-rows.ts'
 import type { Sql, Transaction } from '../db/connect.ts'
 import { recordEvents } from '../events/record.ts'
-import { isDay, isTime } from '../http/times.ts'
+import { isDay, toUtc } from '../http/times.ts'
 import { hideMember, leave, memberSnapshot, returnMember, showMember } from './change-member.ts'
 import { memberProblems } from './check-member.ts'
 import type { MemberRecord } from './queries.ts'
@@ -72,8 +72,7 @@ function readMember(fields: Record<string, string>): { wish: Wish; problems: str
 
 /** A mere day stands for its noon in UTC, which is on that day nearly everywhere. */
 export function timeOf(text: string): string | undefined {
-  if (isDay(text)) return `${text}T12:00:00Z`
-  return isTime(text) ? text : undefined
+  return isDay(text) ? `${text}T12:00:00Z` : toUtc(text)
 }
 
 async function judgeMembers(tx: Transaction, communityId: number): Promise<void> {

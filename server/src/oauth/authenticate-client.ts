@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../http/access/access.ts'
 import type { Deps } from '../http/deps.ts'
@@ -45,8 +46,9 @@ function readCredentials(authorization: string | undefined, body: Parameters): C
 /** Id and secret are form-encoded before they are joined (RFC 6749 2.3.1). */
 function readBasic(authorization: string): Credentials {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
-  const decoded = encoded && Buffer.from(encoded, 'base64').toString()
-  if (!decoded?.includes(':')) {
+  const bytes = Buffer.from(encoded ?? '', 'base64')
+  const decoded = bytes.toString()
+  if (!isUtf8(bytes) || !decoded.includes(':')) {
     throw new ApiError('invalid_request', { description: 'The Authorization header is malformed.' })
   }
   const [clientId, secret] = splitOnce(decoded, ':').map(decodeFormPart) as [string, string]

@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import type { Deps } from '../http/deps.ts'
 import { ApiError } from '../http/errors.ts'
-import { parseForm } from '../http/form.ts'
 import { API_PREFIX, admit, requireAddress } from '../http/frame.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
+import { acceptForms } from '../http/read-body.ts'
 import { SCOPE_NAMES } from '../http/scopes.ts'
 import { sendError, toApiError } from '../http/send-error.ts'
 import { authenticateClient } from './authenticate-client.ts'
@@ -12,14 +12,13 @@ import { revokeToken } from './revoke-token.ts'
 import { Metadata, RevokeRequest, TokenRequest, TokenResponse } from './schema.ts'
 import { Type } from 'typebox'
 
-const CONSUMES = ['application/json', 'application/x-www-form-urlencoded']
+const FORM = 'application/x-www-form-urlencoded'
+const CONSUMES = ['application/json', FORM]
 
 export function oauthRoutes(api: PartnerApi, deps: Deps): void {
   const issueToken = tokenIssuer(deps.sql)
 
-  api.addContentTypeParser(CONSUMES[1]!, { parseAs: 'string' }, async (_request: unknown, body: string) =>
-    parseForm(body),
-  )
+  acceptForms(api, FORM)
 
   api.addHook('onRequest', async (_request, reply) => forbidStoring(reply))
   api.setErrorHandler((error, request, reply) => sendError(inAscii(toApiError(error)), request, reply))

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Nullable, Time } from '../http/admin-shapes.ts'
+import { Id } from '../http/ids.ts'
 import { PageQuery } from '../http/paging.ts'
 import { SLIPS_MAX } from './record-exchanges.ts'
 
@@ -9,16 +10,16 @@ const KEY_LENGTH_MIN = 16
 const KEY_LENGTH_MAX = 64
 
 const Day = Type.String({ format: 'date' })
-/** Judged by the rules, which say what is wrong in words for people. */
-const FreeText = Type.String({ maxLength: TEXT_LENGTH_MAX })
-const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+/** The rules say in plain words what is wrong with it; this only keeps out what cannot be stored. */
+const FreeText = Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'storable' })
 const Hours = Type.Number({ minimum: -HOURS_MAX, maximum: HOURS_MAX })
 const Key = Type.Optional(
   Type.String({
     minLength: KEY_LENGTH_MIN,
     maxLength: KEY_LENGTH_MAX,
     pattern: '^[A-Za-z0-9_-]+$',
-    description: 'Chosen by the caller, once per wish: what is sent again under the same key is not done twice',
+    description:
+      'Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice',
   }),
 )
 

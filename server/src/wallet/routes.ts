@@ -4,7 +4,7 @@ import type { Deps } from '../http/deps.ts'
 import { ApiError } from '../http/errors.ts'
 import { API_PREFIX } from '../http/frame.ts'
 import { toHours } from '../http/hours.ts'
-import { parseId } from '../http/ids.ts'
+import { Id, parseId } from '../http/ids.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../http/paging.ts'
 import type { PartnerApi } from '../http/partner-api.ts'
 import { memberCrediter, presentCredit } from './credit-member.ts'
@@ -78,9 +78,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
       querystring: Type.Object({
         ...PageQuery,
         reference: Type.Optional(Reference),
-        user_id: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Only to this member' }),
-        ),
+        user_id: Type.Optional(Type.Integer({ ...Id, description: 'Only to this member' })),
         status: Type.Optional(Type.Enum(['completed', 'reversed'], { description: 'Only those that stand, or not' })),
         created_since: Type.Optional(Type.String({ format: 'date-time', description: 'Made at this time or later' })),
         created_until: Type.Optional(Type.String({ format: 'date-time', description: 'Made before this time' })),

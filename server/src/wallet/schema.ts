@@ -1,9 +1,8 @@
 import { Type, type Static } from 'typebox'
+import { LIMIT_HOURS_MAX } from '../communities/change-settings.ts'
 
 const REFERENCE_LENGTH_MAX = 191
 const NOTE_LENGTH_MAX = 500
-/** Beyond any community's own limit, and far below what a number holds exactly. */
-const HOURS_MAX = 1_000_000_000
 
 export const Reference = Type.String({
   minLength: 1,
@@ -34,7 +33,8 @@ export const CreditRequest = Type.Object(
     user_id: Type.Integer({ description: 'The member; for a payment, found by its payment_reference' }),
     hours: Type.Number({
       exclusiveMinimum: 0,
-      maximum: HOURS_MAX,
+      maximum: LIMIT_HOURS_MAX,
+      multipleOf: 0.01,
       description: 'At most two decimals, at most the limit of the community (1000 unless it chose another)',
     }),
     reference: Reference,

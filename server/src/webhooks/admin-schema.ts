@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Nullable, Time } from '../http/admin-shapes.ts'
+import { Id } from '../http/ids.ts'
 import { PageQuery } from '../http/paging.ts'
 import { PATTERN_LENGTH_MAX } from './event-types.ts'
 import { Attempt, Delivery, Subscription } from './schema.ts'
@@ -8,7 +9,7 @@ export const OneOf = Type.Object({ slug: Type.String(), id: Type.String() })
 
 export const SubscriptionQuery = Type.Object({
   ...PageQuery,
-  partner_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  partner_id: Type.Optional(Id),
   status: Type.Optional(Type.Enum(['active', 'paused', 'disabled'])),
 })
 

@@ -45,7 +45,14 @@ const EventPatterns = Type.Array(Type.String({ maxLength: PATTERN_LENGTH_MAX }),
   maxItems: EVENT_TYPES_MAX,
   description: 'Names, prefix.* or *; see GET /webhooks/event-types',
 })
-const TargetUrl = Type.String({ maxLength: TARGET_LENGTH_MAX, format: 'text', description: 'An https:// address' })
+const TargetUrl = Type.String({
+  maxLength: TARGET_LENGTH_MAX,
+  format: 'text',
+  // No part of it may be misread: URL parsers forgive spaces and backslashes, and a fragment is never sent.
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]://[^\\s\\\\/?#@]+([/?][^\\s\\\\#]*)?$',
+  description:
+    'An https:// address of a host on the internet, without spaces, backslashes, credentials or fragment; by name, not by IP address',
+})
 
 export const SubscriptionRequest = Type.Object(
   { event_types: EventPatterns, target_url: TargetUrl },
