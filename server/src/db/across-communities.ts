@@ -152,6 +152,7 @@ export async function dueSubscriptions(
   inHand: InHandPairs,
   read: Progress[],
   now: Date,
+  leaseEndMax: Date,
 ): Promise<DueSubscription[]> {
   return sql<DueSubscription[]>`
     with in_hand as materialized (
@@ -160,7 +161,7 @@ export async function dueSubscriptions(
     select s.community_id, s.id, s.set_going_at
     from subscriptions s join communities c on c.id = s.community_id
     left join delivery_leases l on l.community_id = s.community_id and l.subscription_id = s.id
-      and l.worker <> ${worker} and l.until > ${now}
+      and l.worker <> ${worker} and l.until > ${now} and l.until <= ${leaseEndMax}
     left join delivery_cursors k on k.community_id = s.community_id and k.subscription_id = s.id
     left join unnest(${read.map((one) => one.communityId)}::int8[], ${read.map((one) => one.subscriptionId)}::int8[],
       ${read.map((one) => one.position)}::int8[]) as r(community_id, subscription_id, read_to)

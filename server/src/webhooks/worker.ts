@@ -80,6 +80,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const { sql, log, box, sender, random = Math.random, mayReadAhead = () => true } = options
   const shared = databaseClock(sql)
   const clock = options.clock ?? shared.now
+  // For pauses kept in memory, which must not grow or shrink when the database's clock is set.
+  const elapsedMs = options.clock ? () => clock().getTime() : () => performance.now()
   const deps: DeliverDeps = { sql, box, sender, clock, random }
   const breaker = createBreaker()
   const healthNews = watchHealth()
@@ -110,7 +112,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         if (performance.now() - keptProgressMs >= POLL_MS) await keepProgress()
         // What a quick receiver has is gone by the next round, and too much to look past in each.
         const slow = inHand.pairs((of) => !ahead.isQuick(keyOf(of.communityId, of.subscriptionId)))
-        await takeFairly(await dueSubscriptions(sql, leases.worker, slow, inHand.read(), clock()), seenGeneration)
+        const now = clock()
+        const due = await dueSubscriptions(sql, leases.worker, slow, inHand.read(), now, leases.endMax(now))
+        await takeFairly(due, seenGeneration)
       } catch (error) {
         // The poll tries again.
         log.warn({ err: error }, 'deliveries could not be looked for')
@@ -180,7 +184,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   const complete = coalesce(async (communityId: number, completions: Completion[]) => {
     await completeDeliveries(sql, communityId, completions, clock())
-    const news = healthNews(communityId, completions, clock().getTime())
+    const news = healthNews(communityId, completions, elapsedMs())
     if (news.length > 0) await noteHealth(sql, communityId, news, clock())
     return completions
   }, COMPLETION_LIMITS)
@@ -253,7 +257,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         `${key} ${set_going_at}`,
         PER_SUBSCRIPTION_MAX - ofSubscription,
         ofSubscription,
-        clock().getTime(),
+        elapsedMs(),
       )
       const free = Math.min(wanted, share)
       share -= Math.max(0, free)
@@ -318,7 +322,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       const completion = await deliver(deps, communityId, delivery)
       const { ok, durationMs = 0 } = completion?.attempt?.outcome ?? {}
       if (ok !== undefined) {
-        breaker.note(breakerKey, ok, clock().getTime())
+        breaker.note(breakerKey, ok, elapsedMs())
         ahead.noteAnswer(key, ok, durationMs)
       }
       if (ok) release()
