@@ -6,12 +6,14 @@ import { createSecretBox } from '../src/http/secret-box.ts'
 import { startDeliveryWorker } from '../src/webhooks/worker.ts'
 import { eventually, SECRET_KEY } from './bank.ts'
 import { newDatabase } from './database.ts'
-import { startPostman, trustingSender } from './postman.ts'
+import { startPostman, trustingSender, type Postman } from './postman.ts'
 
 const SECOND_MS = 1000
 const HOUR_MS = 60 * 60 * SECOND_MS
 /** What a busy machine may take between two readings. */
 const SLACK_MS = 5 * SECOND_MS
+/** The database's time is read every ten seconds. */
+const RESYNC_MS = 40 * SECOND_MS
 
 /** Sets the clock of this process, and nothing else: timers and the monotonic clock go on. */
 function setSystemClock(byMs: number): void {
@@ -73,8 +75,8 @@ test('a step of the database clock is noticed at the next reading, and at once w
   expect(differenceMs(clock.now(), await readDatabaseTime(sql))).toBeLessThan(SLACK_MS)
 })
 
-test('signatures, leases and retries keep to the database clock when the system clock steps', async () => {
-  const post = await startPostman()
+/** A worker that keeps time as in production. */
+async function startOwnWorker(post: Postman): Promise<Sql> {
   await post.worker.close()
   const sql = connect(post.bank.databaseUrl, { connectionsMax: 4, name: 'test deliveries' })
   const worker = startDeliveryWorker({
@@ -89,14 +91,19 @@ test('signatures, leases and retries keep to the database clock when the system 
     await sql.end()
   })
   await worker.idle()
-  await post.subscribe()
   post.receiver.answer = (response) => response.writeHead(500).end()
+  return sql
+}
+
+test('signatures, leases and retries keep to the database clock when the system clock steps', async () => {
+  const post = await startPostman()
+  const sql = await startOwnWorker(post)
+  await post.subscribe()
 
   for (const step of [-HOUR_MS, 2 * HOUR_MS]) {
     const known = new Set(post.receiver.received.map(({ id }) => id))
     setSystemClock(step)
     await post.credit()
-    worker.wake()
     const received = await eventually(() => post.receiver.received.find(({ id }) => !known.has(id)))
     const now = await readDatabaseTime(sql)
     const sentAt = new Date(Number(received.headers['webhook-timestamp']) * SECOND_MS)
@@ -110,6 +117,18 @@ test('signatures, leases and retries keep to the database clock when the system 
     expect(ahead.attempt * SECOND_MS, 'retry').toBeLessThan(5 * SECOND_MS + SLACK_MS)
     expect(ahead.lease * SECOND_MS, 'lease').toBeLessThan(10 * SECOND_MS + SLACK_MS)
   }
+})
+
+test('a retry that was planned before the database clock was set back comes in time', async () => {
+  const post = await startPostman()
+  const admin = await connectTo(post.bank.databaseUrl)
+  await setDatabaseClock(admin, 0)
+  await startOwnWorker(post)
+  await post.subscribe()
+  await post.credit()
+  await eventually(async () => (await admin`select from deliveries where attempts = 1`).length === 1)
+  await setDatabaseClock(admin, -HOUR_MS)
+  await eventually(() => post.receiver.received.length === 2, RESYNC_MS)
 })
 
 test('a lease from before the database clock was set back does not keep other workers away', async () => {

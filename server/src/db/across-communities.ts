@@ -174,6 +174,27 @@ export async function dueSubscriptions(
 }
 
 /**
+ * Moves retries that lie further ahead than their schedule allows: they were planned before the database's clock was set
+ * back. Any number of nodes may do it. Rows that somebody has locked are being planned again anyway.
+ */
+export async function limitRetryDelays(sql: Queries, longestDelaysMs: number[], now: Date): Promise<number> {
+  const rows = await sql`
+    with late as materialized (
+      select community_id, id, ${now}::timestamptz
+        + (${longestDelaysMs}::float8[])[attempts + 1] * interval '1 millisecond' as latest
+      from deliveries
+      where status = 'pending'
+        and next_attempt_at > ${now}::timestamptz
+          + (${longestDelaysMs}::float8[])[attempts + 1] * interval '1 millisecond'
+      order by community_id, subscription_id, event_id for no key update skip locked
+    )
+    update deliveries d set next_attempt_at = l.latest from late l
+    where d.community_id = l.community_id and d.id = l.id
+    returning d.id`
+  return rows.length
+}
+
+/**
  * How far each subscription has been told of everything. Waits for nobody: one that somebody has locked is stored the
  * next time. Returns the others.
  */

@@ -11,8 +11,11 @@ const STEP_MS = 100
  */
 export interface DatabaseClock {
   now(): Date
-  /** Call it before the time is needed. Asks the database at intervals, and at once after the system's clock was set. */
-  sync(): Promise<void>
+  /**
+   * Call it before the time is needed. Asks the database at intervals, and at once after the system's clock was set.
+   * Returns by how much the database's clock turned out to have been set; 0 without a reading, and after the first.
+   */
+  sync(): Promise<number>
 }
 
 export function databaseClock(sql: Sql): DatabaseClock {
@@ -28,15 +31,18 @@ export function databaseClock(sql: Sql): DatabaseClock {
   return {
     now: () => new Date(Math.round(performance.now() + offsetMs)),
     async sync() {
-      if (performance.now() - syncedAtMs < SYNC_INTERVAL_MS && !wasSystemClockSet()) return
+      if (performance.now() - syncedAtMs < SYNC_INTERVAL_MS && !wasSystemClockSet()) return 0
       const nextSystemOffsetMs = readSystemOffset()
       const sentAtMs = performance.now()
       const time = await readDatabaseTime(sql)
       const heardAtMs = performance.now()
       // The database read its clock between the two; half the round trip is the best guess.
-      offsetMs = time.getTime() - (sentAtMs + heardAtMs) / 2
+      const nextOffsetMs = time.getTime() - (sentAtMs + heardAtMs) / 2
+      const setByMs = syncedAtMs === -Infinity ? 0 : nextOffsetMs - offsetMs
+      offsetMs = nextOffsetMs
       syncedAtMs = heardAtMs
       systemOffsetMs = nextSystemOffsetMs
+      return setByMs
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { communitiesToFanOut, dueSubscriptions, storeProgress } from '../db/across-communities.ts'
+import { communitiesToFanOut, dueSubscriptions, limitRetryDelays, storeProgress } from '../db/across-communities.ts'
 import { databaseClock } from '../db/clock.ts'
 import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
 import type { Sql } from '../db/connect.ts'
@@ -18,7 +18,7 @@ import { holdLeases } from './leases.ts'
 import { countPlaces } from './places.ts'
 import { readDueDeliveries, type DueDelivery, type Recipient, type Room } from './read-due.ts'
 import { repeat } from './repeat.ts'
-import { FAILING_MAX_MS } from './schedule.ts'
+import { FAILING_MAX_MS, LONGEST_DELAYS_MS } from './schedule.ts'
 import { SenderClosed, type Sender } from './send.ts'
 import { rememberUnread, type Due } from './unread.ts'
 import { keepUntried } from './untried.ts'
@@ -28,6 +28,8 @@ const POLL_MS = 1000
 const PER_SUBSCRIPTION_MAX = 4
 /** What could not be written down is sent again, but not without a pause. */
 const UNWRITTEN_PAUSE_MS = 25_000
+/** The database's clock was set back by more than this: retries that were planned before would be late. */
+const SET_BACK_MS = 5_000
 const COMPLETION_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 1, waitingMax: 100_000 }
 /** For what is on the wire, then for what is left to write down; all of it within the ten seconds of a shutdown. */
 const CLOSE_TIMEOUT_MS = 8000
@@ -93,6 +95,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const unread = rememberUnread()
   const atEndOfTurn = gatherForTurn()
   let closing = false
+  let wasSetBack = false
   let keptProgressMs = 0
   /** The next round asks what is due at all, not only for more of what it knows of. */
   let fromStart = false
@@ -104,7 +107,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const taking = repeat(
     async () => {
       try {
-        await shared.sync()
+        await syncClock()
         await keepLeases()
         const seenGeneration = generation
         if (!fromStart) return await takeFairly(unread.all(), seenGeneration)
@@ -143,6 +146,15 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     tellOthers()
   }
 
+  async function syncClock(): Promise<void> {
+    const setByMs = await shared.sync()
+    if (setByMs < -SET_BACK_MS) wasSetBack = true
+    if (!wasSetBack) return
+    const changed = await limitRetryDelays(sql, LONGEST_DELAYS_MS, clock())
+    wasSetBack = false
+    log.warn({ setByMs: Math.round(setByMs), changed }, 'the clock of the database was set back; retries were moved')
+  }
+
   /** Of all that is under way, also of what is paused meanwhile, and while this worker closes. */
   async function keepLeases(): Promise<void> {
     for (const [communityId, ids] of inHand.subscriptions()) await leases.hold(communityId, ids)
@@ -159,7 +171,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   /** One batch of each community that has any, then again. */
   async function fanOutAll(): Promise<void> {
     try {
-      await shared.sync()
+      await syncClock()
       for (const communityId of await communitiesToFanOut(sql)) {
         if (closing) return
         await fanOutOne(communityId)
