@@ -1,33 +1,46 @@
 import { useSyncExternalStore } from 'react'
 
 const PROBE_EVERY_MS = 2_000
+/** While all is well: trouble that reads do not notice, such as a full disk, is to be seen before a save fails. */
+const LOOK_EVERY_MS = 30_000
 const PROBE_TIMEOUT_MS = 4_000
 
 /** `lost`: nothing answers. `unavailable`: the service answers, but its database is away or it is overloaded. */
-export type Connection = 'ok' | 'lost' | 'unavailable'
+export type ConnectionState = 'ok' | 'lost' | 'unavailable'
 
-let state: Connection = 'ok'
+export interface Connection {
+  state: ConnectionState
+  /** Why the service is unavailable and what to do, in its own words. */
+  reason?: string | undefined
+}
+
+let connection: Connection = { state: 'ok' }
 let probeTimer: ReturnType<typeof setTimeout> | undefined
 const watchers = new Set<() => void>()
 const waiting = new Set<() => void>()
 
 function become(next: Connection): void {
-  if (next === state) return
-  state = next
+  if (next.state === connection.state && next.reason === connection.reason) return
+  connection = next
   for (const watcher of watchers) watcher()
 }
 
 /** A call failed for want of a connection: from now on the service is asked until it is back. */
-export function reportTrouble(kind: Exclude<Connection, 'ok'>): void {
-  become(kind)
+export function reportTrouble(state: Exclude<ConnectionState, 'ok'>): void {
+  // The reason of the last probe holds until the next.
+  noteTrouble({ state, reason: connection.state === state ? connection.reason : undefined })
+}
+
+function noteTrouble(trouble: Connection): void {
+  become(trouble)
   probeTimer ??= setTimeout(probe, PROBE_EVERY_MS)
 }
 
 async function probe(): Promise<void> {
   const answer = await ask()
   probeTimer = undefined
-  if (answer !== 'ok') return reportTrouble(answer)
-  become('ok')
+  if (answer.state !== 'ok') return noteTrouble(answer)
+  become(answer)
   for (const go of waiting) go()
   waiting.clear()
 }
@@ -35,10 +48,27 @@ async function probe(): Promise<void> {
 async function ask(): Promise<Connection> {
   try {
     const response = await fetch('/readyz', { cache: 'no-store', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
-    return response.ok ? 'ok' : 'unavailable'
+    if (response.ok) return { state: 'ok' }
+    return { state: 'unavailable', reason: await readReason(response) }
   } catch {
-    return 'lost'
+    return { state: 'lost' }
   }
+}
+
+/** Undefined where a proxy answers in place of the service. */
+async function readReason(response: Response): Promise<string | undefined> {
+  const body = await response.json().catch(() => undefined)
+  return typeof body?.reason === 'string' ? body.reason : undefined
+}
+
+/** Asks the service now and then whether it is ready, unless nobody looks or it is being asked already. */
+export function watchConnection(): void {
+  setInterval(async () => {
+    if (probeTimer !== undefined || document.hidden) return
+    const answer = await ask()
+    // A single lost request is for the calls themselves to report.
+    if (answer.state === 'unavailable') noteTrouble(answer)
+  }, LOOK_EVERY_MS)
 }
 
 /** Resolves when the service is back. One probe serves all who wait. */
@@ -64,5 +94,5 @@ function watch(watcher: () => void): () => void {
 }
 
 export function useConnection(): Connection {
-  return useSyncExternalStore(watch, () => state)
+  return useSyncExternalStore(watch, () => connection)
 }

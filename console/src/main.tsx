@@ -4,6 +4,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { connectApi } from './api.ts'
+import { watchConnection } from './connection.ts'
 import { nonce } from './nonce.ts'
 import { router } from './router.tsx'
 import { askToSignInAgain } from './session-ended.tsx'
@@ -17,6 +18,7 @@ connectApi({
   signInAgain: askToSignInAgain,
   passwordChangeRequired: () => void router.navigate({ to: '/password' }),
 })
+watchConnection()
 
 createRoot(root).render(
   <StrictMode>

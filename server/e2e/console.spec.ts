@@ -82,6 +82,28 @@ test('a lost connection is said, keeps what was typed, and the page goes on by i
   await expect(page.getByRole('status').filter({ hasText: 'Trying again' })).toHaveCount(0)
 })
 
+test('a full disk is named with what to do, while pages can still be read', async ({ page }) => {
+  await signIn(page, service)
+  await page.goto(`${service.url}/console/account`)
+  const reason = 'The disk of the database is full, so nothing can be saved. Free space on it.'
+  const unavailable = { status: 503, json: { status: 'unavailable', reason } }
+  await page.route('**/readyz', (route) => route.fulfill(unavailable))
+  await page.route(`**${ADMIN_API}/**`, (route) => {
+    if (route.request().method() === 'GET') return route.continue()
+    return route.fulfill({ status: 503, json: { error: 'unavailable', error_description: 'Nothing was saved.' } })
+  })
+  await page.getByLabel('Current password').fill(PASSWORD)
+  await page.getByLabel('New password').fill('something new here')
+  await page.getByRole('button', { name: 'Change password' }).click()
+  const banner = page.getByRole('status').filter({ hasText: 'Free space on it.' })
+  await expect(banner).toBeVisible()
+  await page.getByRole('link', { name: 'Overview' }).first().click()
+  await expect(page.getByText('Active members')).toBeVisible()
+  await expect(banner).toBeVisible()
+  await page.unrouteAll()
+  await expect(banner).toHaveCount(0)
+})
+
 test('deep links lead through the sign-in to where they point, and the back button back', async ({ page }) => {
   await signIn(page, service)
   await page.context().clearCookies()

@@ -1,9 +1,8 @@
 import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino'
-
-const STANDARD_ERROR = 2
+import { openStandardError } from './standard-error.ts'
 
 /** JSON on standard error; standard output is for people. */
-export function createLog(level: string, destination: DestinationStream = pino.destination(STANDARD_ERROR)): Logger {
+export function createLog(level: string, destination: DestinationStream = openStandardError()): Logger {
   return pino(
     {
       level,

@@ -45,7 +45,7 @@ export async function startWorkers(options: WorkerOrder & { log: Logger }): Prom
   }
 
   function replace(code: number, signal: string): void {
-    const now = Date.now()
+    const now = performance.now()
     restarts = [...restarts.filter((at) => at > now - MINUTE_MS), now]
     log.error({ code, signal, restarts: restarts.length }, 'a worker ended')
     // Better to end, and be seen to, than to go round and round.

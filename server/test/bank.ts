@@ -179,12 +179,15 @@ const WAIT_MS = 15_000
 const POLL_MS = 20
 
 /** Asks again until it is so. */
-export async function eventually<T>(ask: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
-  const deadline = Date.now() + WAIT_MS
+export async function eventually<T>(
+  ask: () => Promise<T | undefined | false> | T | undefined | false,
+  waitMs = WAIT_MS,
+): Promise<T> {
+  const deadline = performance.now() + waitMs
   for (;;) {
     const answer = await ask()
     if (answer) return answer
-    if (Date.now() > deadline) throw new Error(`not within ${WAIT_MS} ms: ${ask}`)
+    if (performance.now() > deadline) throw new Error(`not within ${waitMs} ms: ${ask}`)
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }

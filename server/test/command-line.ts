@@ -7,7 +7,10 @@ import { onTestFinished } from 'vitest'
 import { eventually, freePort } from './bank.ts'
 
 /** What is built is run: `npm test` builds before it tests. */
-const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
+export const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
+
+/** A first start makes the embedded database and the demo community. */
+const START_WAIT_MS = 60_000
 
 /** Only what is named here: the settings of whoever runs the tests are not the tests'. */
 function environment(databaseUrl: string, settings: Record<string, string> = {}) {
@@ -15,18 +18,52 @@ function environment(databaseUrl: string, settings: Record<string, string> = {})
   return { PATH, HOME, DATABASE_URL: databaseUrl, SECRET_KEY: randomBytes(32).toString('hex'), ...settings }
 }
 
+export function embeddedEnvironment(dataDir: string, settings: Record<string, string> = {}) {
+  const { PATH, HOME } = process.env
+  return { PATH, HOME, DATA_DIR: dataDir, ...settings }
+}
+
 /** Runs `hourbank …` beside whatever else uses the database; returns what it printed. */
 export async function hourbank(databaseUrl: string, ...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...args], { env: environment(databaseUrl) })
+  return runCommand(environment(databaseUrl), args)
+}
+
+/** The same on an embedded database. */
+export async function hourbankEmbedded(dataDir: string, ...args: string[]): Promise<string> {
+  return runCommand(embeddedEnvironment(dataDir), args)
+}
+
+async function runCommand(env: NodeJS.ProcessEnv, args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...args], { env })
   return stdout
 }
 
 /** `hourbank serve` as a process of its own; returns its address. */
 export async function serveAsProcess(databaseUrl: string): Promise<string> {
+  return (await startService(environment(databaseUrl))).url
+}
+
+export interface EmbeddedService {
+  url: string
+  pid: number
+  /** Everything printed so far, standard error with it. */
+  output(): string
+  /** The lines of its log. */
+  entries(): any[]
+  /** Sends the signal and returns the exit code. */
+  end(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** The same on an embedded database. */
+export async function serveEmbedded(dataDir: string, settings: Record<string, string> = {}): Promise<EmbeddedService> {
+  return startService(embeddedEnvironment(dataDir, settings))
+}
+
+async function startService(settings: NodeJS.ProcessEnv): Promise<EmbeddedService> {
   const port = await freePort()
-  const env = environment(databaseUrl, { PORT: `${port}`, LOG_LEVEL: 'warn' })
+  const env = { LOG_LEVEL: 'warn', ...settings, PORT: `${port}` }
   const child = spawn(process.execPath, [COMMAND, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const exited = once(child, 'exit')
+  const exited = once(child, 'exit') as Promise<[number | null]>
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await exited
@@ -36,6 +73,19 @@ export async function serveAsProcess(databaseUrl: string): Promise<string> {
   await eventually(() => {
     if (child.exitCode !== null) throw new Error(`hourbank serve ended: ${output}`)
     return output.includes('Hourbank is running.')
-  })
-  return `http://127.0.0.1:${port}`
+  }, START_WAIT_MS)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid!,
+    output: () => output,
+    entries: () =>
+      output
+        .split('\n')
+        .filter((line) => line.startsWith('{') && line.endsWith('}'))
+        .map((line) => JSON.parse(line)),
+    async end(signal) {
+      child.kill(signal)
+      return (await exited)[0]
+    },
+  }
 }

@@ -9,21 +9,14 @@ import { connect } from '../src/db/connect.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { API_PREFIX } from '../src/http/frame.ts'
 import { newToken } from '../src/http/secrets.ts'
-import { createLog } from '../src/log.ts'
 import { callNode, eventually, startBank, startTestNode, TESTER } from './bank.ts'
+import { captureLog } from './capture-log.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
 import { lockTable } from './lock-table.ts'
 import { sendBytes, sendPlain } from './raw-http.ts'
 
 const EMAIL = 'ada.lovelace+hours@example.org'
-
-/** A real log, kept in memory. */
-function captureLog(level = 'trace') {
-  const lines: string[] = []
-  const log = createLog(level, { write: (line) => void lines.push(line) })
-  return { log, lines, entries: () => lines.map((line) => JSON.parse(line)) }
-}
 
 test('alive is alive, even without a database; ready needs one', async () => {
   const proxy = await startFlakyProxy(await newDatabase())

@@ -33,7 +33,7 @@ const MONTHS_PER_CLOSE_MAX = 600
 const COMMUNITIES_PER_PAGE = 100
 
 /** Closes the months of one community that are due. However many call it at once, each month is closed by one of them. */
-export async function closeDuePeriods(sql: Queries, communityId: number, now: Date = new Date()): Promise<void> {
+export async function closeDuePeriods(sql: Queries, communityId: number, now: Date): Promise<void> {
   await close(sql, communityId, now, { wait: true })
 }
 
@@ -41,7 +41,7 @@ export async function closeDuePeriods(sql: Queries, communityId: number, now: Da
 export async function closeDueCommunities(
   sql: Sql,
   log: Logger,
-  now: Date = new Date(),
+  now: Date,
   isStopped: () => boolean = () => false,
 ): Promise<void> {
   for (let after = 0; ;) {

@@ -1,5 +1,6 @@
 import { clearInterval, setInterval } from 'node:timers'
 import type { Logger } from 'pino'
+import { readDatabaseTime } from '../db/clock.ts'
 import { connect, type Sql } from '../db/connect.ts'
 import { closeDueCommunities } from './close-due-periods.ts'
 
@@ -22,7 +23,7 @@ export function startCloseJob(databaseUrl: string, log: Logger): CloseJob {
     // A connection of its own, while it lasts: the close of a large community takes seconds, and nothing waits behind it.
     const sql = (open = connect(databaseUrl, { connectionsMax: 1, name: 'aggregates' }))
     try {
-      await closeDueCommunities(sql, log, new Date(), () => isStopped)
+      await closeDueCommunities(sql, log, await readDatabaseTime(sql), () => isStopped)
     } catch (error) {
       if (!isStopped) log.warn({ err: error }, 'aggregates could not be closed')
     } finally {

@@ -25,7 +25,7 @@ export const serveCommand: Command = {
   async run({ config }) {
     const log = createLog(config.logLevel)
     const stopped = stopSignal()
-    const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve')
+    const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve', log)
     try {
       const databaseUrl = config.databaseUrl ?? embedded!.url
       const secretKey = await loadSecretKey(config)

@@ -152,6 +152,7 @@ export async function dueSubscriptions(
   inHand: InHandPairs,
   read: Progress[],
   now: Date,
+  leaseEndMax: Date,
 ): Promise<DueSubscription[]> {
   return sql<DueSubscription[]>`
     with in_hand as materialized (
@@ -160,7 +161,7 @@ export async function dueSubscriptions(
     select s.community_id, s.id, s.set_going_at
     from subscriptions s join communities c on c.id = s.community_id
     left join delivery_leases l on l.community_id = s.community_id and l.subscription_id = s.id
-      and l.worker <> ${worker} and l.until > ${now}
+      and l.worker <> ${worker} and l.until > ${now} and l.until <= ${leaseEndMax}
     left join delivery_cursors k on k.community_id = s.community_id and k.subscription_id = s.id
     left join unnest(${read.map((one) => one.communityId)}::int8[], ${read.map((one) => one.subscriptionId)}::int8[],
       ${read.map((one) => one.position)}::int8[]) as r(community_id, subscription_id, read_to)
@@ -170,6 +171,27 @@ export async function dueSubscriptions(
         select true from deliveries where community_id = s.community_id and subscription_id + 0 = s.id
           and status = 'pending' and next_attempt_at <= ${now} and (subscription_id, event_id) not in (select * from in_hand)
         order by next_attempt_at limit 1))`
+}
+
+/**
+ * Moves retries that lie further ahead than their schedule allows: they were planned before the database's clock was set
+ * back. Any number of nodes may do it. Rows that somebody has locked are being planned again anyway.
+ */
+export async function limitRetryDelays(sql: Queries, longestDelaysMs: number[], now: Date): Promise<number> {
+  const rows = await sql`
+    with late as materialized (
+      select community_id, id, ${now}::timestamptz
+        + (${longestDelaysMs}::float8[])[attempts + 1] * interval '1 millisecond' as latest
+      from deliveries
+      where status = 'pending'
+        and next_attempt_at > ${now}::timestamptz
+          + (${longestDelaysMs}::float8[])[attempts + 1] * interval '1 millisecond'
+      order by community_id, subscription_id, event_id for no key update skip locked
+    )
+    update deliveries d set next_attempt_at = l.latest from late l
+    where d.community_id = l.community_id and d.id = l.id
+    returning d.id`
+  return rows.length
 }
 
 /**

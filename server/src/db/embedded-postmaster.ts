@@ -1,20 +1,24 @@
-import { open, readFile, readlink, rename, rm, stat } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
-import { uptime } from 'node:os'
+import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { open, readFile, readdir, readlink, rename, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
 import { OTHERWISE, runProgram, type Cluster } from './embedded-cluster.ts'
 
 /** After a power cut the server first replays its log, which takes as long as there was much to write. */
 const START_TIMEOUT_SECONDS = 120
-const START_KILL_AFTER_MS = (START_TIMEOUT_SECONDS + 10) * 1000
+const START_KILL_SLACK_MS = 10_000
 const STOP_TIMEOUT_MS = 60_000
 const STOP_POLL_MS = 10
 const CONNECTIONS_MAX = 200
 /** A server writes its pid file at once after creating it. */
 const EMPTY_PID_FILE_AGE_MS = 10_000
-/** os.uptime() and the clock of the pid file differ a little. */
-const BOOT_TIME_SLACK_SECONDS = 60
+/** Below the ports that Linux and macOS give to outgoing connections, so that none of those can occupy our port. */
+const PORT_MIN = 15_000
+const PORT_MAX = 32_000
+const PORT_TRIES_MAX = 100
 const LOG_BYTES_MAX = 10_000_000
 const LOG_BYTES_SHOWN = 4_000
 
@@ -42,28 +46,26 @@ export async function runningPostmaster(cluster: Cluster): Promise<Postmaster | 
   return file?.port && (await isOurs(cluster, file)) ? { pid: file.pid, port: file.port } : undefined
 }
 
-interface PidFile extends Postmaster {
-  startedAtSeconds: number
-}
-
 const pidFilePath = (cluster: Cluster) => join(cluster.folder, 'data', 'postmaster.pid')
 
 /** Lines: pid, data folder, start time, port, … (src/include/utils/pidfile.h). An empty file reads as zeros. */
-async function readPidFile(cluster: Cluster): Promise<PidFile | undefined> {
+async function readPidFile(cluster: Cluster): Promise<Postmaster | undefined> {
   const text = await readFile(pidFilePath(cluster), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
   if (text === undefined) return undefined
-  const [pid, , startedAtSeconds, port] = text.split('\n').map(Number)
-  return { pid: pid || 0, startedAtSeconds: startedAtSeconds || 0, port: port || 0 }
+  const [pid, , , port] = text.split('\n').map(Number)
+  return { pid: pid || 0, port: port || 0 }
 }
 
 /** After a power cut or in a new container the pid in the file may be anybody's. */
-async function isOurs(cluster: Cluster, { pid, startedAtSeconds }: PidFile): Promise<boolean> {
+async function isOurs(cluster: Cluster, { pid }: Postmaster): Promise<boolean> {
   if (!isAlive(pid)) return false
   if (process.platform !== 'linux') {
-    return startedAtSeconds > Date.now() / 1000 - uptime() - BOOT_TIME_SLACK_SECONDS
+    // Not by start times: they change their meaning when the clock is set.
+    const listed = await promisify(execFile)('ps', ['-o', 'command=', '-p', `${pid}`]).catch(() => ({ stdout: '' }))
+    return listed.stdout.includes('postgres')
   }
   try {
     // A server works from inside its data folder. A zombie has no folder any more.
@@ -84,20 +86,31 @@ function isAlive(pid: number): boolean {
   }
 }
 
+export interface StartOptions {
+  /** This port and no other. Without it, the port of the last start if it is free. */
+  port?: number
+  /** A server that is still recovering by then is returned all the same. */
+  timeoutSeconds?: number
+}
+
 /** Starts the server. It gets a session of its own from pg_ctl, so that Ctrl-C in our terminal does not reach it. */
-export async function startPostmaster(cluster: Cluster): Promise<Postmaster> {
+export async function startPostmaster(
+  cluster: Cluster,
+  { port, timeoutSeconds = START_TIMEOUT_SECONDS }: StartOptions = {},
+): Promise<Postmaster> {
   await clearForeignPidFile(cluster)
   const logBefore = await rotateLog(cluster)
   const settings = {
     listen_addresses: '127.0.0.1',
-    port: await freePort(),
+    port: port ?? (await choosePort(cluster)),
     unix_socket_directories: '',
     max_connections: CONNECTIONS_MAX,
   }
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
-  const args = ['start', '-w', '-t', `${START_TIMEOUT_SECONDS}`, '-l', 'log', '-o', options.join(' ')]
+  const args = ['start', '-w', '-t', `${timeoutSeconds}`, '-l', 'log', '-o', options.join(' ')]
   let failure: unknown
-  await runProgram(cluster, 'pg_ctl', args, START_KILL_AFTER_MS).catch((error: unknown) => (failure = error))
+  const killAfterMs = timeoutSeconds * 1000 + START_KILL_SLACK_MS
+  await runProgram(cluster, 'pg_ctl', args, killAfterMs).catch((error: unknown) => (failure = error))
   // Also after a failure: it may be another process's, or one that still recovers.
   const running = await runningPostmaster(cluster)
   if (running) return running
@@ -120,18 +133,35 @@ async function clearForeignPidFile(cluster: Cluster): Promise<void> {
   if (!file) return
   if (file.pid === 0) {
     const { mtimeMs } = await stat(pidFilePath(cluster)).catch(() => ({ mtimeMs: Infinity }))
-    if (Date.now() - mtimeMs < EMPTY_PID_FILE_AGE_MS) return
+    // A file from the future was written before the clock was set back.
+    if (Math.abs(Date.now() - mtimeMs) < EMPTY_PID_FILE_AGE_MS) return
   } else if (!isAlive(file.pid) || (await isOurs(cluster, file))) return
   await rm(pidFilePath(cluster), { force: true })
 }
 
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
+/**
+ * The port of the last start if it is free, so that a running service finds the server again where it was, whoever
+ * restarts it. Otherwise a port that was free a moment ago.
+ */
+async function choosePort(cluster: Cluster): Promise<number> {
+  // The command line of the last start.
+  const options = await readFile(join(cluster.folder, 'data', 'postmaster.opts'), 'utf8').catch(() => '')
+  const last = Number(/port=(\d+)/.exec(options)?.[1])
+  if (last && (await isFree(last))) return last
+  for (let tries = 0; tries < PORT_TRIES_MAX; tries++) {
+    const port = randomInt(PORT_MIN, PORT_MAX)
+    if (await isFree(port)) return port
+  }
+  throw new Interrupted(`No free port was found between ${PORT_MIN} and ${PORT_MAX}.`)
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  const isListening = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+  })
+  if (isListening) await new Promise((resolve) => server.close(resolve))
+  return isListening
 }
 
 /** Returns where the log ends now. */
@@ -177,5 +207,28 @@ export async function stopPostmaster(cluster: Cluster, port: number): Promise<vo
       )
     }
     await wait(STOP_POLL_MS)
+  }
+}
+
+/**
+ * Kills the sessions that a killed server left behind. They end by themselves, but one in the middle of a long statement
+ * only after it, and until then PostgreSQL refuses to start. Other systems than Linux have to wait for that.
+ */
+export async function killOrphans(cluster: Cluster): Promise<void> {
+  if (process.platform !== 'linux' || (await runningPostmaster(cluster))) return
+  const data = join(cluster.folder, 'data')
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const isSession = (await readlink(`/proc/${name}/cwd`).catch(() => '')) === data
+    const command = isSession ? await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '') : ''
+    if (command.startsWith('postgres:')) killIfAlive(Number(name))
+  }
+}
+
+export function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

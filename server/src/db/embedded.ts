@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import postgres from 'postgres'
 import { isOutage } from './connect.ts'
 import { DATABASE_USER, findOrMakeCluster, type Cluster } from './embedded-cluster.ts'
 import { Interrupted, runningPostmaster, startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
+import { watchPostmaster, type Watch } from './embedded-watch.ts'
 
 /*
  * The built-in PostgreSQL is shared by every process that works on one data folder, and the last one out stops it.
@@ -26,11 +28,12 @@ const CONNECT_TIMEOUT_SECONDS = 10
 const ENTER_TIMEOUT_MS = 60_000
 /** Long enough for the server to notice that the former holder was killed. */
 const LOCK_WAIT_MS = 1_000
-const RELOCK_TRIES = 150
 const RELOCK_WAIT_MS = 200
 
 const NO_SUCH_DATABASE = '3D000'
 const LOCK_NOT_AVAILABLE = '55P03'
+/** The server starts, recovers or stops. */
+const CANNOT_CONNECT_NOW = '57P03'
 const WRONG_PASSWORD = '28P01'
 /** The second is what the loser of a race between two `create database` gets. */
 const DATABASE_EXISTS = new Set(['42P04', '23505'])
@@ -46,8 +49,11 @@ export interface EmbeddedDatabase {
 /** Another process serves from this data folder. */
 export class AlreadyRunning extends Error {}
 
-/** Opens the database under a data folder: makes it, starts it, or joins the processes that already use it. */
-export async function openEmbedded(dataDir: string, purpose: Purpose): Promise<EmbeddedDatabase> {
+/**
+ * Opens the database under a data folder: makes it, starts it, or joins the processes that already use it. The process
+ * that serves also restarts it when it ends unasked.
+ */
+export async function openEmbedded(dataDir: string, purpose: Purpose, log?: Logger): Promise<EmbeddedDatabase> {
   const cluster = await findOrMakeCluster(resolve(dataDir))
   const deadline = performance.now() + OPEN_TIMEOUT_MS
   let starts = 0
@@ -58,7 +64,7 @@ export async function openEmbedded(dataDir: string, purpose: Purpose): Promise<E
         starts += 1
         postmaster = await startPostmaster(cluster)
       }
-      return await enter(cluster, postmaster.port, purpose)
+      return await enter(cluster, postmaster.port, purpose, log)
     } catch (error) {
       const passes = error instanceof Interrupted || isOutage(error) || codeOf(error) === LOCK_NOT_AVAILABLE
       if (!passes || starts >= STARTS_MAX || performance.now() > deadline) throw explained(error, cluster)
@@ -67,11 +73,17 @@ export async function openEmbedded(dataDir: string, purpose: Purpose): Promise<E
   }
 }
 
-async function enter(cluster: Cluster, port: number, purpose: Purpose): Promise<EmbeddedDatabase> {
+async function enter(
+  cluster: Cluster,
+  port: number,
+  purpose: Purpose,
+  log: Logger | undefined,
+): Promise<EmbeddedDatabase> {
   let state: 'entering' | 'inside' | 'leaving' = 'entering'
   let cuts = 0
   let relocking: Promise<void> | undefined
   let left: Promise<void> | undefined
+  let watch: Watch | undefined
   // The driver connects again without a word, and then has no locks.
   const sql = connectOnce(cluster, port, 'postgres', purpose, () => {
     cuts += 1
@@ -81,10 +93,12 @@ async function enter(cluster: Cluster, port: number, purpose: Purpose): Promise<
 
   async function leave(): Promise<void> {
     state = 'leaving'
+    await watch?.stop()
     await relocking
     try {
-      // If this fails the server is gone, and with it what there was to do.
-      if (await isLast(sql).catch(() => false)) await stopPostmaster(cluster, port)
+      // A server that we restarted and that still recovers has no users. After any other failure it is gone.
+      const isStarting = (error: unknown) => watch !== undefined && codeOf(error) === CANNOT_CONNECT_NOW
+      if (await isLast(sql).catch(isStarting)) await stopPostmaster(cluster, port)
     } finally {
       await sql.end({ timeout: 0 })
     }
@@ -100,6 +114,7 @@ async function enter(cluster: Cluster, port: number, purpose: Purpose): Promise<
     if (purpose === 'serve') await takeServingLock(sql)
     if (cuts > 0) throw new Interrupted('The database ended the connection.')
     state = 'inside'
+    if (purpose === 'serve') watch = watchPostmaster(cluster, port, log)
     return { url: urlOf(cluster, port, DATABASE_USER), close: () => (left ??= leave()) }
   } catch (error) {
     await leave()
@@ -109,9 +124,9 @@ async function enter(cluster: Cluster, port: number, purpose: Purpose): Promise<
   }
 }
 
-/** A crash of one session makes the server end all of them and go on; without a lock it would be stopped under us. */
+/** After a crash or restart of the server all sessions are gone; without a lock a command would stop it under us. */
 async function relock(sql: postgres.Sql, purpose: Purpose, isWanted: () => boolean): Promise<void> {
-  for (let tries = 0; tries < RELOCK_TRIES && isWanted(); tries++) {
+  while (isWanted()) {
     try {
       await takeUsersLock(sql)
       if (purpose === 'serve') await takeServingLock(sql)

@@ -1,3 +1,4 @@
+import { readDatabaseTime } from './clock.ts'
 import { identifier, type Queries, type Sql, transaction, type Transaction } from './connect.ts'
 
 export const PARTITIONED_TABLES = ['call_groups', 'events', 'attempts'] as const
@@ -17,7 +18,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const LOCK_TIMEOUT = '200ms'
 
 /** Makes the weekly partitions of this week and the next ones; any number of nodes may call it at once. */
-export async function makePartitions(sql: Sql, now = new Date()): Promise<void> {
+export async function makePartitions(sql: Sql, at?: Date): Promise<void> {
+  const now = at ?? (await readDatabaseTime(sql))
   const thisWeek = Math.floor((now.getTime() - FIRST_WEEK_MS) / WEEK_MS)
   const weeks = Array.from({ length: WEEKS_AHEAD + 1 }, (_, n) => thisWeek + n)
   const wanted = PARTITIONED_TABLES.flatMap((table) =>

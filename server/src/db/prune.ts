@@ -13,6 +13,7 @@ import {
   raisePrunedPositions,
   type DeleteOld,
 } from './across-communities.ts'
+import { readDatabaseTime } from './clock.ts'
 import { connect, transaction, type Sql, type Transaction } from './connect.ts'
 import { dropPartition, partitionsBefore, type PartitionedTable } from './partitions.ts'
 
@@ -120,7 +121,7 @@ export function startPruneJob(databaseUrl: string, callLogDays: number, log: Log
     // Connections of its own, while it lasts: nothing waits behind a large batch.
     const sql = (open = connect(databaseUrl, { connectionsMax: 2, name: 'pruning' }))
     try {
-      const pruned = await prune(sql, { callLogDays, now: new Date(), isStopped: () => isStopped })
+      const pruned = await prune(sql, { callLogDays, now: await readDatabaseTime(sql), isStopped: () => isStopped })
       if (pruned.rows > 0 || pruned.partitions.length > 0) log.info(pruned, 'pruned')
     } catch (error) {
       if (!isStopped) log.warn({ err: error }, 'old rows could not be pruned; the next run tries again')

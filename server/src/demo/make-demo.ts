@@ -4,6 +4,7 @@ import type { Actor } from '../audit/record.ts'
 import { createCommunity, type NewCommunity } from '../communities/create-community.ts'
 import { listCommunities, type CommunityRow } from '../communities/queries.ts'
 import type { Progress } from '../progress.ts'
+import { readDatabaseTime } from '../db/clock.ts'
 import { transaction, type Sql, type Transaction } from '../db/connect.ts'
 import { SCOPE_NAMES } from '../http/scopes.ts'
 import { createPartner } from '../partners/create-partner.ts'
@@ -116,5 +117,5 @@ async function finish(
     await sql`vacuum (analyze) members, accounts, listings, transfers, transfer_notes, credits`
     onProgress?.({ done: members, total: members, label: 'closing months' })
   }
-  await closeDuePeriods(sql, id, now)
+  await closeDuePeriods(sql, id, now ?? (await readDatabaseTime(sql)))
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { DISK_FULL, isEmbeddedDiskFull } from '../db/disk-space.ts'
 import { isMigrated } from '../db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { contains, parseNetwork } from './networks.ts'
@@ -15,17 +16,21 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
   app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }))
 
   app.get('/readyz', { schema: { hide: true } }, async (request, reply) => {
+    const reason = await findReasonNotReady(request)
+    return reason === undefined ? { status: 'ok' } : reply.code(503).send({ status: 'unavailable', reason })
+  })
+
+  async function findReasonNotReady(request: FastifyRequest): Promise<string | undefined> {
+    // Asked first: with a full disk PostgreSQL may still answer reads, or be gone for that very reason.
+    if (await isEmbeddedDiskFull(deps.config)) return DISK_FULL
     try {
       await withinTime(migrated ? deps.sql`select 1` : isMigrated(deps.sql).then((done) => (migrated = done)))
-      if (migrated) return { status: 'ok' }
-      return reply
-        .code(503)
-        .send({ status: 'unavailable', reason: 'The database is not migrated: run hourbank migrate.' })
+      return migrated ? undefined : 'The database is not migrated: run hourbank migrate.'
     } catch (error) {
       request.log.warn({ reqId: request.id, err: error }, 'not ready')
-      return reply.code(503).send({ status: 'unavailable', reason: 'The database cannot be reached.' })
+      return 'The database cannot be reached.'
     }
-  })
+  }
 
   app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
     if (!mayReadMetrics(deps.config.metricsToken, request)) {

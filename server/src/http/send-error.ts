@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorObject } from 'ajv'
 import { QueueFull } from '../db/coalesce.ts'
 import { isOutage } from '../db/connect.ts'
+import { isDiskFull } from '../db/disk-space.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { NotFound, Refusal } from '../refusal.ts'
 import { validationFailed } from './validation.ts'
@@ -45,7 +46,7 @@ function logFailure(failure: ApiError, request: FastifyRequest): void {
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof QueueFull) return new ApiError('overloaded', { cause: error })
-  if (isOutage(error)) return new ApiError('unavailable', { cause: error })
+  if (isOutage(error)) return fromOutage(error)
   if (error instanceof Refusal) return fromRefusal(error)
   const { code, validation, statusCode } = error as { code?: string; validation?: ErrorObject[]; statusCode?: number }
   if (validation) return validationFailed(validation)
@@ -56,6 +57,12 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('invalid_request', { description: 'The body is not well-formed JSON.', cause: error })
   }
   return new ApiError('internal_error', { cause: error })
+}
+
+function fromOutage(error: unknown): ApiError {
+  if (!isDiskFull(error)) return new ApiError('unavailable', { cause: error })
+  const description = 'The disk of the database is full and nothing was saved; try again later.'
+  return new ApiError('unavailable', { description, cause: error })
 }
 
 /** The words of a rule are for people as they are. */

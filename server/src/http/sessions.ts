@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AdminRole } from '../db/across-communities.ts'
 import type { Queries } from '../db/connect.ts'
+import { isDiskFull } from '../db/disk-space.ts'
 import { hashSecret } from './secrets.ts'
 
 const TOKEN_BYTES = 32
@@ -83,8 +84,8 @@ export async function findSession(
       and s.expires_at > now() and s.last_seen_at > now() - make_interval(secs => ${IDLE_SECONDS})`
   if (!row) return undefined
   const { id, admin_id, email, name, password_one_time, community } = row
-  const newToken = row.rotation_is_due ? await rotate(sql, id, hash) : undefined
-  if (row.touch_is_due && !newToken) await touch(sql, id)
+  const newToken = row.rotation_is_due ? await rotate(sql, id, hash).catch(ignoreDiskFull) : undefined
+  if (row.touch_is_due && !newToken) await touch(sql, id).catch(ignoreDiskFull)
   return {
     id,
     admin: { id: admin_id, email, name },
@@ -92,6 +93,11 @@ export async function findSession(
     community: community ?? undefined,
     ...(newToken && { newToken }),
   }
+}
+
+/** Pages can still be read while nothing can be saved; the session is rotated by a later request. */
+function ignoreDiskFull(error: unknown): undefined {
+  if (!isDiskFull(error)) throw error
 }
 
 /** Undefined when another call of the same session came first. */

@@ -21,14 +21,13 @@ export async function takeLeases(
   communityId: number,
   worker: string,
   subscriptionIds: number[],
-  now: Date,
-  until: Date,
+  { now, until, endMax }: { now: Date; until: Date; endMax: Date },
 ): Promise<number[]> {
   const rows = await sql<{ subscription_id: number }[]>`
     with free as materialized (
       select subscription_id from delivery_leases
       where community_id = ${communityId} and subscription_id = any (${subscriptionIds}::int8[])
-        and (worker = ${worker} or until <= ${now})
+        and (worker = ${worker} or until <= ${now} or until > ${endMax})
       order by subscription_id for no key update skip locked
     ), renewed as (
       update delivery_leases l set worker = ${worker}, until = ${until} from free f

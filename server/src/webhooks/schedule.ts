@@ -17,6 +17,8 @@ const DELAYS_MS = [
 ]
 export const ATTEMPTS_MAX = DELAYS_MS.length + 1
 const JITTER = 0.2
+/** By the number of attempts made: how far ahead the next one can lie, unless the receiver asked for patience. */
+export const LONGEST_DELAYS_MS = [0, ...DELAYS_MS.map((delay) => delay * (1 + JITTER))]
 /** A receiver may ask for patience, not for silence. */
 const RETRY_AFTER_MAX_MS = DAY_MS
 /** So long nothing but failures: the subscription is disabled. */

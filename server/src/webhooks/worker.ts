@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { communitiesToFanOut, dueSubscriptions, storeProgress } from '../db/across-communities.ts'
+import { communitiesToFanOut, dueSubscriptions, limitRetryDelays, storeProgress } from '../db/across-communities.ts'
 import { databaseClock } from '../db/clock.ts'
 import { coalesce, type CoalesceLimits } from '../db/coalesce.ts'
 import type { Sql } from '../db/connect.ts'
@@ -18,7 +18,7 @@ import { holdLeases } from './leases.ts'
 import { countPlaces } from './places.ts'
 import { readDueDeliveries, type DueDelivery, type Recipient, type Room } from './read-due.ts'
 import { repeat } from './repeat.ts'
-import { FAILING_MAX_MS } from './schedule.ts'
+import { FAILING_MAX_MS, LONGEST_DELAYS_MS } from './schedule.ts'
 import { SenderClosed, type Sender } from './send.ts'
 import { rememberUnread, type Due } from './unread.ts'
 import { keepUntried } from './untried.ts'
@@ -28,6 +28,8 @@ const POLL_MS = 1000
 const PER_SUBSCRIPTION_MAX = 4
 /** What could not be written down is sent again, but not without a pause. */
 const UNWRITTEN_PAUSE_MS = 25_000
+/** The database's clock was set back by more than this: retries that were planned before would be late. */
+const SET_BACK_MS = 5_000
 const COMPLETION_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 1, waitingMax: 100_000 }
 /** For what is on the wire, then for what is left to write down; all of it within the ten seconds of a shutdown. */
 const CLOSE_TIMEOUT_MS = 8000
@@ -80,6 +82,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const { sql, log, box, sender, random = Math.random, mayReadAhead = () => true } = options
   const shared = databaseClock(sql)
   const clock = options.clock ?? shared.now
+  // For pauses kept in memory, which must not grow or shrink when the database's clock is set.
+  const elapsedMs = options.clock ? () => clock().getTime() : () => performance.now()
   const deps: DeliverDeps = { sql, box, sender, clock, random }
   const breaker = createBreaker()
   const healthNews = watchHealth()
@@ -91,6 +95,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const unread = rememberUnread()
   const atEndOfTurn = gatherForTurn()
   let closing = false
+  let wasSetBack = false
   let keptProgressMs = 0
   /** The next round asks what is due at all, not only for more of what it knows of. */
   let fromStart = false
@@ -102,7 +107,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const taking = repeat(
     async () => {
       try {
-        await shared.sync()
+        await syncClock()
         await keepLeases()
         const seenGeneration = generation
         if (!fromStart) return await takeFairly(unread.all(), seenGeneration)
@@ -110,7 +115,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         if (performance.now() - keptProgressMs >= POLL_MS) await keepProgress()
         // What a quick receiver has is gone by the next round, and too much to look past in each.
         const slow = inHand.pairs((of) => !ahead.isQuick(keyOf(of.communityId, of.subscriptionId)))
-        await takeFairly(await dueSubscriptions(sql, leases.worker, slow, inHand.read(), clock()), seenGeneration)
+        const now = clock()
+        const due = await dueSubscriptions(sql, leases.worker, slow, inHand.read(), now, leases.endMax(now))
+        await takeFairly(due, seenGeneration)
       } catch (error) {
         // The poll tries again.
         log.warn({ err: error }, 'deliveries could not be looked for')
@@ -139,6 +146,15 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     tellOthers()
   }
 
+  async function syncClock(): Promise<void> {
+    const setByMs = await shared.sync()
+    if (setByMs < -SET_BACK_MS) wasSetBack = true
+    if (!wasSetBack) return
+    const changed = await limitRetryDelays(sql, LONGEST_DELAYS_MS, clock())
+    wasSetBack = false
+    log.warn({ setByMs: Math.round(setByMs), changed }, 'the clock of the database was set back; retries were moved')
+  }
+
   /** Of all that is under way, also of what is paused meanwhile, and while this worker closes. */
   async function keepLeases(): Promise<void> {
     for (const [communityId, ids] of inHand.subscriptions()) await leases.hold(communityId, ids)
@@ -155,7 +171,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   /** One batch of each community that has any, then again. */
   async function fanOutAll(): Promise<void> {
     try {
-      await shared.sync()
+      await syncClock()
       for (const communityId of await communitiesToFanOut(sql)) {
         if (closing) return
         await fanOutOne(communityId)
@@ -180,7 +196,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   const complete = coalesce(async (communityId: number, completions: Completion[]) => {
     await completeDeliveries(sql, communityId, completions, clock())
-    const news = healthNews(communityId, completions, clock().getTime())
+    const news = healthNews(communityId, completions, elapsedMs())
     if (news.length > 0) await noteHealth(sql, communityId, news, clock())
     return completions
   }, COMPLETION_LIMITS)
@@ -253,7 +269,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         `${key} ${set_going_at}`,
         PER_SUBSCRIPTION_MAX - ofSubscription,
         ofSubscription,
-        clock().getTime(),
+        elapsedMs(),
       )
       const free = Math.min(wanted, share)
       share -= Math.max(0, free)
@@ -318,7 +334,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       const completion = await deliver(deps, communityId, delivery)
       const { ok, durationMs = 0 } = completion?.attempt?.outcome ?? {}
       if (ok !== undefined) {
-        breaker.note(breakerKey, ok, clock().getTime())
+        breaker.note(breakerKey, ok, elapsedMs())
         ahead.noteAnswer(key, ok, durationMs)
       }
       if (ok) release()

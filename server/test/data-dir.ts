@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { onTestFinished } from 'vitest'
+import { connect, type Sql } from '../src/db/connect.ts'
+import { eventually } from './bank.ts'
+
+/** A data folder for an embedded database; removed after the test, together with what still runs in it. */
+export async function newDataDir(parent = tmpdir()): Promise<string> {
+  const folder = await mkdtemp(join(parent, 'hourbank-test-'))
+  // As root the database runs as another user, who has to reach it.
+  await chmod(folder, 0o711)
+  const dataDir = join(folder, 'data')
+  await mkdir(dataDir, { mode: 0o711 })
+  onTestFinished(async () => {
+    if (await isServerRunning(dataDir)) {
+      const pid = (await readPid(dataDir))!
+      process.kill(pid, 'SIGQUIT') // PostgreSQL's 'immediate' shutdown
+      process.kill(pid, 'SIGCONT')
+      await eventually(async () => !(await isServerRunning(dataDir)))
+    }
+    const cluster = await realpath(join(dataDir, 'postgres')).catch(() => dataDir)
+    for (const path of [cluster, folder]) await rm(path, { recursive: true, force: true })
+  })
+  return dataDir
+}
+
+/** The process id of the database's server, if one was started and has not been stopped in order. */
+export async function readPid(dataDir: string): Promise<number | undefined> {
+  const text = await readFile(join(dataDir, 'postgres', 'data', 'postmaster.pid'), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : Number(text.split('\n')[0])
+}
+
+/** Whether that server still runs. One that ended and that nobody has reaped yet (Z) does not. */
+export async function isServerRunning(dataDir: string): Promise<boolean> {
+  const pid = await readPid(dataDir)
+  if (!pid) return false
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=', '-p', `${pid}`]).catch(() => ({ stdout: '' }))
+  return stdout !== '' && !stdout.startsWith('Z')
+}
+
+/** Runs statements on a connection of their own. */
+export async function query<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = connect(url, { connectionsMax: 1, name: 'test' })
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
