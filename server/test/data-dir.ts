@@ -47,6 +47,6 @@ export async function query<T>(url: string, work: (sql: Sql) => Promise<T>): Pro
   try {
     return await work(sql)
   } finally {
-    await sql.end({ timeout: 1 })
+    await sql.end({ timeoutMs: 1000 })
   }
 }

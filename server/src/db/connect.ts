@@ -50,6 +50,10 @@ export interface ConnectOptions {
    * with its connection: the server is asked to cancel it, and a connection that went silent is not used again.
    */
   timeLimitMs?: number
+  /** Infinity for a session that holds locks. */
+  connectionLifetimeSeconds?: number
+  /** Called whenever a connection has ended, whoever ended it. */
+  onDisconnect?: () => void
   /** Called with each statement sent; tests count them. */
   onStatement?: ((statement: string) => void) | undefined
   /** Called with what the server reports beside results; a bench reads plans from it. */
@@ -134,7 +138,8 @@ function queriesOn(runner: Runner): Queries {
 }
 
 export function connect(url: string, options: ConnectOptions): Sql {
-  const { connectionsMax, name, timeLimitMs = Infinity, onStatement, onNotice } = options
+  const { connectionsMax, name, timeLimitMs = Infinity, onDisconnect, onStatement, onNotice } = options
+  const { connectionLifetimeSeconds = CONNECTION_LIFETIME_SECONDS } = options
   const { config, isPrepared } = clientSettings(url, name)
   const pool = new Pool({
     ...config,
@@ -143,13 +148,15 @@ export function connect(url: string, options: ConnectOptions): Sql {
     connectionTimeoutMillis: timeLimitMs === Infinity ? 0 : timeLimitMs,
     // Never: a new connection has to log in and to prepare its statements.
     idleTimeoutMillis: 0,
-    maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
+    // 0 stands for no limit, here and above.
+    maxLifetimeSeconds: connectionLifetimeSeconds === Infinity ? 0 : connectionLifetimeSeconds,
   })
   const clients = new Set<PoolClient>()
   pool.on('connect', (client) => {
     clients.add(client)
     // An error without a listener would end the process. Whatever was running is rejected with it as well.
     client.on('error', () => {})
+    if (onDisconnect) client.on('end', onDisconnect)
     if (onNotice) client.on('notice', ({ message = '' }) => onNotice(message))
   })
   pool.on('remove', (client) => clients.delete(client))

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import postgres from 'postgres'
-import { isOutage } from './connect.ts'
+import { connect, identifier, isOutage, type Sql } from './connect.ts'
 import { DATABASE_USER, findOrMakeCluster, type Cluster } from './embedded-cluster.ts'
 import { Interrupted, runningPostmaster, startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
 import { watchPostmaster, type Watch } from './embedded-watch.ts'
@@ -23,9 +22,8 @@ const SERVING_LOCK = 2
 const OPEN_TIMEOUT_MS = 180_000
 const OPEN_WAIT_MS = 50
 const STARTS_MAX = 50
-const CONNECT_TIMEOUT_SECONDS = 10
-/** One way in: connecting twice, and making the database on the first start. */
-const ENTER_TIMEOUT_MS = 60_000
+/** For each step on the way in; making the database on the first start takes longest. */
+const STEP_TIMEOUT_MS = 60_000
 /** Long enough for the server to notice that the former holder was killed. */
 const LOCK_WAIT_MS = 1_000
 const RELOCK_WAIT_MS = 200
@@ -84,7 +82,7 @@ async function enter(
   let relocking: Promise<void> | undefined
   let left: Promise<void> | undefined
   let watch: Watch | undefined
-  // The driver connects again without a word, and then has no locks.
+  // The pool connects again by itself, and the new session has no locks.
   const sql = connectOnce(cluster, port, 'postgres', purpose, () => {
     cuts += 1
     if (state !== 'inside') return
@@ -100,12 +98,10 @@ async function enter(
       const isStarting = (error: unknown) => watch !== undefined && codeOf(error) === CANNOT_CONNECT_NOW
       if (await isLast(sql).catch(isStarting)) await stopPostmaster(cluster, port)
     } finally {
-      await sql.end({ timeout: 0 })
+      await sql.end({ timeoutMs: 0 })
     }
   }
 
-  // The driver would try for ever at a port that accepts and hangs up.
-  const timer = setTimeout(() => void sql.end({ timeout: 0 }), ENTER_TIMEOUT_MS)
   try {
     await takeUsersLock(sql)
     // Needs a new connection, which a server that is being stopped refuses. So it proves that the lock was not won
@@ -119,13 +115,11 @@ async function enter(
   } catch (error) {
     await leave()
     throw error
-  } finally {
-    clearTimeout(timer)
   }
 }
 
 /** After a crash or restart of the server all sessions are gone; without a lock a command would stop it under us. */
-async function relock(sql: postgres.Sql, purpose: Purpose, isWanted: () => boolean): Promise<void> {
+async function relock(sql: Sql, purpose: Purpose, isWanted: () => boolean): Promise<void> {
   while (isWanted()) {
     try {
       await takeUsersLock(sql)
@@ -139,17 +133,13 @@ async function relock(sql: postgres.Sql, purpose: Purpose, isWanted: () => boole
 }
 
 /** One connection that stays: locks live as long as their session. */
-function connectOnce(cluster: Cluster, port: number, database: string, purpose: Purpose, onclose = () => {}) {
-  return postgres(urlOf(cluster, port, database), {
-    max: 1,
-    idle_timeout: 0,
-    max_lifetime: null,
-    connect_timeout: CONNECT_TIMEOUT_SECONDS,
-    backoff: false,
-    fetch_types: false,
-    onnotice: () => {},
-    onclose,
-    connection: { application_name: `hourbank ${purpose}, process ${process.pid}`, lock_timeout: LOCK_WAIT_MS },
+function connectOnce(cluster: Cluster, port: number, database: string, purpose: Purpose, onDisconnect = () => {}): Sql {
+  return connect(urlOf(cluster, port, database), {
+    connectionsMax: 1,
+    connectionLifetimeSeconds: Infinity,
+    name: `${purpose}, process ${process.pid}`,
+    timeLimitMs: STEP_TIMEOUT_MS,
+    onDisconnect,
   })
 }
 
@@ -157,11 +147,11 @@ function urlOf(cluster: Cluster, port: number, database: string): string {
   return `postgres://${DATABASE_USER}:${cluster.password}@127.0.0.1:${port}/${database}`
 }
 
-async function takeUsersLock(sql: postgres.Sql): Promise<void> {
-  await sql`select pg_advisory_lock_shared(${USERS_LOCK})`
+async function takeUsersLock(sql: Sql): Promise<void> {
+  await sql.unsafe(`set lock_timeout = ${LOCK_WAIT_MS}; select pg_advisory_lock_shared(${USERS_LOCK})`)
 }
 
-async function takeServingLock(sql: postgres.Sql): Promise<void> {
+async function takeServingLock(sql: Sql): Promise<void> {
   try {
     await sql`select pg_advisory_lock(${SERVING_LOCK})`
   } catch (error) {
@@ -177,24 +167,24 @@ async function takeServingLock(sql: postgres.Sql): Promise<void> {
   }
 }
 
-async function isLast(sql: postgres.Sql): Promise<boolean> {
+async function isLast(sql: Sql): Promise<boolean> {
   await sql`select pg_advisory_unlock_all()`
   const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${USERS_LOCK}) as alone`
   return row?.alone === true
 }
 
-async function ensureDatabase(sql: postgres.Sql, cluster: Cluster, port: number): Promise<void> {
+async function ensureDatabase(sql: Sql, cluster: Cluster, port: number): Promise<void> {
   const probe = connectOnce(cluster, port, DATABASE_USER, 'command')
   try {
     await probe`select 1`.catch(async (error: unknown) => {
       if (codeOf(error) !== NO_SUCH_DATABASE) throw error
-      await sql`create database ${sql(DATABASE_USER)}`.catch((failure: unknown) => {
+      await sql`create database ${identifier(DATABASE_USER)}`.catch((failure: unknown) => {
         if (!DATABASE_EXISTS.has(codeOf(failure) ?? '')) throw failure
       })
       await probe`select 1`
     })
   } finally {
-    await probe.end({ timeout: 0 })
+    await probe.end({ timeoutMs: 0 })
   }
 }
 
