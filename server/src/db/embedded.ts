@@ -134,7 +134,8 @@ async function relock(sql: postgres.Sql, purpose: Purpose, isWanted: () => boole
     } catch (error) {
       if (error instanceof AlreadyRunning) return
     }
-    await wait(RELOCK_WAIT_MS, undefined, { ref: false })
+    // Keeps the process alive: a shutdown waits for this, and may have nothing else left that does.
+    await wait(RELOCK_WAIT_MS)
   }
 }
 
