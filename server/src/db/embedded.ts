@@ -128,7 +128,8 @@ async function relock(sql: Sql, purpose: Purpose, isWanted: () => boolean): Prom
     } catch (error) {
       if (error instanceof AlreadyRunning) return
     }
-    await wait(RELOCK_WAIT_MS, undefined, { ref: false })
+    // Keeps the process alive: a shutdown waits for this, and may have nothing else left that does.
+    await wait(RELOCK_WAIT_MS)
   }
 }
 
