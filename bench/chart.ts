@@ -1,4 +1,14 @@
-import type { Verdict } from './report.ts'
+/** A figure held against its bar. */
+export interface Verdict {
+  what: string
+  against: string
+  connections: number | undefined
+  figure: number
+  shown: string
+  range: string
+  bar: string
+  holds: boolean | undefined
+}
 
 const WIDTH = 860
 const LABEL_WIDTH = 330

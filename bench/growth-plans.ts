@@ -1,8 +1,8 @@
-import { connect } from '../server/src/db/connect.ts'
-import { searchListings } from '../server/src/listings/search-listings.ts'
-import { findMembers, listMembers } from '../server/src/members/queries.ts'
-import { insertCredits } from '../server/src/wallet/insert-credits.ts'
-import { findBalances } from '../server/src/wallet/queries.ts'
+import { connect } from '../server/src/postgres/connect.ts'
+import { searchListings } from '../server/src/features/listings/search-listings.ts'
+import { findMembers, listMembers } from '../server/src/features/members/queries.ts'
+import { insertCredits } from '../server/src/features/wallet/insert-credits.ts'
+import { findBalances } from '../server/src/features/wallet/queries.ts'
 import { SEARCH_WORD, type GrownTown } from './growth-towns.ts'
 
 export interface Plan {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { cpus, release, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Outcome, Plan } from './contest.ts'
-import { drawRatios } from './chart.ts'
+import { drawRatios, type Verdict } from './chart.ts'
 import { FRESH_BAR_MS, type Backlog } from './deliveries.ts'
 import { median, rounded, spread } from './figures.ts'
 import type { Measured } from './load/job.ts'
@@ -15,17 +15,6 @@ export interface Results {
   backlog: Backlog | undefined
   residentBytesMax: number | undefined
   postgres: string
-}
-
-export interface Verdict {
-  what: string
-  against: string
-  connections: number | undefined
-  figure: number
-  shown: string
-  range: string
-  bar: string
-  holds: boolean | undefined
 }
 
 /** Prints the table; a whole run is also written down. Returns whether every bar holds. */

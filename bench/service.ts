@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { connect, type Sql } from '../server/src/db/connect.ts'
-import { openEmbedded } from '../server/src/db/embedded.ts'
+import { connect, type Sql } from '../server/src/postgres/connect.ts'
+import { openEmbedded } from '../server/src/postgres/embedded/embedded.ts'
 
 const COMMAND = fileURLToPath(new URL('../server/bin/hourbank.js', import.meta.url))
 /** A town of a million members is migrated in minutes. */

@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import type { AddressInfo } from 'node:net'
 import { serveParent } from '../children.ts'
-import { connect } from '../../server/src/db/connect.ts'
+import { connect } from '../../server/src/postgres/connect.ts'
 
 /*
  * What a developer would write who has nothing but the same rows to give: Fastify, the same driver with as many

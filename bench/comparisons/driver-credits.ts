@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { serveParent } from '../children.ts'
 import { percentile } from '../figures.ts'
 import type { Measured } from '../load/job.ts'
-import { connect } from '../../server/src/db/connect.ts'
-import { insertCredits, startPartnerDays } from '../../server/src/wallet/insert-credits.ts'
+import { connect } from '../../server/src/postgres/connect.ts'
+import { insertCredits, startPartnerDays } from '../../server/src/features/wallet/insert-credits.ts'
 
 /*
  * The same credit by the same statement, one per call, straight through the driver: no HTTP on either side, and the

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseNetwork } from './http/networks.ts'
+import { parseNetwork } from './core/networks.ts'
 
 export type Role = 'all' | 'api' | 'worker'
 

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { announceAccessChange } from '../src/db/channel.ts'
-import { connect, transaction } from '../src/db/connect.ts'
-import { openListener } from '../src/db/listener.ts'
-import { openAccess } from '../src/http/access/access.ts'
-import { hashSecret, newToken } from '../src/http/secrets.ts'
-import { revokeClient, rotateSecret } from '../src/partners/change-client.ts'
-import { changePartner } from '../src/partners/change-partner.ts'
+import { announceAccessChange } from '../src/postgres/channel.ts'
+import { connect, transaction } from '../src/postgres/connect.ts'
+import { openListener } from '../src/postgres/listener.ts'
+import { openAccess } from '../src/http/partner/access.ts'
+import { hashSecret, newToken } from '../src/crypto/secrets.ts'
+import { revokeClient, rotateSecret } from '../src/features/partners/change-client.ts'
+import { changePartner } from '../src/features/partners/change-partner.ts'
 import {
   callNode,
   eventually,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { recordAudits } from '../src/audit/record-many.ts'
-import { addMember, hideMember } from '../src/members/change-member.ts'
+import { recordAudits } from '../src/features/audit/record-many.ts'
+import { addMember, hideMember } from '../src/features/members/change-member.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
 

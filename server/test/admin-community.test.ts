@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { publishListing } from '../src/listings/change-listing.ts'
-import { addMember } from '../src/members/change-member.ts'
-import { verifyLedger } from '../src/wallet/verify-ledger.ts'
+import { publishListing } from '../src/features/listings/change-listing.ts'
+import { addMember } from '../src/features/members/change-member.ts'
+import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { startBank, TESTER } from './bank.ts'
 

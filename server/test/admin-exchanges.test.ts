@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { prune } from '../src/db/prune.ts'
-import { addMember } from '../src/members/change-member.ts'
+import { prune } from '../src/postgres/prune.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { startBank, TESTER } from './bank.ts'
 

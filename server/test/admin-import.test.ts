@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { IMPORT_BYTES_MAX } from '../src/csv/receive-import.ts'
-import { addMember } from '../src/members/change-member.ts'
+import { IMPORT_BYTES_MAX } from '../src/features/spreadsheets/receive-import.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin, type TestAdmin } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { publishListing } from '../src/listings/change-listing.ts'
-import { addMember, hideMember, leave } from '../src/members/change-member.ts'
-import { eraseMember } from '../src/members/erase-member.ts'
+import { publishListing } from '../src/features/listings/change-listing.ts'
+import { addMember, hideMember, leave } from '../src/features/members/change-member.ts'
+import { eraseMember } from '../src/features/members/erase-member.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { addMember, leave } from '../src/members/change-member.ts'
-import { adjustBalance } from '../src/wallet/adjust-balance.ts'
-import { recordExchanges } from '../src/wallet/record-exchanges.ts'
-import { reverseTransfer } from '../src/wallet/reverse-transfer.ts'
+import { addMember, leave } from '../src/features/members/change-member.ts'
+import { adjustBalance } from '../src/features/wallet/adjust-balance.ts'
+import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
+import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeTestCommunity } from '../src/demo/make-demo.ts'
-import { addMember } from '../src/members/change-member.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { identifier } from '../src/db/connect.ts'
-import { createCommunity } from '../src/communities/create-community.ts'
-import { SCOPE_NAMES } from '../src/http/scopes.ts'
+import { identifier } from '../src/postgres/connect.ts'
+import { createCommunity } from '../src/features/communities/create-community.ts'
+import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { addAdmin, newBrowser, type TestAdmin } from './admin.ts'
 import { callNode, fetchToken, startBank, TESTER, type Bank } from './bank.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changePartner } from '../src/partners/change-partner.ts'
+import { changePartner } from '../src/features/partners/change-partner.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { TESTER } from './bank.ts'
 import { startPostman } from './postman.ts'

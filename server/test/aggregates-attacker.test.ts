@@ -1,20 +1,26 @@
 import { describe, expect, test } from 'vitest'
-import { closeDuePeriods } from '../src/aggregates/close-due-periods.ts'
-import { closePeriods, type MonthFacts } from '../src/aggregates/close-periods.ts'
-import { toFigure } from '../src/aggregates/figures.ts'
-import { MEMBER_FLOWS, monthAfter, nothingPublished, type Month, type Published } from '../src/aggregates/published.ts'
-import { renderDocument } from '../src/aggregates/render-document.ts'
-import { restateStocks, type StockFacts } from '../src/aggregates/restate-stocks.ts'
-import { countOf, hidesEveryone, RULE, type Contributions, type Rule } from '../src/aggregates/rule.ts'
-import { connect } from '../src/db/connect.ts'
-import { createCommunity } from '../src/communities/create-community.ts'
-import { SCOPE_NAMES } from '../src/http/scopes.ts'
-import { closeListing, publishListing } from '../src/listings/change-listing.ts'
-import { addMember, leave, returnMember } from '../src/members/change-member.ts'
-import { createPartner } from '../src/partners/create-partner.ts'
-import { insertCredits, startPartnerDays } from '../src/wallet/insert-credits.ts'
-import { recordExchanges } from '../src/wallet/record-exchanges.ts'
-import { reverseTransfer } from '../src/wallet/reverse-transfer.ts'
+import { closeDuePeriods } from '../src/features/aggregates/close-due-periods.ts'
+import { closePeriods, type MonthFacts } from '../src/features/aggregates/close-periods.ts'
+import { toFigure } from '../src/features/aggregates/figures.ts'
+import {
+  MEMBER_FLOWS,
+  monthAfter,
+  nothingPublished,
+  type Month,
+  type Published,
+} from '../src/features/aggregates/published.ts'
+import { renderDocument } from '../src/features/aggregates/render-document.ts'
+import { restateStocks, type StockFacts } from '../src/features/aggregates/restate-stocks.ts'
+import { countOf, hidesEveryone, RULE, type Contributions, type Rule } from '../src/features/aggregates/rule.ts'
+import { connect } from '../src/postgres/connect.ts'
+import { createCommunity } from '../src/features/communities/create-community.ts'
+import { SCOPE_NAMES } from '../src/core/scopes.ts'
+import { closeListing, publishListing } from '../src/features/listings/change-listing.ts'
+import { addMember, leave, returnMember } from '../src/features/members/change-member.ts'
+import { createPartner } from '../src/features/partners/create-partner.ts'
+import { insertCredits, startPartnerDays } from '../src/features/wallet/insert-credits.ts'
+import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
+import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
 import { TESTER } from './bank.ts'
 import { newDatabase } from './database.ts'
 

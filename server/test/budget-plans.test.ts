@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { transaction, type Sql } from '../src/db/connect.ts'
+import { transaction, type Sql } from '../src/postgres/connect.ts'
 import { callNode, fetchToken, startBank, startTestNode, type TestPartner } from './bank.ts'
 import { startReadingProxy, type Explained, type PlanNode } from './budget-proxy.ts'
 import { newDatabase } from './database.ts'

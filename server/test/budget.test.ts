@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { addMember } from '../src/members/change-member.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { fetchToken, startBank, startTestNode, TESTER, type Answer, type CallOptions, callNode } from './bank.ts'
 import { startReadingProxy, type Sent } from './budget-proxy.ts'
 import { newDatabase } from './database.ts'

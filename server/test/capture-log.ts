@@ -1,4 +1,4 @@
-import { createLog } from '../src/log.ts'
+import { createLog } from '../src/process/log.ts'
 
 /** A real log, kept in memory. */
 export function captureLog(level = 'trace') {

@@ -11,7 +11,7 @@ import {
   type FetchResponse,
   type HourbankOptions,
 } from '../../client/src/index.ts'
-import { API_PREFIX } from '../src/http/frame.ts'
+import { API_PREFIX } from '../src/http/partner/frame.ts'
 
 const SECRET = 'hbs_a-client-secret-that-must-not-be-told'
 /** Long, so that a busy machine does not make a test of something else fail; short where the end of it is awaited. */

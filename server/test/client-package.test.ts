@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { newWebhookSecret, signedHeaders, signingKey } from '../src/webhooks/sign.ts'
+import { newWebhookSecret, signedHeaders, signingKey } from '../src/crypto/sign.ts'
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const TSC = join(REPOSITORY, 'node_modules/typescript/bin/tsc')

@@ -6,16 +6,23 @@ import { fileURLToPath } from 'node:url'
 import type { Static } from 'typebox'
 import { expect, onTestFinished, test } from 'vitest'
 import type * as client from '../../client/src/index.ts'
-import type { CommunityAggregates } from '../src/aggregates/schema.ts'
-import { apiDescription } from '../src/describe.ts'
-import type { EVENT_TYPES } from '../src/events/event-types.ts'
-import type { FieldError, PartnerErrorCode } from '../src/http/errors.ts'
-import type { PageMeta } from '../src/http/paging.ts'
-import type { Scope } from '../src/http/scopes.ts'
-import type { Listing } from '../src/listings/schema.ts'
-import type { Member } from '../src/members/schema.ts'
-import type { TokenResponse } from '../src/oauth/schema.ts'
-import type { Balance, Credit, CreditAnswer, CreditRequest, Reversal, ReverseRequest } from '../src/wallet/schema.ts'
+import type { CommunityAggregates } from '../src/features/aggregates/schema.ts'
+import { apiDescription } from '../src/cli/describe.ts'
+import type { EVENT_TYPES } from '../src/features/events/event-types.ts'
+import type { FieldError, PartnerErrorCode } from '../src/http/shared/errors.ts'
+import type { PageMeta } from '../src/http/shared/paging.ts'
+import type { Scope } from '../src/core/scopes.ts'
+import type { Listing } from '../src/features/listings/schema.ts'
+import type { Member } from '../src/features/members/schema.ts'
+import type { TokenResponse } from '../src/features/oauth/schema.ts'
+import type {
+  Balance,
+  Credit,
+  CreditAnswer,
+  CreditRequest,
+  Reversal,
+  ReverseRequest,
+} from '../src/features/wallet/schema.ts'
 import type {
   Delivery,
   NewSubscription,
@@ -23,7 +30,7 @@ import type {
   SubscriptionChange,
   SubscriptionMeta,
   SubscriptionRequest,
-} from '../src/webhooks/schema.ts'
+} from '../src/features/subscriptions/schema.ts'
 
 /** Written out: an interface that extends another is the same type as the object with all the properties. */
 type Flat<T> = T extends (infer Item)[] ? Flat<Item>[] : T extends object ? { [Key in keyof T]: Flat<T[Key]> } : T

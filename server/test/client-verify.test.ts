@@ -9,8 +9,8 @@ import {
   type HourbankEvent,
   type WebhookVerificationReason,
 } from '../../client/src/index.ts'
-import { EVENT_TYPES } from '../src/events/event-types.ts'
-import { newWebhookSecret, signedHeaders, signingKey } from '../src/webhooks/sign.ts'
+import { EVENT_TYPES } from '../src/features/events/event-types.ts'
+import { newWebhookSecret, signedHeaders, signingKey } from '../src/crypto/sign.ts'
 
 const NOW = Date.parse('2026-01-31T09:00:00Z')
 const clock = { now: () => NOW }

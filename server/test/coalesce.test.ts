@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { coalesce, QueueFull, type CoalesceLimits } from '../src/db/coalesce.ts'
+import { coalesce, QueueFull, type CoalesceLimits } from '../src/postgres/coalesce.ts'
 
 const LIMITS: CoalesceLimits = { batchMax: 100, inFlightMax: 1, waitingMax: 1000 }
 

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { connect, transaction } from '../src/db/connect.ts'
-import { addMember, hideMember, leave } from '../src/members/change-member.ts'
-import { changePartner } from '../src/partners/change-partner.ts'
-import { insertCredits, startPartnerDays, type CreditItem } from '../src/wallet/insert-credits.ts'
+import { connect, transaction } from '../src/postgres/connect.ts'
+import { addMember, hideMember, leave } from '../src/features/members/change-member.ts'
+import { changePartner } from '../src/features/partners/change-partner.ts'
+import { insertCredits, startPartnerDays, type CreditItem } from '../src/features/wallet/insert-credits.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 
 async function start() {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
-import { connect, type Sql } from '../src/db/connect.ts'
+import { connect, type Sql } from '../src/postgres/connect.ts'
 import { eventually } from './bank.ts'
 
 /** A data folder for an embedded database; removed after the test, together with what still runs in it. */

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import type { TestProject } from 'vitest/node'
-import { connect } from '../src/db/connect.ts'
-import { openEmbedded } from '../src/db/embedded.ts'
-import { migrate } from '../src/db/migrate.ts'
-import { makePartitions } from '../src/db/partitions.ts'
+import { connect } from '../src/postgres/connect.ts'
+import { openEmbedded } from '../src/postgres/embedded/embedded.ts'
+import { migrate } from '../src/postgres/migrate.ts'
+import { makePartitions } from '../src/postgres/partitions.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,13 +1,20 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { Json } from '../src/db/connect.ts'
-import { changeMember, hideMember, returnMember, leave, addMember, showMember } from '../src/members/change-member.ts'
-import { eraseMember } from '../src/members/erase-member.ts'
-import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
-import { revokeClient } from '../src/partners/change-client.ts'
-import { changePartner } from '../src/partners/change-partner.ts'
-import { nextAttempt } from '../src/webhooks/schedule.ts'
-import { createSender } from '../src/webhooks/send.ts'
+import { Json } from '../src/postgres/connect.ts'
+import {
+  changeMember,
+  hideMember,
+  returnMember,
+  leave,
+  addMember,
+  showMember,
+} from '../src/features/members/change-member.ts'
+import { eraseMember } from '../src/features/members/erase-member.ts'
+import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
+import { revokeClient } from '../src/features/partners/change-client.ts'
+import { changePartner } from '../src/features/partners/change-partner.ts'
+import { nextAttempt } from '../src/delivery/schedule.ts'
+import { createSender } from '../src/delivery/send.ts'
 import { eventually, TESTER } from './bank.ts'
 import { resolveToLoopback, startPostman, trustingSender } from './postman.ts'
 import { startReceiver } from './receiver.ts'

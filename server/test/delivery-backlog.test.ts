@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { addMember } from '../src/members/change-member.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
 import { holdOpen } from './lock-table.ts'
 import { partnerActions, trustingSender } from './postman.ts'

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { demoCommand } from '../src/commands/demo.ts'
+import { demoCommand } from '../src/cli/demo.ts'
 import { readConfig } from '../src/config.ts'
-import { connect, identifier, type Sql } from '../src/db/connect.ts'
+import { connect, identifier, type Sql } from '../src/postgres/connect.ts'
 import { makeAnotherDemo, makeDemo, makeTestCommunity, type Demo } from '../src/demo/make-demo.ts'
 import { planTown } from '../src/demo/town.ts'
-import { verifyLedger } from '../src/wallet/verify-ledger.ts'
+import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
 import { TESTER } from './bank.ts'
 import { newDatabase } from './database.ts'
 

@@ -1,9 +1,9 @@
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
-import { apiDescription } from '../src/describe.ts'
-import { ADMIN_PREFIX } from '../src/http/admin-frame.ts'
-import { API_PREFIX } from '../src/http/frame.ts'
-import { addMember } from '../src/members/change-member.ts'
+import { apiDescription } from '../src/cli/describe.ts'
+import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
+import { API_PREFIX } from '../src/http/partner/frame.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { startBank, TESTER, type Answer } from './bank.ts'
 

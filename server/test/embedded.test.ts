@@ -24,7 +24,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { AlreadyRunning, openEmbedded, type EmbeddedDatabase, type Purpose } from '../src/db/embedded.ts'
+import { AlreadyRunning, openEmbedded, type EmbeddedDatabase, type Purpose } from '../src/postgres/embedded/embedded.ts'
 import { query } from './data-dir.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -383,13 +383,13 @@ async function install(addDependencies: (target: string) => Promise<void>, paren
     noCheck: true,
     sourceMap: false,
   }
-  const files = [join(REPO, 'server', 'src', 'db', 'embedded.ts')]
+  const files = [join(REPO, 'server', 'src', 'postgres', 'embedded', 'embedded.ts')]
   const config = { extends: join(REPO, 'server', 'tsconfig.build.json'), compilerOptions, files, include: [] }
   await writeFile(join(target, 'tsconfig.json'), JSON.stringify(config))
   await promisify(execFile)(join(REPO, 'node_modules', '.bin', 'tsc'), ['-p', target])
   await writeFile(join(target, 'package.json'), '{ "type": "module" }')
   const holder = `
-    import { openEmbedded } from './db/embedded.js'
+    import { openEmbedded } from './postgres/embedded/embedded.js'
     const database = await openEmbedded(process.argv[2], process.argv[3])
     console.log(database.url)
     process.stdin.resume().on('end', () => database.close())`

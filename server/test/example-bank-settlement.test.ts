@@ -12,7 +12,7 @@ import { readStatements, type Transfer } from '../../examples/bank-settlement/sr
 import { FILE_BYTES_MAX, parseXml, readXmlFile } from '../../examples/bank-settlement/src/read-xml.ts'
 import { agrees, writeReport } from '../../examples/bank-settlement/src/report.ts'
 import { settle } from '../../examples/bank-settlement/src/settle.ts'
-import { addMember, leave } from '../src/members/change-member.ts'
+import { addMember, leave } from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 import { PATIENCE, readmeCommand, runCommand, settingsFor, temporaryFolder } from './example-commands.ts'
 

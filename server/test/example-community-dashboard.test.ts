@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { closeDuePeriods } from '../src/aggregates/close-due-periods.ts'
-import { publishListing } from '../src/listings/change-listing.ts'
-import { addMember } from '../src/members/change-member.ts'
+import { closeDuePeriods } from '../src/features/aggregates/close-due-periods.ts'
+import { publishListing } from '../src/features/listings/change-listing.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 import { PATIENCE, readmeCommand, runCommand, settingsFor } from './example-commands.ts'
 

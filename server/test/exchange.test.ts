@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { addMember, leave } from '../src/members/change-member.ts'
-import { adjustBalance } from '../src/wallet/adjust-balance.ts'
-import { recordExchanges, type Slip } from '../src/wallet/record-exchanges.ts'
-import { reverseTransfer } from '../src/wallet/reverse-transfer.ts'
+import { addMember, leave } from '../src/features/members/change-member.ts'
+import { adjustBalance } from '../src/features/wallet/adjust-balance.ts'
+import { recordExchanges, type Slip } from '../src/features/wallet/record-exchanges.ts'
+import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
 import { startBank, TESTER } from './bank.ts'
 
 async function start() {

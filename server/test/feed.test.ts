@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { connect, transaction } from '../src/db/connect.ts'
-import { recordEvents } from '../src/events/record.ts'
-import { publishListing } from '../src/listings/change-listing.ts'
-import { addMember } from '../src/members/change-member.ts'
+import { connect, transaction } from '../src/postgres/connect.ts'
+import { recordEvents } from '../src/features/events/record.ts'
+import { publishListing } from '../src/features/listings/change-listing.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { callNode, eventually, startBank, startTestNode, TESTER, type Bank } from './bank.ts'
 
 const WRITERS = 50

@@ -1,6 +1,6 @@
 import { connect as connectSocket, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { connect } from '../src/db/connect.ts'
+import { connect } from '../src/postgres/connect.ts'
 import { addAdmin, type TestAdmin } from './admin.ts'
 import { eventually, startBank, type Bank } from './bank.ts'
 import { lockTable } from './lock-table.ts'

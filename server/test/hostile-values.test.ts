@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ADMIN_PREFIX } from '../src/http/admin-frame.ts'
-import { addMember } from '../src/members/change-member.ts'
-import { publishListing } from '../src/listings/change-listing.ts'
+import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
+import { addMember } from '../src/features/members/change-member.ts'
+import { publishListing } from '../src/features/listings/change-listing.ts'
 import { addAdmin } from './admin.ts'
 import { startBank, TESTER, type Answer, type Bank, type CallOptions } from './bank.ts'
 import {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BODY_BYTES_MAX } from '../src/http/frame.ts'
-import { repeatsKey } from '../src/http/json-keys.ts'
+import { BODY_BYTES_MAX } from '../src/http/partner/frame.ts'
+import { repeatsKey } from '../src/http/shared/json-keys.ts'
 
 const check = (text: string) => repeatsKey(text, JSON.parse(text))
 

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addMember, leave, returnMember } from '../src/members/change-member.ts'
-import { adjustBalance } from '../src/wallet/adjust-balance.ts'
-import { recordExchanges } from '../src/wallet/record-exchanges.ts'
-import { reverseTransfer } from '../src/wallet/reverse-transfer.ts'
-import { verifyLedger } from '../src/wallet/verify-ledger.ts'
+import { addMember, leave, returnMember } from '../src/features/members/change-member.ts'
+import { adjustBalance } from '../src/features/wallet/adjust-balance.ts'
+import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
+import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
+import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
 import { startBank, TESTER } from './bank.ts'
 
 const MEMBERS = 5

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { changeListing, closeListing, publishListing, reopenListing } from '../src/listings/change-listing.ts'
-import { addMember } from '../src/members/change-member.ts'
+import { changeListing, closeListing, publishListing, reopenListing } from '../src/features/listings/change-listing.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 
 /** More of them have one word than a search sorts. */

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { transaction, type Sql, type Transaction } from '../src/db/connect.ts'
+import { transaction, type Sql, type Transaction } from '../src/postgres/connect.ts'
 import { eventually } from './bank.ts'
 
 export interface OpenTransaction {

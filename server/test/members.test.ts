@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
-import { addMember, changeMember, hideMember, leave, returnMember, showMember } from '../src/members/change-member.ts'
-import { eraseMember } from '../src/members/erase-member.ts'
-import { closeListing, publishListing } from '../src/listings/change-listing.ts'
+import {
+  addMember,
+  changeMember,
+  hideMember,
+  leave,
+  returnMember,
+  showMember,
+} from '../src/features/members/change-member.ts'
+import { eraseMember } from '../src/features/members/erase-member.ts'
+import { closeListing, publishListing } from '../src/features/listings/change-listing.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 
 const add = (bank: Bank, name: string, email?: string) =>

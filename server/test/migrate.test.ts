@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { connect, type Sql } from '../src/db/connect.ts'
-import { appliedMigrations, isMigrated, migrate, migrationNames, NewerDatabase } from '../src/db/migrate.ts'
+import { connect, type Sql } from '../src/postgres/connect.ts'
+import { appliedMigrations, isMigrated, migrate, migrationNames, NewerDatabase } from '../src/postgres/migrate.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 
 const SOURCE_DIR = fileURLToPath(new URL('../src/', import.meta.url))
@@ -151,7 +151,7 @@ test('calls that were logged one by one stay what they were, in the partition of
 
 /** The tables that belong to no community, as the comment in across-communities.ts names them. */
 async function globalTables(): Promise<string[]> {
-  const text = await readFile(join(SOURCE_DIR, 'db/across-communities.ts'), 'utf8')
+  const text = await readFile(join(SOURCE_DIR, 'postgres/across-communities.ts'), 'utf8')
   const list = /global tables:([^.]*)\./.exec(text)![1]!
   return list
     .replaceAll(/\([^)]*\)|\*/g, '')
@@ -207,7 +207,12 @@ test('every key of a table that belongs to a community begins with the community
 })
 
 /** Where statements may span communities, or concern all tables alike. */
-const ACROSS_COMMUNITIES = ['db/across-communities.ts', 'db/backup.ts', 'db/restore.ts', 'db/migrate.ts']
+const ACROSS_COMMUNITIES = [
+  'postgres/across-communities.ts',
+  'backup/backup.ts',
+  'backup/restore.ts',
+  'postgres/migrate.ts',
+]
 
 /** All template literals of a source text, each with what is nested in it. */
 function templates(source: string): string[] {

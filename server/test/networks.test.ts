@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
-import { contains, parseNetwork } from '../src/http/networks.ts'
-import { changePartner } from '../src/partners/change-partner.ts'
-import { listPartners } from '../src/partners/queries.ts'
-import { Refusal } from '../src/refusal.ts'
+import { contains, parseNetwork } from '../src/core/networks.ts'
+import { changePartner } from '../src/features/partners/change-partner.ts'
+import { listPartners } from '../src/features/partners/queries.ts'
+import { Refusal } from '../src/core/refusal.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
 
 /*

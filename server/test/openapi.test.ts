@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { expect, test } from 'vitest'
-import { apiDescription } from '../src/describe.ts'
-import { EVENT_TYPES } from '../src/events/event-types.ts'
-import { ERRORS, type PartnerErrorCode } from '../src/http/errors.ts'
-import { API_PREFIX } from '../src/http/frame.ts'
-import { SCOPE_NAMES } from '../src/http/scopes.ts'
+import { apiDescription } from '../src/cli/describe.ts'
+import { EVENT_TYPES } from '../src/features/events/event-types.ts'
+import { ERRORS, type PartnerErrorCode } from '../src/http/shared/errors.ts'
+import { API_PREFIX } from '../src/http/partner/frame.ts'
+import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { callNode, freePort, startBank } from './bank.ts'
 
 const FILE = new URL('../../openapi.json', import.meta.url)
@@ -270,7 +270,7 @@ test('what the description says of scopes is what the service asks for', async (
 
 test('no route of the partner API is left out of the description', async () => {
   const files = (await readdir(SOURCE_DIR, { recursive: true })).filter((file) => file.endsWith('routes.ts'))
-  expect(files).toEqual(expect.arrayContaining(['oauth/routes.ts', 'members/routes.ts']))
+  expect(files).toEqual(expect.arrayContaining(['features/oauth/routes.ts', 'features/members/routes.ts']))
   for (const file of files) {
     const source = await readFile(join(SOURCE_DIR, file), 'utf8')
     // The console's routes are registered on an AdminApi, and described elsewhere.

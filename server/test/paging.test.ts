@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addMember, leave } from '../src/members/change-member.ts'
+import { addMember, leave } from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 
 async function fill(bank: Bank, count: number): Promise<void> {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { switchPartnerApi } from '../src/communities/switch-partner-api.ts'
-import { newToken } from '../src/http/secrets.ts'
-import { changePartner } from '../src/partners/change-partner.ts'
-import { createClient } from '../src/partners/create-client.ts'
+import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
+import { newToken } from '../src/crypto/secrets.ts'
+import { changePartner } from '../src/features/partners/change-partner.ts'
+import { createClient } from '../src/features/partners/create-client.ts'
 import { eventually, startBank, TESTER, type Answer } from './bank.ts'
 
 /** The two headers, read as a partner's client would read them. */

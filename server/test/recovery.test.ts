@@ -1,7 +1,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openEmbedded } from '../src/db/embedded.ts'
+import { openEmbedded } from '../src/postgres/embedded/embedded.ts'
 import { callNode, eventually, fetchToken } from './bank.ts'
 import { captureLog } from './capture-log.ts'
 import { hourbankEmbedded, serveEmbedded } from './command-line.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countRequestDurations } from '../src/http/request-durations.ts'
+import { countRequestDurations } from '../src/http/shared/request-durations.ts'
 
 const NAME = 'hourbank_request_duration_seconds'
 

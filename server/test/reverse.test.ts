@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { addMember, leave } from '../src/members/change-member.ts'
-import { reverseTransfer } from '../src/wallet/reverse-transfer.ts'
-import { recordExchanges } from '../src/wallet/record-exchanges.ts'
+import { addMember, leave } from '../src/features/members/change-member.ts'
+import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
+import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
 import { startBank, TESTER } from './bank.ts'
 
 async function start() {

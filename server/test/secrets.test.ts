@@ -9,7 +9,7 @@ import {
   newClientSecret,
   newToken,
   sameHash,
-} from '../src/http/secrets.ts'
+} from '../src/crypto/secrets.ts'
 
 const communityId = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).filter((id) => `${id}`.length <= 16)
 

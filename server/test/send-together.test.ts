@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { sendTogether } from '../src/http/send-together.ts'
-import { answerInTime } from '../src/http/time-limit.ts'
+import { sendTogether } from '../src/http/partner/send-together.ts'
+import { answerInTime } from '../src/http/shared/time-limit.ts'
 
 test('answers that are found in one turn go out after all of its requests, in their order', async () => {
   const app = fastify()

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
-import { connect, transaction } from '../src/db/connect.ts'
-import { addMember, changeMember, hideMember, leave, returnMember, showMember } from '../src/members/change-member.ts'
+import { connect, transaction } from '../src/postgres/connect.ts'
+import {
+  addMember,
+  changeMember,
+  hideMember,
+  leave,
+  returnMember,
+  showMember,
+} from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 import { openTransaction } from './lock-table.ts'
 

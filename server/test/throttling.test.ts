@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { newToken } from '../src/http/secrets.ts'
+import { newToken } from '../src/crypto/secrets.ts'
 import {
   callNode,
   eventually,

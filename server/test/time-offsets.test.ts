@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addMember } from '../src/members/change-member.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toUtc } from '../src/http/times.ts'
+import { toUtc } from '../src/core/times.ts'
 
 test.each([
   ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00Z'],

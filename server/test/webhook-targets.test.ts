@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { isPublicAddress } from '../src/webhooks/addresses.ts'
-import { checkTarget } from '../src/webhooks/check-target.ts'
-import { createSender } from '../src/webhooks/send.ts'
+import { isPublicAddress } from '../src/delivery/addresses.ts'
+import { checkTarget } from '../src/features/subscriptions/check-target.ts'
+import { createSender } from '../src/delivery/send.ts'
 import { startReceiver } from './receiver.ts'
 
 /** Every spelling of an address that somebody may try. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { lstat, open, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { Progress } from '../progress.ts'
-import { begin, type Sql, type Transaction } from '../db/connect.ts'
-import { Refusal } from '../refusal.ts'
+import type { Progress } from '../core/progress.ts'
+import { begin, type Sql, type Transaction } from '../postgres/connect.ts'
+import { Refusal } from '../core/refusal.ts'
 import { writeCsv, type CsvValue } from './write-csv.ts'
 
 const CURSOR_ROWS = 1_000

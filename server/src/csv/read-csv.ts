@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../core/refusal.ts'
 
 const FIELD_LENGTH_MAX = 100_000
 const FIELDS_MAX = 1_000

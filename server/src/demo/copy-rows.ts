@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/connect.ts'
+import type { Transaction } from '../postgres/connect.ts'
 
 const CHUNK_LENGTH = 64 * 1024
 

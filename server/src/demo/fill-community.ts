@@ -1,7 +1,7 @@
-import { recordAudit, type Actor } from '../audit/record.ts'
-import type { CommunityRow } from '../communities/queries.ts'
-import type { Progress } from '../progress.ts'
-import { identifier, type Transaction } from '../db/connect.ts'
+import { recordAudit, type Actor } from '../features/audit/record.ts'
+import type { CommunityRow } from '../features/communities/queries.ts'
+import type { Progress } from '../core/progress.ts'
+import { identifier, type Transaction } from '../postgres/connect.ts'
 import { copyRows, type CopyValue } from './copy-rows.ts'
 import { planTown, type Town, type TownTransfer } from './town.ts'
 

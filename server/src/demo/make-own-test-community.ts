@@ -1,9 +1,14 @@
-import { addRole } from '../admins/create-admin.ts'
-import { recordAudit, type Actor } from '../audit/record.ts'
-import { slugOf } from '../communities/slug.ts'
-import { countTestCommunities, findCommunityById, listSlugsLike, markTestOf } from '../communities/test-queries.ts'
-import type { Sql } from '../db/connect.ts'
-import { Refusal } from '../refusal.ts'
+import { addRole } from '../features/admins/create-admin.ts'
+import { recordAudit, type Actor } from '../features/audit/record.ts'
+import { slugOf } from '../features/communities/slug.ts'
+import {
+  countTestCommunities,
+  findCommunityById,
+  listSlugsLike,
+  markTestOf,
+} from '../features/communities/test-queries.ts'
+import type { Sql } from '../postgres/connect.ts'
+import { Refusal } from '../core/refusal.ts'
 import { makeTestCommunity } from './make-demo.ts'
 
 const TEST_COMMUNITIES_MAX = 10

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { DISK_FULL, isEmbeddedDiskFull } from '../db/disk-space.ts'
-import { isMigrated } from '../db/migrate.ts'
+import { DISK_FULL, isEmbeddedDiskFull } from '../postgres/embedded/disk-space.ts'
+import { isMigrated } from '../postgres/migrate.ts'
 import type { Deps } from './deps.ts'
-import { contains, parseNetwork } from './networks.ts'
-import { hashSecret, sameHash } from './secrets.ts'
+import { contains, parseNetwork } from '../core/networks.ts'
+import { hashSecret, sameHash } from '../crypto/secrets.ts'
 
 const READY_TIMEOUT_MS = 2000
 const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseNetwork)
@@ -22,7 +22,9 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
 
   async function findReasonNotReady(request: FastifyRequest): Promise<string | undefined> {
     // Asked first: with a full disk PostgreSQL may still answer reads, or be gone for that very reason.
-    if (await isEmbeddedDiskFull(deps.config)) return DISK_FULL
+    // A database of the operator's own cannot be looked at from here.
+    const isEmbedded = deps.config.databaseUrl === undefined
+    if (isEmbedded && (await isEmbeddedDiskFull(deps.config.dataDir))) return DISK_FULL
     try {
       await withinTime(migrated ? deps.sql`select 1` : isMigrated(deps.sql).then((done) => (migrated = done)))
       return migrated ? undefined : 'The database is not migrated: run hourbank migrate.'

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { saveFile } from '../../parts/save-file.ts'
-import type { ImportKind } from './csv-import.tsx'
+import type { ImportKind } from './import-kind.ts'
 import classes from './csv-import.module.css'
 import { FILE_BYTES_MAX, type ImportResult, sendFile } from './send-file.ts'
 

@@ -1,20 +1,10 @@
 import { Stack } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { ChooseFile } from './choose-file.tsx'
+import type { ImportKind } from './import-kind.ts'
 import { Preview } from './preview.tsx'
 import { Result } from './result.tsx'
 import type { ImportResult } from './send-file.ts'
-
-export interface ImportKind {
-  /** Of the service: `/communities/…/members/import`. */
-  path: string
-  /** 'members' */
-  noun: string
-  /** The columns a file may have, and what each is for. */
-  columns: readonly { name: string; needed?: boolean; text: ReactNode }[]
-  /** Two lines that work. */
-  example: string
-}
 
 type Step =
   { name: 'choose' } | { name: 'preview'; file: File; preview: ImportResult } | { name: 'done'; result: ImportResult }

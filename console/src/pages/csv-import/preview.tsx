@@ -7,7 +7,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { UnsavedGuard } from '../../parts/unsaved-guard.tsx'
 import { WorkProgress } from '../../parts/work-progress.tsx'
 import { refresh } from '../../reading.ts'
-import type { ImportKind } from './csv-import.tsx'
+import type { ImportKind } from './import-kind.ts'
 import { FateTable } from './fate-table.tsx'
 import { type ImportResult, sendFile, type WrittenRows } from './send-file.ts'
 

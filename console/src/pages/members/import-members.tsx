@@ -1,7 +1,8 @@
 import { LinkButton } from '../../parts/links.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import { CsvImport, type ImportKind } from '../csv-import/csv-import.tsx'
+import { CsvImport } from '../csv-import/csv-import.tsx'
+import type { ImportKind } from '../csv-import/import-kind.ts'
 import { NotForViewers } from '../csv-import/not-for-viewers.tsx'
 
 const COLUMNS: ImportKind['columns'] = [

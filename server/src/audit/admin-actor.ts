@@ -1,7 +1,0 @@
-import type { AdminSession } from '../http/sessions.ts'
-import type { Actor } from './record.ts'
-
-/** The administrator behind a request. */
-export function adminActor({ session }: { session: AdminSession }): Actor {
-  return { kind: 'admin', id: session.admin.id, name: session.admin.name }
-}

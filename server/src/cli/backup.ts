@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import { backup } from '../backup/backup.ts'
+import type { Transaction } from '../postgres/connect.ts'
+import { restore } from '../backup/restore.ts'
+import {
+  applyErasures,
+  readErasureFile,
+  readErasures,
+  type Erasure,
+  type Reapplied,
+} from '../features/members/erasure-list.ts'
+import type { Progress } from '../core/progress.ts'
+import { Refusal } from '../core/refusal.ts'
+import { commandActor, optionalText, print, withDatabase, withTables, type Command } from './command.ts'
+import { showProgress } from './progress.ts'
+
+export const backupCommands: Command[] = [
+  {
+    name: 'backup',
+    usage: 'FILE',
+    summary: 'Write everything to a file, while the service runs (SECRET_KEY is not in it: keep that apart)',
+    options: {},
+    run: ({ config, positionals: [file] }) =>
+      withTables(config, async (sql) => {
+        if (!file) throw new Refusal('Say which file to write.')
+        const { rows } = await withProgress('Backing up', (onProgress, signal) =>
+          backup(sql, file, onProgress, { signal }),
+        )
+        print(`Backed up ${rows} rows to ${file}.`)
+      }),
+  },
+  {
+    name: 'restore',
+    usage: 'FILE [--erasures LIST] [--replacing FOLDER|URL]',
+    summary:
+      'Read a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); who was erased since is erased again (--replacing: the DATA_DIR or DATABASE_URL that is given up; --erasures: a list made by: npx hourbank erasures export)',
+    options: { erasures: { type: 'string' }, replacing: { type: 'string' } },
+    run: ({ config, values, positionals: [file] }) =>
+      withDatabase(config, async (sql) => {
+        if (!file) throw new Refusal('Say which file to read.')
+        const list = optionalText(values, 'erasures')
+        const replaced = optionalText(values, 'replacing')
+        const erasures = [
+          ...(list === undefined ? [] : await readErasureFile(list)),
+          ...(replaced === undefined ? [] : await readReplaced(config, replaced)),
+        ]
+        let reapplied: Reapplied | undefined
+        const finish = async (tx: Transaction) => {
+          reapplied = await applyErasures(tx, commandActor(), erasures)
+        }
+        const { rows, migrated } = await withProgress('Restoring', (onProgress) =>
+          restore(sql, file, onProgress, { finish }),
+        )
+        if (migrated.length > 0) print(`Brought up to date: ${migrated.join(', ')}.`)
+        print(...aboutErasures(list ?? replaced, reapplied!))
+        print(`Restored ${rows} rows from ${file}. Start the service with: npm start`)
+      }),
+  },
+]
+
+/** What the database that is given up knows of erasures, even those made after the backup. */
+async function readReplaced(config: Config, place: string): Promise<Erasure[]> {
+  const isUrl = /^postgres(ql)?:/.test(place)
+  if (!isUrl && !existsSync(place)) throw new Refusal(`There is no folder ${place}.`)
+  const replaced = isUrl ? { databaseUrl: place } : { databaseUrl: undefined, dataDir: resolve(place) }
+  return withDatabase({ ...config, ...replaced }, readErasures)
+}
+
+function aboutErasures(given: string | undefined, { erased }: Reapplied): string[] {
+  if (given !== undefined) return [`Erased again: ${erased} ${erased === 1 ? 'member' : 'members'}.`]
+  return [
+    'Members who were erased after the backup was made are back. Where the database that this one replaces still exists,',
+    'restore with --replacing; where a list was kept (npx hourbank erasures export FILE), with --erasures.',
+  ]
+}
+
+/** Ctrl-C ends the work in order, so that no half-written file stays behind. */
+async function withProgress<T>(
+  title: string,
+  work: (onProgress: (progress: Progress) => void, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const progress = showProgress(title)
+  const stop = new AbortController()
+  const onSignal = () => stop.abort(new Refusal('Stopped.'))
+  process.once('SIGINT', onSignal)
+  try {
+    return await work(progress, stop.signal)
+  } finally {
+    process.off('SIGINT', onSignal)
+    progress.done()
+  }
+}

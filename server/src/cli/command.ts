@@ -1,0 +1,87 @@
+import { userInfo } from 'node:os'
+import type { ParseArgsConfig } from 'node:util'
+import type { Actor } from '../features/audit/record.ts'
+import { findCommunity, type CommunityRow } from '../features/communities/queries.ts'
+import type { Config } from '../config.ts'
+import { connect, type Sql } from '../postgres/connect.ts'
+import { openEmbedded } from '../postgres/embedded/embedded.ts'
+import { isMigrated } from '../postgres/migrate.ts'
+import { Refusal } from '../core/refusal.ts'
+
+const CONNECTIONS_MAX = 2
+
+export interface Command {
+  /** One word, or two: `partner create`. */
+  name: string
+  /** What follows the name, as the help shows it. */
+  usage: string
+  summary: string
+  options: NonNullable<ParseArgsConfig['options']>
+  run(input: CommandInput): Promise<void>
+}
+
+export interface CommandInput {
+  config: Config
+  values: Record<string, string | boolean | undefined>
+  positionals: string[]
+}
+
+/** Beside a running service, or alone: the embedded database is started for the command where it does not run. */
+export async function withDatabase<T>(config: Config, work: (sql: Sql, databaseUrl: string) => Promise<T>): Promise<T> {
+  const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'command')
+  const url = config.databaseUrl ?? embedded!.url
+  const sql = connect(url, { connectionsMax: CONNECTIONS_MAX, name: 'command' })
+  try {
+    return await work(sql, url)
+  } finally {
+    await sql.end({ timeoutMs: 1000 })
+    await embedded?.close()
+  }
+}
+
+/** As above, and there are tables to work on. */
+export async function withTables<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return withDatabase(config, async (sql) => {
+    if (!(await isMigrated(sql))) throw new Refusal('The database is not up to date. Run: npx hourbank migrate')
+    return work(sql)
+  })
+}
+
+/** Whoever types commands on this machine. */
+export function commandActor(): Actor {
+  return { kind: 'command', name: userInfo().username }
+}
+
+export function requireText(values: CommandInput['values'], name: string): string {
+  const value = values[name]
+  if (typeof value !== 'string' || value.trim() === '') throw new Refusal(`--${name} is missing.`)
+  return value
+}
+
+export function optionalText(values: CommandInput['values'], name: string): string | undefined {
+  return values[name] === undefined ? undefined : requireText(values, name)
+}
+
+export function optionalNumber(values: CommandInput['values'], name: string): number | undefined {
+  const text = optionalText(values, name)
+  if (text === undefined) return undefined
+  if (!/^\d{1,12}(\.\d{1,2})?$/.test(text)) throw new Refusal(`--${name} must be a number.`)
+  return Number(text)
+}
+
+export async function requireCommunity(sql: Sql, values: CommandInput['values']): Promise<CommunityRow> {
+  const slug = requireText(values, 'community')
+  const community = await findCommunity(sql, slug)
+  if (!community) throw new Refusal(`There is no community ${slug}. See: npx hourbank community list`)
+  return community
+}
+
+/** For people, on standard output. */
+export function print(...lines: string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** For scripts: a contract. */
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, 2))
+}

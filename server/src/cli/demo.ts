@@ -1,0 +1,48 @@
+import { DEMO_MEMBERS, makeAnotherDemo } from '../demo/make-demo.ts'
+import { Refusal } from '../core/refusal.ts'
+import { commandActor, optionalNumber, print, printJson, withTables, type Command } from './command.ts'
+import { showProgress } from './progress.ts'
+
+/** Fewer do not make a town. */
+const MEMBERS_MIN = 10
+const MEMBERS_MAX = 5_000_000
+
+export const demoCommand: Command = {
+  name: 'demo',
+  usage: '[--members N] [--json]',
+  summary: `Make a demo community of ${DEMO_MEMBERS} members, or of as many as you like`,
+  options: { members: { type: 'string' }, json: { type: 'boolean' } },
+  run: ({ config, values }) =>
+    withTables(config, async (sql) => {
+      const members = optionalNumber(values, 'members') ?? DEMO_MEMBERS
+      if (!Number.isInteger(members) || members < MEMBERS_MIN || members > MEMBERS_MAX) {
+        throw new Refusal(`--members must be a whole number from ${MEMBERS_MIN} to ${MEMBERS_MAX}.`)
+      }
+      const progress = showProgress('Making the demo')
+      const { community, town, demo } = await makeAnotherDemo(sql, commandActor(), {
+        members,
+        onProgress: progress,
+      }).finally(() => progress.done())
+      if (values.json) {
+        return printJson({
+          slug: community.slug,
+          name: community.name,
+          members: town.members,
+          listings: town.services + town.requests,
+          transfers: town.exchanges + town.credits + town.reversals,
+          email: demo.email,
+          one_time_password: demo.password || null,
+          client_id: demo.clientId,
+          client_secret: demo.clientSecret,
+        })
+      }
+      print(
+        `Made the demo community ${community.slug} (${community.name}). This is shown only now:`,
+        '',
+        `  Administrator      ${demo.email}`,
+        `  One-time password  ${demo.password || '(the one they have)'}`,
+        `  client_id          ${demo.clientId}`,
+        `  client_secret      ${demo.clientSecret}`,
+      )
+    }),
+}

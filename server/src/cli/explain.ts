@@ -1,0 +1,19 @@
+import { ConfigError } from '../config.ts'
+import { isOutage } from '../postgres/connect.ts'
+import { AlreadyRunning } from '../postgres/embedded/embedded.ts'
+import { NewerDatabase } from '../postgres/migrate.ts'
+import { Refusal } from '../core/refusal.ts'
+
+const EXPECTED = [Refusal, ConfigError, AlreadyRunning, NewerDatabase]
+/** Wrong password, no such role, no such database: SQLSTATE classes 28 and 3D. */
+const NO_ENTRY = /^(28|3D)/
+
+/** One clear message for what a person can mend; a stack for what only we can. */
+export function explain(error: unknown): string {
+  const { code, message, stack } = error as Error & { code?: string }
+  if (EXPECTED.some((kind) => error instanceof kind)) return message
+  if (isOutage(error))
+    return `The database cannot be reached (${code}): ${message}. Is DATABASE_URL right, and does the server run?`
+  if (code && NO_ENTRY.test(code)) return `The database refuses the connection: ${message}. Is DATABASE_URL right?`
+  return stack ?? String(error)
+}

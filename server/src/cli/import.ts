@@ -1,0 +1,113 @@
+import { open, type FileHandle } from 'node:fs/promises'
+import type { Fate, ImportSummary } from '../features/spreadsheets/import-rows.ts'
+import { BrokenCsv } from '../csv/read-csv.ts'
+import { importListings } from '../features/listings/import-listings.ts'
+import { importMembers } from '../features/members/import-members.ts'
+import { Refusal } from '../core/refusal.ts'
+import { commandActor, print, requireCommunity, withTables, type Command, type CommandInput } from './command.ts'
+import { showProgress } from './progress.ts'
+
+export const importCommands: Command[] = [
+  importCommand('members', importMembers, 'Add and change members by a CSV file'),
+  importCommand('listings', importListings, 'Add and change listings by a CSV file; their members must be there'),
+]
+
+function importCommand(what: string, importFile: typeof importMembers, summary: string): Command {
+  return {
+    name: `${what} import`,
+    usage: 'FILE.csv --community SLUG [--dry-run] [--skip-bad] [--json]',
+    summary: `${summary}; all rows or none, unless --skip-bad; --dry-run tells what would become of each`,
+    options: {
+      community: { type: 'string' },
+      'dry-run': { type: 'boolean' },
+      'skip-bad': { type: 'boolean' },
+      json: { type: 'boolean' },
+    },
+    run: (input) => run(input, importFile),
+  }
+}
+
+async function run({ config, values, positionals: [file] }: CommandInput, importFile: typeof importMembers) {
+  if (!file) throw new Refusal('Say which file to read.')
+  const { handle, bytes } = await openFile(file)
+  try {
+    await withTables(config, async (sql) => {
+      const community = await requireCommunity(sql, values)
+      const options = { dryRun: values['dry-run'] === true, skipBad: values['skip-bad'] === true }
+      const report = values.json ? jsonReport() : textReport()
+      const progress = showProgress('Importing')
+      const summary = await importFile(sql, commandActor(), community, handle.createReadStream(), {
+        ...options,
+        bytes,
+        onFate: report.fate,
+        onProgress: progress,
+      }).finally(() => progress.done())
+      report.end(summary, options.dryRun)
+      if (summary.refused > 0 && !options.skipBad) throw new Refusal(refusalText(summary, options.dryRun))
+    })
+  } catch (error) {
+    throw error instanceof BrokenCsv ? new Refusal(`${file}: ${error.message} Nothing was written.`) : error
+  } finally {
+    await handle.close()
+  }
+}
+
+async function openFile(file: string): Promise<{ handle: FileHandle; bytes: number }> {
+  try {
+    const handle = await open(file)
+    const found = await handle.stat()
+    if (found.isDirectory()) throw new Error('it is a folder')
+    return { handle, bytes: found.size }
+  } catch (cause) {
+    throw new Refusal(`${file} cannot be read: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function refusalText({ refused, rows }: ImportSummary, dryRun: boolean): string {
+  const some = `${refused} of ${rows} rows ${refused === 1 ? 'is' : 'are'} refused`
+  return dryRun
+    ? `${some}: nothing would be written. Mend the file, or leave them out with --skip-bad.`
+    : `${some}, so nothing was written. Mend the file, or leave them out with --skip-bad.`
+}
+
+interface Report {
+  fate(fate: Fate): void
+  end(summary: ImportSummary, dryRun: boolean): void
+}
+
+function textReport(): Report {
+  return {
+    fate: ({ line, outcome, reason }) => print(`line ${line}: ${outcome}${reason ? `: ${reason}` : ''}`),
+    end({ written, added, changed, unchanged, refused }, dryRun) {
+      const would = written || !dryRun ? '' : 'would be '
+      const counts = [
+        `${added} ${would}added`,
+        `${changed} ${would}changed`,
+        `${unchanged} unchanged`,
+        `${refused} refused`,
+      ]
+      if (written || dryRun) print(`${counts.join(', ')}.`)
+    },
+  }
+}
+
+/** One object, written piece by piece: a file may have millions of rows. */
+function jsonReport(): Report {
+  let isFirst = true
+  const begin = () => {
+    process.stdout.write(isFirst ? '{\n  "rows": [' : ',')
+    isFirst = false
+  }
+  return {
+    fate(fate) {
+      begin()
+      process.stdout.write(`\n    ${JSON.stringify(fate)}`)
+    },
+    end({ rows, ...counts }, dryRun) {
+      process.stdout.write(isFirst ? '{\n  "rows": []' : '\n  ]')
+      const rest = { dry_run: dryRun, total: rows, ...counts }
+      for (const [name, value] of Object.entries(rest)) process.stdout.write(`,\n  "${name}": ${value}`)
+      process.stdout.write('\n}\n')
+    },
+  }
+}

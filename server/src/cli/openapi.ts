@@ -1,0 +1,13 @@
+import { printJson, type Command } from './command.ts'
+
+export const openapiCommand: Command = {
+  name: 'openapi',
+  usage: '',
+  summary: 'Print the description of the partner API (OpenAPI 3.1)',
+  options: {},
+  async run() {
+    // Loaded only here: the web server takes half a second to load, and most commands do without.
+    const { apiDescription } = await import('./describe.ts')
+    printJson(await apiDescription())
+  },
+}

@@ -1,0 +1,138 @@
+import { SCOPE_NAMES } from '../core/scopes.ts'
+import { changePartner } from '../features/partners/change-partner.ts'
+import { createPartner } from '../features/partners/create-partner.ts'
+import { listPartners } from '../features/partners/queries.ts'
+import { Refusal } from '../core/refusal.ts'
+import {
+  commandActor,
+  optionalNumber,
+  optionalText,
+  print,
+  printJson,
+  requireCommunity,
+  requireText,
+  withTables,
+  type Command,
+  type CommandInput,
+} from './command.ts'
+
+const PROPERTIES = {
+  community: { type: 'string' },
+  name: { type: 'string' },
+  contact: { type: 'string' },
+  scopes: { type: 'string' },
+  'rate-limit': { type: 'string' },
+  'hours-per-day': { type: 'string' },
+  'allow-addresses': { type: 'string' },
+} as const
+
+const PROPERTY_USAGE =
+  '[--contact TEXT] [--scopes "…"] [--rate-limit N] [--hours-per-day N] [--allow-addresses "10.0.0.0/8 2001:db8::/32"]'
+
+export const partnerCommands: Command[] = [
+  {
+    name: 'partner create',
+    usage: `--community SLUG --name NAME ${PROPERTY_USAGE} [--json]`,
+    summary: 'Make a partner and its first client credentials',
+    options: { ...PROPERTIES, json: { type: 'boolean' } },
+    run: ({ config, values }) =>
+      withTables(config, async (sql) => {
+        const name = requireText(values, 'name')
+        const { contact, scopes, rate_limit_per_minute, daily_limit_centihours, allowed_networks } =
+          readProperties(values)
+        const community = await requireCommunity(sql, values)
+        const partner = await createPartner(sql, commandActor(), community.id, {
+          name,
+          scopes: scopes ?? SCOPE_NAMES,
+          ...(contact && { contact }),
+          ...(rate_limit_per_minute !== undefined && { rateLimitPerMinute: rate_limit_per_minute }),
+          ...(daily_limit_centihours !== undefined && { dailyLimitCentihours: daily_limit_centihours }),
+          ...(allowed_networks && { allowedNetworks: allowed_networks }),
+        })
+        if (values.json) {
+          return printJson({
+            partner_id: partner.partnerId,
+            client_id: partner.clientId,
+            client_secret: partner.clientSecret,
+            scopes: partner.scopes,
+          })
+        }
+        print(
+          `Made the partner ${name} (${partner.partnerId}) in ${community.slug}. The secret is shown only now:`,
+          `  client_id      ${partner.clientId}`,
+          `  client_secret  ${partner.clientSecret}`,
+          `  scopes         ${partner.scopes.join(' ')}`,
+        )
+      }),
+  },
+  {
+    name: 'partner list',
+    usage: '--community SLUG [--json]',
+    summary: 'List the partners of a community',
+    options: { community: { type: 'string' }, json: { type: 'boolean' } },
+    run: ({ config, values }) =>
+      withTables(config, async (sql) => {
+        const community = await requireCommunity(sql, values)
+        const partners = await listPartners(sql, community.id)
+        if (values.json) return printJson(partners.map(({ id, ...rest }) => ({ partner_id: id, ...rest })))
+        if (partners.length === 0) print('There is no partner yet. See: npx hourbank partner create --help')
+        for (const { id, name, status, scopes } of partners) print(`${id}  ${name}  ${status}  ${scopes.join(' ')}`)
+      }),
+  },
+  {
+    name: 'partner update',
+    usage: `PARTNER_ID --community SLUG [--name NAME] ${PROPERTY_USAGE}`,
+    summary: 'Change a partner; its live tokens follow at once (--allow-addresses any lifts the allowlist)',
+    options: PROPERTIES,
+    run: (input) => change(input, readProperties(input.values), 'is changed'),
+  },
+  {
+    name: 'partner suspend',
+    usage: 'PARTNER_ID --community SLUG',
+    summary: 'Withdraw all access of a partner, for now',
+    options: { community: { type: 'string' } },
+    run: (input) => change(input, { status: 'suspended' }, 'is suspended'),
+  },
+  {
+    name: 'partner resume',
+    usage: 'PARTNER_ID --community SLUG',
+    summary: 'Give a suspended partner its access back',
+    options: { community: { type: 'string' } },
+    run: (input) => change(input, { status: 'active' }, 'is active'),
+  },
+]
+
+async function change(
+  { config, values, positionals }: CommandInput,
+  wish: Parameters<typeof changePartner>[4],
+  outcome: string,
+) {
+  const partnerId = Number(positionals[0])
+  if (!Number.isSafeInteger(partnerId))
+    throw new Refusal('Say which partner: its number is in npx hourbank partner list.')
+  if (Object.keys(wish).length === 0) throw new Refusal('Say what to change.')
+  await withTables(config, async (sql) => {
+    const community = await requireCommunity(sql, values)
+    await changePartner(sql, commandActor(), community.id, partnerId, wish)
+    print(`The partner ${partnerId} ${outcome}.`)
+  })
+}
+
+/** Only what was given. */
+function readProperties(values: CommandInput['values']) {
+  const words = (name: string) =>
+    optionalText(values, name)
+      ?.split(/[\s,]+/)
+      .filter(Boolean)
+  const [name, contact] = [optionalText(values, 'name'), optionalText(values, 'contact')]
+  const [scopes, addresses] = [words('scopes'), words('allow-addresses')]
+  const [rate, hours] = [optionalNumber(values, 'rate-limit'), optionalNumber(values, 'hours-per-day')]
+  return {
+    ...(name !== undefined && { name }),
+    ...(contact !== undefined && { contact }),
+    ...(scopes && { scopes }),
+    ...(rate !== undefined && { rate_limit_per_minute: rate }),
+    ...(hours !== undefined && { daily_limit_centihours: Math.round(hours * 100) }),
+    ...(addresses && { allowed_networks: addresses[0] === 'any' ? [] : addresses }),
+  }
+}

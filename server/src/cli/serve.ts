@@ -1,0 +1,168 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { linkAddress, type NewLink } from '../features/admins/links.ts'
+import { offerSetUp } from '../features/admins/set-up.ts'
+import type { Config } from '../config.ts'
+import { connect, type Sql } from '../postgres/connect.ts'
+import { openEmbedded } from '../postgres/embedded/embedded.ts'
+import { migrate } from '../postgres/migrate.ts'
+import { makeDemo, type Demo } from '../demo/make-demo.ts'
+import { createLog } from '../process/log.ts'
+import { createSecretBox } from '../crypto/secret-box.ts'
+import type { NodeOptions, ServingNode } from '../process/node.ts'
+import { Refusal } from '../core/refusal.ts'
+import { loadSecretKey } from '../crypto/secret-key.ts'
+import { checkSecretKey } from '../features/subscriptions/check-secret-key.ts'
+import { startWorkers } from '../process/workers.ts'
+import { print, type Command } from './command.ts'
+
+export const serveCommand: Command = {
+  name: 'serve',
+  usage: '',
+  summary: 'Run the service (what npm start does)',
+  options: {},
+  async run({ config }) {
+    const log = createLog(config.logLevel)
+    const stopped = stopSignal()
+    const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve', log)
+    try {
+      const databaseUrl = config.databaseUrl ?? embedded!.url
+      const secretKey = await loadSecretKey(config)
+      const firstSteps = await prepare(config, databaseUrl, secretKey, log)
+      const node = await listen({ config, databaseUrl, secretKey, log })
+      print(...(await welcome(config, firstSteps)))
+      log.info({ port: config.port, role: config.role }, 'serving')
+      const signal = await stopped
+      log.info({ signal }, 'stopping')
+      await node.close()
+    } finally {
+      await embedded?.close()
+    }
+  },
+}
+
+interface FirstSteps {
+  demo: Demo | undefined
+  /** Only while there is no administrator. */
+  setUp: NewLink | undefined
+}
+
+/** Tables up to date, and something to look at on the first start. */
+async function prepare(config: Config, databaseUrl: string, secretKey: string, log: Logger): Promise<FirstSteps> {
+  const sql = connect(databaseUrl, { connectionsMax: 2, name: 'start' })
+  try {
+    const applied = await migrate(sql, {
+      // Only of the embedded database: whoever brings a server of their own has backups of their own.
+      ...(!config.databaseUrl && { beforeChange: () => backUpBeforeMigrating(config, databaseUrl, log) }),
+    })
+    if (applied.length > 0) log.info({ applied }, 'migrated')
+    await checkSecretKey(sql, createSecretBox(secretKey, config.previousSecretKey))
+    const demo = config.demo ? await makeDemo(sql) : undefined
+    return { demo, setUp: config.role === 'worker' ? undefined : await offerSetUp(sql) }
+  } finally {
+    await sql.end({ timeoutMs: 1000 })
+  }
+}
+
+async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: Logger): Promise<void> {
+  const folder = join(config.dataDir, 'backups')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.hourbank.gz`)
+  // A connection of its own: the migration's is inside its transaction.
+  const sql: Sql = connect(databaseUrl, { connectionsMax: 1, name: 'backup' })
+  try {
+    const { backup } = await import('../backup/backup.ts')
+    await backup(sql, file, () => {})
+    log.info({ file }, 'backed up before migrating')
+  } finally {
+    await sql.end({ timeoutMs: 1000 })
+  }
+}
+
+async function listen(options: NodeOptions): Promise<ServingNode> {
+  const { config } = options
+  try {
+    if (config.webConcurrency > 1) return await startWorkers(options)
+    // Loaded only here: the web server takes half a second to load, and other commands do without.
+    const { startNode } = await import('../process/node.ts')
+    return await startNode(options)
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === 'EADDRINUSE') {
+      throw new Refusal(`Port ${config.port} is taken. Stop what uses it, or choose another: PORT=3001 npm start`)
+    }
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
+      throw new Refusal(`${config.host}:${config.port} cannot be used here (${code}). Change HOST or PORT.`)
+    }
+    throw error
+  }
+}
+
+async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<string[]> {
+  const { API_PREFIX } = await import('../http/partner/frame.ts')
+  const lines = [
+    '',
+    'Hourbank is running.',
+    '',
+    `  Console      ${config.publicUrl}/console/`,
+    `  Partner API  ${config.publicUrl}${API_PREFIX}`,
+    `  Reference    ${config.publicUrl}/docs/`,
+    '',
+  ]
+  if (setUp) {
+    return [
+      ...lines,
+      'There is no administrator yet. Open this address within a day to become the first; it works once:',
+      '',
+      `  ${linkAddress(config.publicUrl, 'set_up', setUp.token)}`,
+      '',
+    ]
+  }
+  if (!demo) {
+    return [
+      ...lines,
+      'New credentials:',
+      '  npx hourbank community list',
+      '  npx hourbank partner create --community SLUG --name NAME',
+      '  npx hourbank admin reset --email EMAIL',
+      '',
+    ]
+  }
+  const body = JSON.stringify({
+    grant_type: 'client_credentials',
+    client_id: demo.clientId,
+    client_secret: demo.clientSecret,
+  })
+  return [
+    ...lines,
+    'A demo community was made. This is shown only now:',
+    '',
+    `  Administrator      ${demo.email}`,
+    `  One-time password  ${demo.password}`,
+    `  client_id          ${demo.clientId}`,
+    `  client_secret      ${demo.clientSecret}`,
+    '',
+    'Get an access token:',
+    '',
+    `curl -s ${config.publicUrl}${API_PREFIX}/oauth/token -H 'Content-Type: application/json' -d '${body}'`,
+    '',
+  ]
+}
+
+/** Ctrl-C under npm arrives twice: from the terminal and from npm. */
+const REPEATED_SIGNAL_MS = 1000
+
+/** The first signal ends the service in order, a later one at once. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let firstAt: number | undefined
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        firstAt ??= performance.now()
+        resolve(signal)
+        if (performance.now() - firstAt > REPEATED_SIGNAL_MS) process.exit(1)
+      })
+    }
+  })
+}

@@ -1,0 +1,135 @@
+import type { KeyObject } from 'node:crypto'
+import { insertEmailReads } from '../features/members/queries.ts'
+import type { Sql } from '../postgres/connect.ts'
+import { isConcealed, renderEvent } from '../features/events/render.ts'
+import { commonScopes, type Scope } from '../core/scopes.ts'
+import type { SecretBox } from '../crypto/secret-box.ts'
+import { withRows, type Completion } from './complete-deliveries.ts'
+import { disableSubscription, holdDelivery, type Access } from './delivery-queries.ts'
+import { scopesFor } from '../features/subscriptions/event-types.ts'
+import type { DueDelivery, DueEvent, Recipient } from './read-due.ts'
+import { nextAttempt, readRetryAfter } from './schedule.ts'
+import type { Outcome, Sender } from './send.ts'
+import { signedHeaders, signingKey } from '../crypto/sign.ts'
+
+const GONE = 410
+const CONCEALED = 'The member can no longer be seen by partners'
+
+export interface DeliverDeps {
+  sql: Sql
+  box: SecretBox
+  sender: Sender
+  clock: () => Date
+  random: () => number
+}
+
+/**
+ * Judges, renders, signs and sends one delivery; says what became of it. Undefined: that is written down already.
+ * @throws SenderClosed when it is for another node to send.
+ */
+export async function deliver(
+  deps: DeliverDeps,
+  communityId: number,
+  due: DueDelivery,
+): Promise<Completion | undefined> {
+  const { event, recipient } = due
+  if (!event) return completion(due, { status: 'failed' })
+  if (isConcealed(event, recipient.partner_id)) return completion(due, { status: 'held', heldReason: CONCEALED })
+  // By the state of client and partner when it was read; a change has what has not been sent read again.
+  const judge = (access: Access) => lackOfAccess(access, event)
+  if (judge(recipient) !== undefined) {
+    await hold(deps, communityId, due, judge)
+    return undefined
+  }
+  const at = deps.clock()
+  const outcome = await send(deps, communityId, recipient, event, at)
+  if (outcome.status === GONE) {
+    const reason = 'The receiver answered 410 Gone'
+    await disableSubscription(deps.sql, communityId, due.subscription_id, reason, deps.clock())
+  }
+  return completion(due, { ...fate(deps, due, outcome), attempt: { at, outcome } })
+}
+
+type Fate = Pick<Completion, 'status' | 'heldReason' | 'nextAttemptAt' | 'attempt'>
+
+function completion(due: DueDelivery, { status, heldReason, nextAttemptAt, attempt }: Fate): Completion {
+  return {
+    subscriptionId: due.subscription_id,
+    eventId: due.event_id,
+    eventCreatedAt: due.event?.created_at,
+    id: due.row?.id,
+    claims: due.claims,
+    attempts: due.attempts,
+    status,
+    heldReason,
+    nextAttemptAt,
+    attempt,
+  }
+}
+
+async function hold(
+  { sql, clock }: DeliverDeps,
+  communityId: number,
+  due: DueDelivery,
+  judge: (access: Access) => string | undefined,
+): Promise<void> {
+  const [row] = await withRows(sql, communityId, [completion(due, { status: 'held' })], clock())
+  if (!row) return
+  const { partner_id: partnerId, client_id: clientId } = due.recipient
+  await holdDelivery(sql, communityId, { id: row.id, claims: due.claims, partnerId, clientId }, judge, clock())
+}
+
+const scopesByAccess = new WeakMap<Access, Scope[]>()
+
+/** What both allow; many deliveries in a row share the same access. */
+function scopesOf(access: Access): Scope[] {
+  let scopes = scopesByAccess.get(access)
+  if (!scopes) scopesByAccess.set(access, (scopes = commonScopes(access.client_scopes, access.partner_scopes)))
+  return scopes
+}
+
+function lackOfAccess(access: Access, { type }: DueEvent): string | undefined {
+  if (access.partner_status !== 'active') return 'The partner is suspended'
+  if (access.client_status !== 'active') return 'The client that made the subscription is revoked'
+  const scopes = scopesOf(access)
+  const missing = scopesFor(type).filter((scope) => !scopes.includes(scope))
+  return missing.length > 0 ? `The client lacks the scope ${missing.join(', ')}` : undefined
+}
+
+const keysByRecipient = new WeakMap<Recipient, KeyObject[]>()
+
+/** The present one, and during a rotation the one before. */
+function keysOf(box: SecretBox, recipient: Recipient): KeyObject[] {
+  let keys = keysByRecipient.get(recipient)
+  if (!keys) {
+    keys = recipient.secrets.map((sealed) => signingKey(box.open(Buffer.from(sealed, 'base64'))))
+    keysByRecipient.set(recipient, keys)
+  }
+  return keys
+}
+
+async function send(
+  { sql, box, sender }: DeliverDeps,
+  communityId: number,
+  recipient: Recipient,
+  event: DueEvent,
+  at: Date,
+): Promise<Outcome> {
+  const webhookId = `evt_${event.uuid}`
+  const data = renderEvent(event, { partnerId: recipient.partner_id, scopes: scopesOf(recipient) })
+  if (data.email) {
+    const { client_id: clientId, client_public_id: clientName } = recipient
+    const memberIds = [event.member_id!]
+    await insertEmailReads(sql, communityId, [{ clientId, clientName, requestId: webhookId, memberIds }])
+  }
+  const body = JSON.stringify({ type: event.type, timestamp: event.created_at, data })
+  return sender.send(recipient.target_url, signedHeaders(webhookId, at, body, keysOf(box, recipient)), body)
+}
+
+function fate({ clock, random }: DeliverDeps, { attempts }: DueDelivery, outcome: Outcome): Fate {
+  if (outcome.ok) return { status: 'delivered' }
+  const now = clock()
+  const retryAfterMs = readRetryAfter(outcome.retryAfter, now)
+  const nextAttemptAt = nextAttempt(attempts + 1, now, retryAfterMs, random())
+  return nextAttemptAt ? { status: 'pending', nextAttemptAt } : { status: 'failed' }
+}

@@ -1,0 +1,21 @@
+import { Refusal } from '../../core/refusal.ts'
+
+const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+$/u
+const EMAIL_LENGTH_MAX = 254
+const NAME_LENGTH_MAX = 200
+
+export function checkEmail(email: string): string {
+  const trimmed = email.trim()
+  if (!EMAIL.test(trimmed) || trimmed.length > EMAIL_LENGTH_MAX) {
+    throw new Refusal(`${trimmed} is not an email address.`, { field: 'email' })
+  }
+  return trimmed
+}
+
+export function checkName(name: string): string {
+  const trimmed = name.trim()
+  if (!trimmed || trimmed.length > NAME_LENGTH_MAX || /\p{Cc}/u.test(trimmed)) {
+    throw new Refusal(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`, { field: 'name' })
+  }
+  return trimmed
+}

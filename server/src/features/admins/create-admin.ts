@@ -1,0 +1,62 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { communitiesOfAdmin, findAdmin, type AdminRole } from '../../postgres/across-communities.ts'
+import { transaction, type Queries } from '../../postgres/connect.ts'
+import { Refusal } from '../../core/refusal.ts'
+import { checkEmail, checkName } from './check-admin.ts'
+import { newOneTimePassword } from './one-time-password.ts'
+import { hashPassword } from './passwords.ts'
+import { endSessionsOf, insertAdmin, setAdminRole, updatePassword } from './queries.ts'
+
+/** A new administrator with a one-time password, or a known one for one more community (then without a password). */
+export async function createAdmin(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  wish: { email: string; name: string; role: AdminRole },
+): Promise<{ adminId: number; password: string | undefined }> {
+  const [email, name] = [checkEmail(wish.email), checkName(wish.name)]
+  const password = newOneTimePassword()
+  const password_hash = await hashPassword(password)
+  return transaction(sql, async (tx) => {
+    const known = await findAdmin(tx, email)
+    const adminId = known?.id ?? (await insertAdmin(tx, { email, name, password_hash, password_one_time: true }))
+    await addRole(tx, actor, communityId, adminId, wish.role)
+    return { adminId, password: known ? undefined : password }
+  })
+}
+
+export async function addRole(
+  tx: Queries,
+  actor: Actor,
+  communityId: number,
+  adminId: number,
+  role: AdminRole,
+): Promise<void> {
+  await setAdminRole(tx, communityId, adminId, role)
+  await recordAudit(tx, communityId, actor, {
+    action: 'admin.added',
+    subject: { kind: 'admin', id: adminId },
+    detail: { role },
+  })
+}
+
+/** A new one-time password for someone who lost theirs. Whoever has come in with the old one is out. */
+export async function resetAdmin(sql: Queries, actor: Actor, email: string): Promise<{ password: string }> {
+  const password = newOneTimePassword()
+  const passwordHash = await hashPassword(password)
+  await transaction(sql, async (tx) => {
+    const admin = await findAdmin(tx, email)
+    if (!admin) throw new Refusal(`There is no administrator ${email}.`)
+    await updatePassword(tx, admin.id, { hash: passwordHash, oneTime: true })
+    await endSessionsOf(tx, admin.id)
+    await recordForAll(tx, actor, admin.id, 'admin.password_reset')
+  })
+  return { password }
+}
+
+/** What concerns a person is seen in each community they run. */
+export async function recordForAll(tx: Queries, actor: Actor, adminId: number, action: string): Promise<void> {
+  for (const communityId of await communitiesOfAdmin(tx, adminId)) {
+    await recordAudit(tx, communityId, actor, { action, subject: { kind: 'admin', id: adminId } })
+  }
+}

@@ -1,0 +1,143 @@
+import type { AdminRole } from '../../postgres/across-communities.ts'
+import { columnsAndValues, type Queries } from '../../postgres/connect.ts'
+
+export interface CommunityAdminRow {
+  id: number
+  email: string
+  name: string
+  role: AdminRole
+  created_at: string
+  last_seen_at: string | null
+  /** Has not chosen a password yet. */
+  invited: boolean
+}
+
+export interface SessionListRow {
+  id: number
+  created_at: string
+  last_seen_at: string
+  address: string | null
+  user_agent: string | null
+}
+
+export interface LinkRow {
+  purpose: 'set_up' | 'invitation' | 'reset'
+  admin_id: number | null
+  expires_at: string
+}
+
+export async function insertAdmin(
+  sql: Queries,
+  admin: { email: string; name: string; password_hash: string; password_one_time: boolean },
+): Promise<number> {
+  const [row] = await sql<[{ id: number }]>`insert into admins ${columnsAndValues(admin)} returning id`
+  return row.id
+}
+
+export async function updatePassword(
+  sql: Queries,
+  adminId: number,
+  password: { hash: string; oneTime: boolean },
+): Promise<void> {
+  await sql`
+    update admins set password_hash = ${password.hash}, password_one_time = ${password.oneTime}, updated_at = now()
+    where id = ${adminId}`
+}
+
+export async function updateAdminName(sql: Queries, adminId: number, name: string): Promise<void> {
+  await sql`update admins set name = ${name}, updated_at = now() where id = ${adminId}`
+}
+
+export async function findAdminById(
+  sql: Queries,
+  adminId: number,
+): Promise<{ id: number; email: string; name: string; password_hash: string } | undefined> {
+  const [row] = await sql<{ id: number; email: string; name: string; password_hash: string }[]>`
+    select id, email, name, password_hash from admins where id = ${adminId}`
+  return row
+}
+
+export async function hasAdmins(sql: Queries): Promise<boolean> {
+  const rows = await sql`select from admins limit 1`
+  return rows.length > 0
+}
+
+/** Of two set-ups at once one waits, and then finds an administrator. */
+export async function lockAdmins(sql: Queries): Promise<void> {
+  await sql`lock table admins in share row exclusive mode`
+}
+
+export async function setAdminRole(sql: Queries, communityId: number, adminId: number, role: AdminRole): Promise<void> {
+  await sql`
+    insert into community_admins (community_id, admin_id, role) values (${communityId}, ${adminId}, ${role})
+    on conflict (community_id, admin_id) do update set role = excluded.role`
+}
+
+export async function listAdmins(sql: Queries, communityId: number): Promise<CommunityAdminRow[]> {
+  return sql<CommunityAdminRow[]>`
+    select a.id, a.email, a.name, r.role, r.created_at, a.password_one_time as invited,
+      (select max(s.last_seen_at) from admin_sessions s where s.admin_id = a.id) as last_seen_at
+    from community_admins r join admins a on a.id = r.admin_id
+    where r.community_id = ${communityId} order by a.name, a.id`
+}
+
+/** Locks all of them: of two owners who remove each other at once, one stays. */
+export async function rolesForChange(
+  sql: Queries,
+  communityId: number,
+): Promise<{ admin_id: number; role: AdminRole }[]> {
+  return sql<{ admin_id: number; role: AdminRole }[]>`
+    select admin_id, role from community_admins where community_id = ${communityId} order by admin_id for update`
+}
+
+export async function deleteAdminRole(sql: Queries, communityId: number, adminId: number): Promise<void> {
+  await sql`delete from community_admins where community_id = ${communityId} and admin_id = ${adminId}`
+}
+
+export async function listSessions(sql: Queries, adminId: number): Promise<SessionListRow[]> {
+  return sql<SessionListRow[]>`
+    select id, created_at, last_seen_at, host(address) as address, user_agent from admin_sessions
+    where admin_id = ${adminId} and expires_at > now() order by last_seen_at desc, id desc`
+}
+
+/** False when there is no such session of this person. */
+export async function endSession(sql: Queries, adminId: number, sessionId: number): Promise<boolean> {
+  const { count } = await sql`delete from admin_sessions where id = ${sessionId} and admin_id = ${adminId}`
+  return count === 1
+}
+
+export async function endSessionsOf(sql: Queries, adminId: number, except?: number): Promise<void> {
+  await sql`delete from admin_sessions where admin_id = ${adminId} and id <> ${except ?? 0}`
+}
+
+export async function insertLink(
+  sql: Queries,
+  link: { hash: Buffer; purpose: LinkRow['purpose']; adminId: number | null; seconds: number },
+): Promise<string> {
+  const [row] = await sql<[{ expires_at: string }]>`
+    insert into admin_links (token_hash, purpose, admin_id, expires_at)
+    values (${link.hash}, ${link.purpose}, ${link.adminId}, now() + make_interval(secs => ${link.seconds}))
+    returning expires_at`
+  return row.expires_at
+}
+
+export async function findLink(sql: Queries, hash: Buffer): Promise<LinkRow | undefined> {
+  const [row] = await sql<LinkRow[]>`
+    select purpose, admin_id, expires_at from admin_links where token_hash = ${hash} and expires_at > now()`
+  return row
+}
+
+/** Takes the link: of two who use it at once, one finds it. */
+export async function takeLink(sql: Queries, hash: Buffer): Promise<LinkRow | undefined> {
+  const [row] = await sql<LinkRow[]>`
+    delete from admin_links where token_hash = ${hash} and expires_at > now() returning purpose, admin_id, expires_at`
+  return row
+}
+
+export async function deleteLinksOf(sql: Queries, adminId: number): Promise<void> {
+  await sql`delete from admin_links where admin_id = ${adminId}`
+}
+
+export async function deleteSetUpLinks(sql: Queries): Promise<void> {
+  await sql`delete from admin_links where purpose = 'set_up'`
+}

@@ -1,0 +1,198 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { communitiesWithRole } from '../../postgres/across-communities.ts'
+import type { AdminApi } from '../../http/console/admin-api.ts'
+import { Done, FormText, Time } from '../../http/console/admin-shapes.ts'
+import { clearSessionCookie, originOf, setSessionCookie } from '../../http/console/admin-frame.ts'
+import type { Deps } from '../../http/deps.ts'
+import { parseId } from '../../http/shared/ids.ts'
+import { findSession, insertSession, type AdminSession } from '../../http/console/sessions.ts'
+import { NotFound } from '../../core/refusal.ts'
+import { OpenSession, Session } from './admin-schema.ts'
+import { followLink, inspectLink } from './links.ts'
+import { endSession, endSessionsOf, listSessions } from './queries.ts'
+import { setUp, setUpState } from './set-up.ts'
+import { changePassword, signIn } from './sign-in.ts'
+
+const TAGS = ['Sessions']
+
+export function sessionRoutes(api: AdminApi, deps: Deps): void {
+  const { sql, signInLimits } = deps
+
+  async function present(session: AdminSession) {
+    const communities = await communitiesWithRole(sql, session.admin.id)
+    return {
+      data: {
+        session_id: session.id,
+        admin: session.admin,
+        password_change_required: session.password_one_time,
+        communities,
+      },
+    }
+  }
+
+  /** Never continues one that the browser brought along: whoever planted it would be signed in, too. */
+  async function begin(adminId: number, request: FastifyRequest, reply: FastifyReply) {
+    const { token } = await insertSession(sql, adminId, originOf(request))
+    setSessionCookie(deps, reply, token)
+    return present((await findSession(sql, token, undefined))!)
+  }
+
+  api.get('/setup', {
+    config: { role: 'nobody' },
+    schema: {
+      summary: 'Whether there is an administrator yet',
+      tags: TAGS,
+      response: {
+        200: Type.Object({ data: Type.Object({ needed: Type.Boolean(), community_needed: Type.Boolean() }) }),
+      },
+    },
+    handler: async () => ({ data: await setUpState(sql) }),
+  })
+
+  api.post('/setup', {
+    config: { role: 'nobody', errors: ['link_expired', 'rate_limited'] },
+    schema: {
+      summary: 'Make the first administrator, by the link that the server printed',
+      tags: TAGS,
+      body: Type.Object({
+        link: FormText,
+        name: FormText,
+        email: FormText,
+        password: FormText,
+        community_name: Type.Optional(FormText),
+        time_zone: Type.Optional(FormText),
+      }),
+      response: { 201: Type.Object({ data: Session }) },
+    },
+    handler: async (request, reply) => {
+      await signInLimits.spend(request.ip, 'set-up')
+      const adminId = await setUp(sql, request.body)
+      return reply.code(201).send(await begin(adminId, request, reply))
+    },
+  })
+
+  api.post('/session', {
+    config: { role: 'nobody', errors: ['sign_in_failed', 'rate_limited'] },
+    schema: {
+      summary: 'Sign in',
+      tags: TAGS,
+      body: Type.Object({ email: FormText, password: FormText }),
+      response: { 200: Type.Object({ data: Session }) },
+    },
+    handler: async (request, reply) => {
+      const adminId = await signIn(sql, signInLimits, request.body, request.ip)
+      return begin(adminId, request, reply)
+    },
+  })
+
+  api.get('/session', {
+    config: { role: 'session', beforePasswordChange: true },
+    schema: { summary: 'Who is signed in', tags: TAGS, response: { 200: Type.Object({ data: Session }) } },
+    handler: async (request) => present(request.session),
+  })
+
+  api.delete('/session', {
+    config: { role: 'session', beforePasswordChange: true },
+    schema: { summary: 'Sign out', tags: TAGS, response: { 200: Done } },
+    handler: async (request, reply) => {
+      await endSession(sql, request.session.admin.id, request.session.id)
+      clearSessionCookie(deps, reply)
+      return { data: {} }
+    },
+  })
+
+  api.post('/password', {
+    config: { role: 'session', beforePasswordChange: true, errors: ['rate_limited'] },
+    schema: {
+      summary: 'Choose another password; ends the other sessions',
+      tags: TAGS,
+      body: Type.Object({ current_password: FormText, new_password: FormText }),
+      response: { 200: Type.Object({ data: Session }) },
+    },
+    handler: async (request, reply) => {
+      await changePassword(sql, request.session, signInLimits, request.body, request.ip)
+      return begin(request.session.admin.id, request, reply)
+    },
+  })
+
+  api.get('/sessions', {
+    config: { role: 'session' },
+    schema: {
+      summary: 'Where the caller is signed in',
+      tags: TAGS,
+      response: { 200: Type.Object({ data: Type.Array(OpenSession) }) },
+    },
+    handler: async ({ session }) => {
+      const rows = await listSessions(sql, session.admin.id)
+      return { data: rows.map((row) => ({ ...row, current: row.id === session.id })) }
+    },
+  })
+
+  api.delete('/sessions/:id', {
+    config: { role: 'session' },
+    schema: {
+      summary: 'End a session of the caller',
+      tags: TAGS,
+      params: Type.Object({ id: Type.String() }),
+      response: { 200: Done },
+    },
+    handler: async ({ session, params }) => {
+      const id = parseId(params.id)
+      if (!id || !(await endSession(sql, session.admin.id, id))) throw new NotFound('There is no such session.')
+      return { data: {} }
+    },
+  })
+
+  api.post('/sessions/end-others', {
+    config: { role: 'session' },
+    schema: { summary: 'Sign out everywhere else', tags: TAGS, response: { 200: Done } },
+    handler: async ({ session }) => {
+      await endSessionsOf(sql, session.admin.id, session.id)
+      return { data: {} }
+    },
+  })
+
+  api.post('/links/inspect', {
+    config: { role: 'nobody', errors: ['link_expired', 'rate_limited'] },
+    schema: {
+      summary: 'What a one-time link is for',
+      tags: TAGS,
+      body: Type.Object({ token: FormText }),
+      response: {
+        200: Type.Object({
+          data: Type.Object({
+            purpose: Type.Union([Type.Literal('invitation'), Type.Literal('reset')]),
+            email: Type.String(),
+            name: Type.String(),
+            communities: Type.Array(Type.String()),
+            expires_at: Time,
+          }),
+        }),
+      },
+    },
+    handler: async (request) => {
+      await signInLimits.spend(request.ip, 'link')
+      const data = await inspectLink(sql, request.body.token)
+      await signInLimits.forgive(request.ip, 'link')
+      return { data }
+    },
+  })
+
+  api.post('/links/use', {
+    config: { role: 'nobody', errors: ['link_expired', 'rate_limited'] },
+    schema: {
+      summary: 'Choose a password by a one-time link, and sign in',
+      tags: TAGS,
+      body: Type.Object({ token: FormText, password: FormText, name: Type.Optional(FormText) }),
+      response: { 200: Type.Object({ data: Session }) },
+    },
+    handler: async (request, reply) => {
+      const { token, ...wish } = request.body
+      await signInLimits.spend(request.ip, 'link')
+      const adminId = await followLink(sql, token, wish)
+      await signInLimits.forgive(request.ip, 'link')
+      return begin(adminId, request, reply)
+    },
+  })
+}

@@ -1,0 +1,45 @@
+import { clearInterval, setInterval } from 'node:timers'
+import type { Logger } from 'pino'
+import { readDatabaseTime } from '../../postgres/clock.ts'
+import { connect, type Sql } from '../../postgres/connect.ts'
+import { closeDueCommunities } from './close-due-periods.ts'
+
+const CLOSE_INTERVAL_MS = 60 * 60 * 1000
+const STOP_MS = 1000
+
+export interface CloseJob {
+  /** What it is in the middle of is undone, and left to another node or the next start. */
+  stop(): Promise<void>
+}
+
+/** Closes what is due, now and every hour. */
+export function startCloseJob(databaseUrl: string, log: Logger): CloseJob {
+  let isStopped = false
+  let open: Sql | undefined
+
+  async function run(): Promise<void> {
+    // An hour was not enough: the run before goes on.
+    if (open) return
+    // A connection of its own, while it lasts: the close of a large community takes seconds, and nothing waits behind it.
+    const sql = (open = connect(databaseUrl, { connectionsMax: 1, name: 'aggregates' }))
+    try {
+      await closeDueCommunities(sql, log, await readDatabaseTime(sql), () => isStopped)
+    } catch (error) {
+      if (!isStopped) log.warn({ err: error }, 'aggregates could not be closed')
+    } finally {
+      open = undefined
+      await sql.end({ timeoutMs: STOP_MS })
+    }
+  }
+
+  let running = run()
+  const timer = setInterval(() => (running = run()), CLOSE_INTERVAL_MS)
+  return {
+    async stop() {
+      isStopped = true
+      clearInterval(timer)
+      await open?.end({ timeoutMs: STOP_MS })
+      await running
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import type { FastifyReply } from 'fastify'
+import { isAscii } from 'node:buffer'
+import { Type } from 'typebox'
+import { coalesce, type CoalesceLimits } from '../../postgres/coalesce.ts'
+import type { Deps } from '../../http/deps.ts'
+import { bestEncoding, COMPRESS_BYTES_MIN, encodeOnce, type Encoding } from '../../http/shared/encoding.ts'
+import { entityTagOf } from '../../http/partner/etag.ts'
+import type { PartnerApi } from '../../http/partner/partner-api.ts'
+import { findDocument } from './queries.ts'
+import { NOTHING_CLOSED } from './render-document.ts'
+import { CommunityAggregates } from './schema.ts'
+
+const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
+
+interface Document {
+  /** As bytes only if it has letters beyond ASCII: a text goes out with the head in one write, bytes take a write of their own. */
+  body: string | Buffer
+  compressed: ((encoding: Encoding) => Promise<Buffer>) | undefined
+  entityTag: string
+}
+
+export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
+  const memory = access.communityMemory<Document>()
+  const readDocument = coalesce(async (communityId: number, calls: null[]) => {
+    const document = await memory.read(communityId, async () => {
+      const text = (await findDocument(sql, communityId)) ?? NOTHING_CLOSED
+      const bytes = Buffer.from(text)
+      const body = isAscii(bytes) ? text : bytes
+      const compressed = bytes.length < COMPRESS_BYTES_MIN ? undefined : encodeOnce(async () => body)
+      return { body, compressed, entityTag: entityTagOf(bytes) }
+    })
+    return calls.map(() => document)
+  }, READ_LIMITS)
+
+  api.get('/aggregates/community', {
+    config: { scope: 'aggregates.read' },
+    // It is kept compressed.
+    compress: false,
+    schema: {
+      operationId: 'getCommunityAggregates',
+      summary: 'Read bucketed community totals',
+      description:
+        'Figures of closed months, without personal data. They change only when a month is closed, ten days after its end.',
+      tags: ['Aggregates'],
+      response: { 200: Type.Object({ data: CommunityAggregates }) },
+    },
+    handler(request, reply) {
+      const { communityId } = request.caller
+      const encoding = bestEncoding(request.headers['accept-encoding'])
+      const document = memory.recall(communityId)
+      if (!document) return readDocument(communityId, null).then((read) => bodyOf(read, encoding, reply)) as never
+      const body = bodyOf(document, encoding, reply)
+      if (body instanceof Promise) return body as never
+      // No promise for what is asked for most.
+      reply.send(body as never)
+      return undefined
+    },
+  })
+}
+
+/** Goes out as it is stored, unserialised; the schema is for the reader, and a test holds the one to the other. */
+function bodyOf(document: Document, encoding: Encoding, reply: FastifyReply): string | Buffer | Promise<Buffer> {
+  reply.entityTag = document.entityTag
+  reply.type('application/json; charset=utf-8')
+  if (encoding === 'identity' || !document.compressed) return document.body
+  return document.compressed(encoding).then((body) => {
+    reply.header('content-encoding', encoding).header('vary', 'accept-encoding')
+    return body
+  })
+}

@@ -1,0 +1,7 @@
+import type { AdminSession } from '../../http/console/sessions.ts'
+import type { Actor } from './record.ts'
+
+/** The administrator behind a request. */
+export function adminActor({ session }: { session: AdminSession }): Actor {
+  return { kind: 'admin', id: session.admin.id, name: session.admin.name }
+}

@@ -1,0 +1,94 @@
+import type { Queries } from '../../postgres/connect.ts'
+
+export interface AuditRow {
+  id: number
+  at: string
+  actor_kind: 'admin' | 'client' | 'command' | 'system'
+  actor_id: number | null
+  actor_name: string
+  action: string
+  subject_kind: string
+  subject_id: number | null
+  detail: Record<string, unknown>
+  member_ids: number[] | null
+}
+
+export interface AuditFilters {
+  actor_kind?: AuditRow['actor_kind']
+  actor_id?: number
+  /** One action, or all of a kind: `partner.` */
+  action?: string
+  subject_kind?: string
+  subject_id?: number
+  from?: string
+  until?: string
+}
+
+/** The newest first. */
+export async function listAudit(
+  sql: Queries,
+  communityId: number,
+  { limit, after }: { limit: number; after: { id: number } | undefined },
+  filters: AuditFilters,
+): Promise<AuditRow[]> {
+  return sql<AuditRow[]>`
+    ${selectAudit(sql, communityId, filters)} ${after ? sql`and id < ${after.id}` : sql``}
+    order by id desc limit ${limit + 1}`
+}
+
+export function selectAudit(sql: Queries, communityId: number, filters: AuditFilters) {
+  const { actor_kind, actor_id, action, subject_kind, subject_id, from, until } = filters
+  return sql`
+    select id, at, actor_kind, actor_id, actor_name, action, subject_kind, subject_id, detail, member_ids
+    from audit_log
+    where community_id = ${communityId}
+      ${actor_kind === undefined ? sql`` : sql`and actor_kind = ${actor_kind}`}
+      ${actor_id === undefined ? sql`` : sql`and actor_id = ${actor_id}`}
+      ${action === undefined ? sql`` : ofAction(sql, action)}
+      ${subject_kind === undefined ? sql`` : sql`and subject_kind = ${subject_kind}`}
+      ${subject_id === undefined ? sql`` : sql`and subject_id = ${subject_id}`}
+      ${from === undefined ? sql`` : sql`and at >= ${from}::timestamptz`}
+      ${until === undefined ? sql`` : sql`and at < ${until}::timestamptz`}`
+}
+
+function ofAction(sql: Queries, action: string) {
+  return action.endsWith('.') ? sql`and starts_with(action, ${action})` : sql`and action = ${action}`
+}
+
+/** What an entry is about, as people call it now: whoever was erased since has no name here either. */
+export async function findSubjectNames(
+  sql: Queries,
+  communityId: number,
+  subjects: { kind: string; id: number }[],
+): Promise<{ kind: string; id: number; name: string }[]> {
+  const ids = (kind: string) => subjects.filter((subject) => subject.kind === kind).map(({ id }) => id)
+  return sql<{ kind: string; id: number; name: string }[]>`
+    select 'member' as kind, id, name from members
+      where community_id = ${communityId} and id = any (${ids('member')}::int8[])
+    union all select 'listing', id, title from listings
+      where community_id = ${communityId} and id = any (${ids('listing')}::int8[])
+    union all select 'category', id, name from categories
+      where community_id = ${communityId} and id = any (${ids('category')}::int8[])
+    union all select 'partner', id, name from partners
+      where community_id = ${communityId} and id = any (${ids('partner')}::int8[])
+    union all select 'client', c.id, c.public_id from clients c
+      where c.community_id = ${communityId} and c.id = any (${ids('client')}::int8[])
+    union all select 'subscription', s.id, p.name from subscriptions s
+      join partners p on p.community_id = ${communityId} and p.id = s.partner_id
+      where s.community_id = ${communityId} and s.id = any (${ids('subscription')}::int8[])
+    union all select 'admin', id, name from admins where id = any (${ids('admin')}::int8[])
+    union all select 'community', id, name from communities
+      where id = ${communityId} and id = any (${ids('community')}::int8[])`
+}
+
+/** Clients act under their public ids; people know the partner. */
+export async function findPartnersOfClients(
+  sql: Queries,
+  communityId: number,
+  clientIds: number[],
+): Promise<{ id: number; partner: string }[]> {
+  return sql<{ id: number; partner: string }[]>`
+    select c.id, p.name as partner from clients c
+    join partners p on p.community_id = ${communityId} and p.id = c.partner_id
+    where c.community_id = ${communityId} and c.id = any (${clientIds}::int8[])`
+}

@@ -1,0 +1,24 @@
+import { Json, type Queries } from '../../postgres/connect.ts'
+
+/** Who did it. */
+export interface Actor {
+  kind: 'admin' | 'client' | 'command' | 'system'
+  id?: number
+  name: string
+}
+
+export interface AuditEntry {
+  /** What was done, like `partner.created`. */
+  action: string
+  subject: { kind: string; id: number }
+  /** What changed; never a secret. */
+  detail?: Record<string, string | number | boolean | null | string[]>
+}
+
+/** Call it in the transaction of the change: what is not recorded did not happen. */
+export async function recordAudit(sql: Queries, communityId: number, actor: Actor, entry: AuditEntry): Promise<void> {
+  await sql`
+    insert into audit_log (community_id, actor_kind, actor_id, actor_name, action, subject_kind, subject_id, detail)
+    values (${communityId}, ${actor.kind}, ${actor.id ?? null}, ${actor.name}, ${entry.action}, ${entry.subject.kind},
+      ${entry.subject.id}, ${new Json(entry.detail ?? {})})`
+}

@@ -1,0 +1,95 @@
+import { Type } from 'typebox'
+import { sendCsv } from '../spreadsheets/send-csv.ts'
+import type { AdminApi } from '../../http/console/admin-api.ts'
+import type { Deps } from '../../http/deps.ts'
+import { finishList, PageMeta, PageQuery, readTimedListRequest } from '../../http/shared/paging.ts'
+import { NotFound, Refusal } from '../../core/refusal.ts'
+import { Call, CallDetail, CallFilters, ErrorGroup, PeriodQuery } from './admin-schema.ts'
+import { callsExport } from './export-calls.ts'
+import { findCall, groupErrors, listCalls, type CallFilter, type CallRow } from './queries.ts'
+import { searchInTime } from './search-in-time.ts'
+
+const TAGS = ['Calls']
+const GROUPS_MAX = 50
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export function callAdminRoutes(api: AdminApi, deps: Deps): void {
+  const { sql, config, epoch } = deps
+  api.get('/communities/:slug/calls', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'What partners called, the newest first',
+      tags: TAGS,
+      querystring: Type.Object({ ...PageQuery, ...CallFilters }),
+      response: { 200: Type.Object({ data: Type.Array(Call), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { query, community } = request
+      const list = readTimedListRequest(await epoch(), 'admin calls', query)
+      const filter = readFilter(query)
+      const page = { after: list.after, limit: list.limit + 1 }
+      const found = filter ? await searchInTime(sql, (tx) => listCalls(tx, community.id, filter, page)) : []
+      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl)
+      return { data: rows, meta }
+    },
+  })
+
+  api.get('/communities/:slug/calls/errors', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'What went wrong: refused calls in groups, the most frequent first',
+      tags: TAGS,
+      querystring: Type.Object({ partner_id: CallFilters.partner_id, ...PeriodQuery }),
+      response: { 200: Type.Object({ data: Type.Array(ErrorGroup) }) },
+    },
+    handler: async ({ community, query }) => ({
+      data: await searchInTime(sql, (tx) => groupErrors(tx, community.id, query, GROUPS_MAX)),
+    }),
+  })
+
+  api.get('/communities/:slug/calls/export', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'Calls as CSV',
+      tags: TAGS,
+      querystring: Type.Object(CallFilters),
+    },
+    handler: async (request, reply) => {
+      const communityId = request.community.id
+      const filter = readFilter(request.query)
+      if (!filter) throw new Refusal('This is not a request id.', { field: 'request_id' })
+      return sendCsv(request, reply, deps, { what: 'calls', rows: callsExport(communityId, filter), detail: filter })
+    },
+  })
+
+  api.get('/communities/:slug/calls/:request_id', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'One call in detail',
+      tags: TAGS,
+      params: Type.Object({ slug: Type.String(), request_id: Type.String() }),
+      response: { 200: Type.Object({ data: CallDetail }) },
+    },
+    handler: async ({ community, params }) => {
+      const requestId = readUuid(params.request_id)
+      const call = requestId && (await searchInTime(sql, (tx) => findCall(tx, community.id, requestId)))
+      if (!call) throw new NotFound('There is no such call. Calls are kept for a limited time.')
+      return { data: call }
+    },
+  })
+}
+
+const placeOf = ({ request_id: id, at }: CallRow) => ({ id, at })
+
+/** Undefined where nothing can match: what is no request id is nobody's. */
+function readFilter({ limit: _limit, cursor: _cursor, ...filter }: CallFilter & { limit?: number; cursor?: string }) {
+  if (filter.request_id === undefined) return filter
+  const requestId = readUuid(filter.request_id)
+  return requestId === undefined ? undefined : { ...filter, request_id: requestId }
+}
+
+/** As people paste it. */
+function readUuid(text: string): string | undefined {
+  const uuid = text.trim().toLowerCase()
+  return UUID.test(uuid) ? uuid : undefined
+}

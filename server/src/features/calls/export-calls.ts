@@ -1,0 +1,28 @@
+import type { Export } from '../../csv/export-rows.ts'
+import { countCalls, selectCalls, type CallDetailRow, type CallFilter } from './queries.ts'
+
+const COLUMNS = [
+  'at',
+  'request_id',
+  'partner_id',
+  'partner_name',
+  'client_id',
+  'method',
+  'path',
+  'status',
+  'error',
+  'error_description',
+  'duration_ms',
+  'address',
+  'user_agent',
+] as const
+
+/** The newest first, as the console lists them. */
+export function callsExport(communityId: number, filter: CallFilter): Export<CallDetailRow> {
+  return {
+    columns: COLUMNS,
+    select: (tx) => selectCalls(tx, communityId, filter),
+    values: (call) => COLUMNS.map((column) => call[column]),
+    count: (tx) => countCalls(tx, communityId, filter),
+  }
+}

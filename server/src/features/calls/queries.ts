@@ -1,0 +1,162 @@
+import type { Queries } from '../../postgres/connect.ts'
+import type { Place } from '../../http/shared/paging.ts'
+import { msOfRequestId } from '../../http/shared/request-id.ts'
+
+export interface CallFilter {
+  partner_id?: number
+  /** A status, or a class like 4xx. */
+  status?: string
+  method?: string
+  path?: string
+  error?: string
+  request_id?: string
+  from?: string
+  until?: string
+}
+
+export interface CallRow {
+  request_id: string
+  at: string
+  partner_id: number | null
+  partner_name: string | null
+  method: string
+  path: string
+  status: number
+  error: string | null
+  duration_ms: number
+}
+
+export interface CallDetailRow extends CallRow {
+  client_id: string | null
+  client_name: string | null
+  route: string | null
+  error_description: string | null
+  address: string | null
+  user_agent: string | null
+}
+
+const CLASS_SIZE = 100
+
+/** Between the time in a request's id and that of its call: both are the node's, but clocks are set. */
+const CLOCK_SET_MAX = '1 minute'
+
+/** `status >= 400` stands there in so many words, so that the index of refused calls is found. */
+function andMatching(sql: Queries, filter: CallFilter) {
+  const { partner_id, status, method, path, error, request_id, from, until } = filter
+  const [lowest, highest] = statusRange(status)
+  const isAboutErrors = error !== undefined || lowest >= 4 * CLASS_SIZE
+  return sql`
+    ${partner_id === undefined ? sql`` : sql`and l.partner_id = ${partner_id}`}
+    ${isAboutErrors ? sql`and l.status >= 400` : sql``}
+    ${status === undefined ? sql`` : sql`and l.status between ${lowest} and ${highest}`}
+    ${method === undefined ? sql`` : sql`and l.method = ${method.toUpperCase()}`}
+    ${path === undefined ? sql`` : andOfPath(sql, path)}
+    ${error === undefined ? sql`` : sql`and l.error = ${error}`}
+    ${request_id === undefined ? sql`` : andOfId(sql, request_id)}
+    ${from === undefined ? sql`` : sql`and l.at >= ${from}::timestamptz and l.second_at >= date_trunc('second', ${from}::timestamptz)`}
+    ${until === undefined ? sql`` : sql`and l.at < ${until}::timestamptz and l.second_at < ${until}::timestamptz`}`
+}
+
+/** Groups without it are passed over in one look. */
+function andOfPath(sql: Queries, part: string) {
+  return sql`and position(lower(${part}) in lower(l.path)) > 0
+    and position(lower(${part}) in lower(coalesce(array_to_string(l.paths, ' '), l.route))) > 0`
+}
+
+/** A group of calls is looked through before its calls are told one by one, and only groups of about that time. */
+function andOfId(sql: Queries, requestId: string) {
+  const ms = msOfRequestId(requestId)
+  const time = sql`to_timestamp(${ms ?? 0}::float8 / 1000)`
+  const around = sql`and l.second_at between ${time} - ${CLOCK_SET_MAX}::interval and ${time} + ${CLOCK_SET_MAX}::interval`
+  return sql`
+    and l.request_id = ${requestId} and ${requestId} = any (l.request_ids) ${ms === undefined ? sql`` : around}`
+}
+
+function statusRange(status: string | undefined): [lowest: number, highest: number] {
+  if (status === undefined) return [0, 0]
+  if (!status.endsWith('xx')) return [Number(status), Number(status)]
+  const lowest = Number(status[0]) * CLASS_SIZE
+  return [lowest, lowest + CLASS_SIZE - 1]
+}
+
+/** The newest first. */
+export async function listCalls(
+  sql: Queries,
+  communityId: number,
+  filter: CallFilter,
+  { after, limit }: { after: Place<string> | undefined; limit: number },
+): Promise<CallRow[]> {
+  return sql<CallRow[]>`
+    select l.request_id, l.at, l.partner_id, p.name as partner_name, l.method, l.path, l.status, l.error, l.duration_ms
+    from call_log l
+    left join partners p on p.community_id = ${communityId} and p.id = l.partner_id
+    where l.community_id = ${communityId} ${andMatching(sql, filter)}
+      ${
+        after
+          ? sql`and (l.at, l.request_id) < (${after.at!}::timestamptz, ${after.id}::uuid)
+              and l.second_at <= ${after.at!}::timestamptz`
+          : sql``
+      }
+    order by l.second_at desc, l.at desc, l.request_id desc limit ${limit}`
+}
+
+export async function findCall(
+  sql: Queries,
+  communityId: number,
+  requestId: string,
+): Promise<CallDetailRow | undefined> {
+  const [row] = await sql<CallDetailRow[]>`${selectDetails(sql, communityId)} ${andOfId(sql, requestId)} limit 1`
+  return row
+}
+
+const selectDetails = (sql: Queries, communityId: number) => sql`
+  select l.request_id, l.at, l.partner_id, p.name as partner_name, l.method, l.path, l.status, l.error, l.duration_ms,
+    c.public_id as client_id, c.name as client_name, l.route, l.error_description, host(l.address) as address,
+    l.user_agent
+  from call_log l
+  left join partners p on p.community_id = ${communityId} and p.id = l.partner_id
+  left join clients c on c.community_id = ${communityId} and c.id = l.client_id
+  where l.community_id = ${communityId}`
+
+export interface ErrorGroupRow {
+  status: number
+  error: string | null
+  method: string
+  route: string | null
+  partner_id: number | null
+  partner_name: string | null
+  count: number
+  last_at: string
+}
+
+/** What went wrong, the most frequent first. */
+export async function groupErrors(
+  sql: Queries,
+  communityId: number,
+  filter: Pick<CallFilter, 'partner_id' | 'from' | 'until'>,
+  limit: number,
+): Promise<ErrorGroupRow[]> {
+  return sql<ErrorGroupRow[]>`
+    select g.status, g.error, g.method, g.route, g.partner_id, p.name as partner_name, g.count, g.last_at
+    from (
+      select l.status, l.error, l.method, l.route, l.partner_id, count(*) as count, max(l.at) as last_at
+      from call_log l
+      where l.community_id = ${communityId} ${andMatching(sql, filter)} and l.status >= 400
+      group by 1, 2, 3, 4, 5 order by count(*) desc, max(l.at) desc limit ${limit}
+    ) g
+    left join partners p on p.community_id = ${communityId} and p.id = g.partner_id
+    order by g.count desc, g.last_at desc`
+}
+
+/** For an export: the statement, to be read through a cursor. */
+export function selectCalls(sql: Queries, communityId: number, filter: CallFilter) {
+  return sql<CallDetailRow[]>`
+    ${selectDetails(sql, communityId)} ${andMatching(sql, filter)}
+    order by l.second_at desc, l.at desc, l.request_id desc`
+}
+
+export async function countCalls(sql: Queries, communityId: number, filter: CallFilter): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from call_log l where l.community_id = ${communityId} ${andMatching(sql, filter)}`
+  return row.count
+}

@@ -1,0 +1,108 @@
+import { assignments, type Queries, type Transaction } from '../../postgres/connect.ts'
+
+export interface SettingsRow {
+  id: number
+  slug: string
+  name: string
+  test: boolean
+  time_zone: string
+  language: string
+  lower_limit_centihours: number
+  credit_limit_centihours: number
+  partner_api_enabled: boolean
+  partner_api_disabled_reason: string | null
+  created_at: string
+}
+
+const columns = (sql: Queries) => sql`
+  id, slug, name, test, time_zone, language, lower_limit_centihours, credit_limit_centihours, partner_api_enabled,
+  partner_api_disabled_reason, created_at`
+
+export async function findSettings(sql: Queries, communityId: number): Promise<SettingsRow> {
+  const [row] = await sql<[SettingsRow]>`select ${columns(sql)} from communities where id = ${communityId}`
+  return row
+}
+
+export async function lockSettings(tx: Transaction, communityId: number): Promise<SettingsRow> {
+  const [row] = await tx<[SettingsRow]>`
+    select ${columns(tx)} from communities where id = ${communityId} for no key update`
+  return row
+}
+
+export type SettingsChange = Partial<
+  Pick<SettingsRow, 'name' | 'time_zone' | 'language' | 'lower_limit_centihours' | 'credit_limit_centihours'>
+>
+
+export async function updateSettings(sql: Queries, communityId: number, change: SettingsChange): Promise<SettingsRow> {
+  const [row] = await sql<[SettingsRow]>`
+    update communities set ${assignments({ ...change, updated_at: new Date() })} where id = ${communityId}
+    returning ${columns(sql)}`
+  return row
+}
+
+/** Nobody is credited meanwhile: whatever moves hours begins with a wallet, and all take them in this order. */
+export async function lockWallets(tx: Transaction, communityId: number): Promise<void> {
+  await tx`
+    select count(*) from (
+      select from accounts where community_id = ${communityId} and kind = 'member' order by id for no key update) w`
+}
+
+export async function deletePartnerDays(tx: Transaction, communityId: number): Promise<void> {
+  await tx`delete from partner_days where community_id = ${communityId}`
+}
+
+/** The hours that count against the partners' limits, by the days of the time zone as it is now. */
+export async function insertPartnerDays(tx: Transaction, communityId: number): Promise<void> {
+  await tx`
+    insert into partner_days (community_id, partner_id, day, centihours)
+    select ${communityId}, c.partner_id, (c.created_at at time zone m.time_zone)::date, sum(c.amount)::int8
+    from credits c join communities m on m.id = ${communityId}
+    where c.community_id = ${communityId}
+    group by 2, 3
+    on conflict (community_id, partner_id, day) do update set centihours = excluded.centihours`
+}
+
+export interface CategoryRow {
+  id: number
+  name: string
+  retired_at: string | null
+  active_listings: number
+}
+
+/** Those that are offered first, then by name. */
+export async function listCategories(sql: Queries, communityId: number, limit: number): Promise<CategoryRow[]> {
+  return sql<CategoryRow[]>`
+    select c.id, c.name, c.retired_at, count(l.id) as active_listings
+    from categories c
+    left join listings l on l.community_id = ${communityId} and l.category = c.name and l.status = 'active'
+    where c.community_id = ${communityId}
+    group by c.id, c.name, c.retired_at
+    order by c.retired_at is not null, lower(c.name), c.id limit ${limit}`
+}
+
+export async function insertCategory(sql: Queries, communityId: number, name: string): Promise<{ id: number }> {
+  const [row] = await sql<[{ id: number }]>`
+    insert into categories (community_id, name) values (${communityId}, ${name}) returning id`
+  return row
+}
+
+export async function lockCategory(
+  tx: Transaction,
+  communityId: number,
+  id: number,
+): Promise<{ id: number; name: string; retired_at: string | null } | undefined> {
+  const [row] = await tx<{ id: number; name: string; retired_at: string | null }[]>`
+    select id, name, retired_at from categories where community_id = ${communityId} and id = ${id} for update`
+  return row
+}
+
+/** The listings follow by the foreign key. */
+export async function renameCategory(sql: Queries, communityId: number, id: number, name: string): Promise<void> {
+  await sql`update categories set name = ${name} where community_id = ${communityId} and id = ${id}`
+}
+
+export async function retireCategory(sql: Queries, communityId: number, id: number, isRetired: boolean): Promise<void> {
+  await sql`
+    update categories set retired_at = case when ${isRetired} then coalesce(retired_at, now()) end
+    where community_id = ${communityId} and id = ${id}`
+}

@@ -1,0 +1,73 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { transaction, type Queries } from '../../postgres/connect.ts'
+import { recategoriseListings } from '../listings/follow-category.ts'
+import { isCleanText } from '../../http/shared/validation.ts'
+import { NotFound, Refusal } from '../../core/refusal.ts'
+import { insertCategory, lockCategory, renameCategory, retireCategory } from './admin-settings-queries.ts'
+
+const NAME_LENGTH_MAX = 100
+
+export async function addCategory(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  wish: { name: string },
+): Promise<number> {
+  const name = checkName(wish.name)
+  return refuseTaken(name, () =>
+    transaction(sql, async (tx) => {
+      const { id } = await insertCategory(tx, communityId, name)
+      const subject = { kind: 'category', id }
+      await recordAudit(tx, communityId, actor, { action: 'category.added', subject, detail: { name } })
+      return id
+    }),
+  )
+}
+
+/** Retired: listings that have it keep it, but it is not offered for new ones. */
+export async function changeCategory(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  id: number,
+  wish: { name?: string; retired?: boolean },
+): Promise<void> {
+  const name = wish.name === undefined ? undefined : checkName(wish.name)
+  await refuseTaken(name, () =>
+    transaction(sql, async (tx) => {
+      const before = await lockCategory(tx, communityId, id)
+      if (!before) throw new NotFound('There is no such category.')
+      const subject = { kind: 'category', id }
+      if (name !== undefined && name !== before.name) {
+        await renameCategory(tx, communityId, id, name)
+        await recategoriseListings(tx, communityId, name)
+        const detail = { from: before.name, to: name }
+        await recordAudit(tx, communityId, actor, { action: 'category.renamed', subject, detail })
+      }
+      if (wish.retired !== undefined && wish.retired !== (before.retired_at !== null)) {
+        await retireCategory(tx, communityId, id, wish.retired)
+        const action = wish.retired ? 'category.retired' : 'category.restored'
+        await recordAudit(tx, communityId, actor, { action, subject, detail: { name: name ?? before.name } })
+      }
+    }),
+  )
+}
+
+function checkName(text: string): string {
+  const name = text.trim()
+  if (!name || [...name].length > NAME_LENGTH_MAX || !isCleanText(name)) {
+    throw new Refusal(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`, { field: 'name' })
+  }
+  return name
+}
+
+async function refuseTaken<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint === 'categories_name_key') {
+      throw new Refusal(`There is a category ${name} already.`, { field: 'name' })
+    }
+    throw error
+  }
+}

@@ -1,0 +1,101 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
+import { toCentihours, toHours } from '../../core/hours.ts'
+import { Refusal } from '../../core/refusal.ts'
+import {
+  deletePartnerDays,
+  findSettings,
+  insertPartnerDays,
+  lockSettings,
+  lockWallets,
+  updateSettings,
+  type SettingsChange,
+  type SettingsRow,
+} from './admin-settings-queries.ts'
+import { checkCommunityName, checkLanguage, checkTimeZone } from './check-community.ts'
+
+/** The highest limit that a community can choose, for a wallet and for a single credit. */
+export const LIMIT_HOURS_MAX = 100_000
+
+export interface SettingsWish {
+  name?: string
+  time_zone?: string
+  language?: string
+  lower_limit_hours?: number
+  credit_limit_hours?: number
+}
+
+export async function changeSettings(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  wish: SettingsWish,
+): Promise<SettingsRow> {
+  const asked = readWish(wish)
+  return transaction(sql, async (tx) => {
+    // Before the community: a credit holds its wallet when it comes to the community's row.
+    const { time_zone: timeZone } = await findSettings(tx, communityId)
+    if ((asked.time_zone ?? timeZone) !== timeZone) await lockWallets(tx, communityId)
+    const before = await lockSettings(tx, communityId)
+    const change = onlyNew(asked, before)
+    if (Object.keys(change).length === 0) return before
+    const after = await updateSettings(tx, communityId, change)
+    if (change.time_zone !== undefined) await recountDays(tx, communityId)
+    await recordAudit(tx, communityId, actor, {
+      action: 'community.changed',
+      subject: { kind: 'community', id: communityId },
+      detail: describe(change),
+    })
+    return after
+  })
+}
+
+/** A day of another zone begins at another time: what partners credited counts for other days. */
+async function recountDays(tx: Transaction, communityId: number): Promise<void> {
+  await deletePartnerDays(tx, communityId)
+  await insertPartnerDays(tx, communityId)
+}
+
+function readWish({ name, time_zone, language, lower_limit_hours, credit_limit_hours }: SettingsWish): SettingsChange {
+  return {
+    ...(name !== undefined && { name: checkCommunityName(name) }),
+    ...(time_zone !== undefined && { time_zone: checkTimeZone(time_zone) }),
+    ...(language !== undefined && { language: checkLanguage(language) }),
+    ...(lower_limit_hours !== undefined && { lower_limit_centihours: checkLowerLimit(lower_limit_hours) }),
+    ...(credit_limit_hours !== undefined && { credit_limit_centihours: checkCreditLimit(credit_limit_hours) }),
+  }
+}
+
+function checkLowerLimit(hours: number): number {
+  const centihours = toCentihours(hours)
+  if (centihours === undefined || hours > 0 || hours < -LIMIT_HOURS_MAX) {
+    throw new Refusal('The lowest balance must be 0 or less, like -10, with at most two decimals.', {
+      field: 'lower_limit_hours',
+    })
+  }
+  return centihours
+}
+
+function checkCreditLimit(hours: number): number {
+  const centihours = toCentihours(hours)
+  if (centihours === undefined || hours <= 0 || hours > LIMIT_HOURS_MAX) {
+    throw new Refusal(`The largest credit must be more than 0 and at most ${LIMIT_HOURS_MAX} hours.`, {
+      field: 'credit_limit_hours',
+    })
+  }
+  return centihours
+}
+
+function onlyNew(asked: SettingsChange, before: SettingsRow): SettingsChange {
+  return Object.fromEntries(
+    Object.entries(asked).filter(([field, value]) => before[field as keyof SettingsChange] !== value),
+  )
+}
+
+function describe({ lower_limit_centihours, credit_limit_centihours, ...rest }: SettingsChange) {
+  return {
+    ...rest,
+    ...(lower_limit_centihours !== undefined && { lower_limit_hours: toHours(lower_limit_centihours) }),
+    ...(credit_limit_centihours !== undefined && { credit_limit_hours: toHours(credit_limit_centihours) }),
+  }
+}

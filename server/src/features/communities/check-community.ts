@@ -1,0 +1,40 @@
+import { isCleanText } from '../../http/shared/validation.ts'
+import { Refusal } from '../../core/refusal.ts'
+
+const NAME_LENGTH_MAX = 200
+const LANGUAGE_LENGTH_MAX = 35
+
+export function checkCommunityName(text: string, field = 'name'): string {
+  const name = text.trim()
+  if (!name || name.length > NAME_LENGTH_MAX || !isCleanText(name)) {
+    throw new Refusal(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`, { field })
+  }
+  return name
+}
+
+export function checkTimeZone(timeZone: string): string {
+  if (!isTimeZone(timeZone)) {
+    throw new Refusal(`There is no time zone ${timeZone}; use a name like Europe/Vienna.`, { field: 'time_zone' })
+  }
+  return timeZone
+}
+
+/** A tag like `en` or `pt-BR` (BCP 47), in its usual spelling. */
+export function checkLanguage(text: string): string {
+  try {
+    const [language] = Intl.getCanonicalLocales(text.trim())
+    if (language && language.length <= LANGUAGE_LENGTH_MAX) return language
+  } catch {
+    // As below.
+  }
+  throw new Refusal(`${text} is not a language; use a tag like en, de or pt-BR.`, { field: 'language' })
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    // PostgreSQL knows zones by their names, not by offsets like +02:00 (there it would mean the opposite).
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,35 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { transaction, type Queries } from '../../postgres/connect.ts'
+import { Refusal } from '../../core/refusal.ts'
+import { checkCommunityName, checkTimeZone } from './check-community.ts'
+import { checkSlug } from './slug.ts'
+import { insertCommunity, type CommunityRow } from './queries.ts'
+
+export interface NewCommunity {
+  slug: string
+  name: string
+  test?: boolean
+  timeZone?: string
+}
+
+export async function createCommunity(sql: Queries, actor: Actor, wish: NewCommunity): Promise<CommunityRow> {
+  const slug = checkSlug(wish.slug)
+  const name = checkCommunityName(wish.name)
+  const timeZone = checkTimeZone(wish.timeZone ?? 'UTC')
+  try {
+    return await transaction(sql, async (tx) => {
+      const community = await insertCommunity(tx, { slug, name, test: wish.test ?? false, timeZone })
+      await recordAudit(tx, community.id, actor, {
+        action: 'community.created',
+        subject: { kind: 'community', id: community.id },
+        detail: { slug: community.slug, name },
+      })
+      return community
+    })
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint === 'communities_slug_key') {
+      throw new Refusal(`There is a community ${slug} already.`)
+    }
+    throw error
+  }
+}

@@ -1,0 +1,63 @@
+import type { Queries } from '../../postgres/connect.ts'
+
+export interface CommunityRow {
+  id: number
+  slug: string
+  name: string
+  test: boolean
+  time_zone: string
+  language: string
+  partner_api_enabled: boolean
+  created_at: string
+}
+
+const columns = (sql: Queries) => sql`id, slug, name, test, time_zone, language, partner_api_enabled, created_at`
+
+/** With the account that adjustments are made against. */
+export async function insertCommunity(
+  sql: Queries,
+  community: { slug: string; name: string; test: boolean; timeZone: string },
+): Promise<CommunityRow> {
+  const [row] = await sql<[CommunityRow]>`
+    with made as (
+      insert into communities (slug, name, test, time_zone)
+      values (${community.slug}, ${community.name}, ${community.test}, ${community.timeZone})
+      returning *
+    ), account as (
+      insert into accounts (community_id, kind) select id, 'community' from made
+    )
+    select ${columns(sql)} from made`
+  return row
+}
+
+export async function findCommunity(sql: Queries, slug: string): Promise<CommunityRow | undefined> {
+  const [row] = await sql<CommunityRow[]>`select ${columns(sql)} from communities where slug = ${slug}`
+  return row
+}
+
+export async function listCommunities(sql: Queries): Promise<CommunityRow[]> {
+  return sql<CommunityRow[]>`select ${columns(sql)} from communities order by slug`
+}
+
+export async function updatePartnerApi(
+  sql: Queries,
+  communityId: number,
+  partnerApi: { enabled: boolean; reason: string | null },
+): Promise<void> {
+  await sql`
+    update communities set partner_api_enabled = ${partnerApi.enabled}, partner_api_disabled_reason = ${partnerApi.reason},
+      updated_at = now()
+    where id = ${communityId}`
+}
+
+export interface PartnerApiRow {
+  enabled: boolean
+  reason: string | null
+}
+
+export async function findPartnerApi(sql: Queries, communityId: number): Promise<PartnerApiRow> {
+  const [row] = await sql<[PartnerApiRow]>`
+    select partner_api_enabled as enabled, partner_api_disabled_reason as reason from communities
+    where id = ${communityId}`
+  return row
+}

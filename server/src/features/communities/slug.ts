@@ -1,0 +1,28 @@
+import { Refusal } from '../../core/refusal.ts'
+
+const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/
+const LENGTH_MAX = 63
+/** Of a slug that is made from a name: leaves room for a number, and for what stands before it. */
+const MADE_LENGTH_MAX = 45
+/** Addresses of the console itself, where a community of that name could not be reached. */
+const RESERVED = new Set(['account', 'assets', 'link', 'password', 'set-up', 'sign-in'])
+
+export function checkSlug(slug: string): string {
+  if (!SLUG.test(slug) || slug.length > LENGTH_MAX) {
+    throw new Refusal('The slug must be lower-case letters and digits with single hyphens, like green-valley.')
+  }
+  if (RESERVED.has(slug)) throw new Refusal(`The slug ${slug} is taken by the console; choose another.`)
+  return slug
+}
+
+/** "Zeitbank Grünau" becomes "zeitbank-grunau". */
+export function slugOf(name: string): string {
+  const words =
+    name
+      .normalize('NFKD')
+      .toLowerCase()
+      .replaceAll(/\p{M}/gu, '')
+      .match(/[a-z0-9]+/g) ?? []
+  const slug = words.join('-').slice(0, MADE_LENGTH_MAX).replace(/-$/, '') || 'community'
+  return RESERVED.has(slug) ? `${slug}-community` : slug
+}

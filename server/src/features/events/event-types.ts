@@ -1,0 +1,123 @@
+import { Type, type TSchema } from 'typebox'
+import type { Scope } from '../../core/scopes.ts'
+import { Listing } from '../listings/schema.ts'
+import { Member } from '../members/schema.ts'
+
+const Version = {
+  version: Type.Integer({ description: 'Grows with every change: a late event can be told from a newer' }),
+}
+const Gone = Type.Object({ id: Type.Integer(), ...Version })
+const BalanceChange = { user_id: Type.Integer(), balance_hours: Type.Number(), ...Version }
+/** Only for the partner that made the credit. */
+const OwnCredit = {
+  transaction_id: Type.Optional(Type.Integer()),
+  hours: Type.Optional(Type.Number()),
+  reference: Type.Optional(Type.String()),
+}
+
+interface EventTypeFacts {
+  description: string
+  /** Beside webhooks.manage. */
+  scope: Scope | undefined
+  data: TSchema
+  example: Record<string, unknown>
+}
+
+const MEMBER = {
+  id: 42,
+  name: 'Ada Lang',
+  status: 'active',
+  payment_reference: 'RF86001000000042',
+  joined_at: '2026-01-31T09:00:00Z',
+  updated_at: '2026-01-31T09:00:00Z',
+}
+const LISTING = {
+  id: 7,
+  type: 'service',
+  title: 'Sourdough bread',
+  description: 'Two loaves',
+  category: 'Kitchen',
+  hours: 1.5,
+  user_id: 42,
+  status: 'active',
+  created_at: '2026-01-31T09:00:00Z',
+  updated_at: '2026-01-31T09:00:00Z',
+}
+const CREDIT = { transaction_id: 9, user_id: 42, hours: 1.5, reference: 'tx-1', balance_hours: 4, version: 311 }
+
+/** The catalogue: what is emitted, who may read it, what it looks like. */
+export const EVENT_TYPES = {
+  'wallet.credited': {
+    description: 'A partner credited hours. Reference, note and hours go only to the partner that made the credit.',
+    scope: 'wallet.read',
+    data: Type.Object({
+      ...BalanceChange,
+      ...OwnCredit,
+      note: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      settled_on: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    }),
+    example: { ...CREDIT, note: null, settled_on: '2026-01-30' },
+  },
+  'wallet.reversed': {
+    description: 'A credit was taken back. References and hours go only to the partner that made the credit.',
+    scope: 'wallet.read',
+    data: Type.Object({ ...BalanceChange, ...OwnCredit, reversal_reference: Type.Optional(Type.String()) }),
+    example: { ...CREDIT, reversal_reference: 'back-1', balance_hours: 2.5, version: 312 },
+  },
+  'wallet.balance_changed': {
+    description: 'An exchange or an adjustment: one event per member, without counterparty or listing.',
+    scope: 'wallet.read',
+    data: Type.Object(BalanceChange),
+    example: { user_id: 42, balance_hours: 3.25, version: 313 },
+  },
+  'user.joined': {
+    description: 'A member joined, returned, or shows again. email only with users.pii.',
+    scope: 'users.read',
+    data: Type.Object({ ...Member.properties, ...Version }),
+    example: { ...MEMBER, version: 1 },
+  },
+  'user.updated': {
+    description: 'A member changed. email only with users.pii.',
+    scope: 'users.read',
+    data: Type.Object({ ...Member.properties, ...Version }),
+    example: { ...MEMBER, version: 2 },
+  },
+  'user.left': {
+    description: 'A member can no longer be seen.',
+    scope: 'users.read',
+    data: Gone,
+    example: { id: 42, version: 3 },
+  },
+  'user.erased': {
+    description: 'A member was erased: forget all that you hold of them.',
+    scope: 'users.read',
+    data: Gone,
+    example: { id: 42, version: 4 },
+  },
+  'listing.published': {
+    description: 'A listing can be seen, for the first time or again.',
+    scope: 'listings.read',
+    data: Type.Object({ ...Listing.properties, ...Version }),
+    example: { ...LISTING, version: 1 },
+  },
+  'listing.updated': {
+    description: 'A listing changed.',
+    scope: 'listings.read',
+    data: Type.Object({ ...Listing.properties, ...Version }),
+    example: { ...LISTING, version: 2 },
+  },
+  'listing.closed': {
+    description: 'A listing can no longer be seen.',
+    scope: 'listings.read',
+    data: Gone,
+    example: { id: 7, version: 3 },
+  },
+  'webhook.test': {
+    description: 'Sent on request to one subscription.',
+    scope: undefined,
+    data: Type.Object({ subscription_id: Type.Integer() }),
+    example: { subscription_id: 3 },
+  },
+} as const satisfies Record<string, EventTypeFacts>
+
+export type EventType = keyof typeof EVENT_TYPES

@@ -1,0 +1,89 @@
+import { Type } from 'typebox'
+import type { Deps } from '../../http/deps.ts'
+import { ApiError } from '../../http/shared/errors.ts'
+import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
+import type { PartnerApi } from '../../http/partner/partner-api.ts'
+import type { Scope } from '../../core/scopes.ts'
+import { emailReadRecorder } from '../members/record-email-reads.ts'
+import { EVENT_TYPES } from './event-types.ts'
+import { findHead, listEvents } from './queries.ts'
+import { renderEvent } from './render.ts'
+
+const Event = Type.Object(
+  {
+    id: Type.String({ description: 'The webhook-id' }),
+    type: Type.String(),
+    timestamp: Type.String({ format: 'date-time' }),
+    data: Type.Unknown(),
+  },
+  {
+    title: 'Event',
+    examples: [
+      {
+        id: 'evt_0b0a2c7e-2c1f-4d53-9c0d-7f8f5a1e6b21',
+        type: 'wallet.credited',
+        timestamp: '2026-01-31T09:00:00Z',
+        data: EVENT_TYPES['wallet.credited'].example,
+      },
+    ],
+  },
+)
+
+/** The same events as by webhook, for whoever would rather ask. */
+export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+  const recordEmailRead = emailReadRecorder(sql)
+
+  api.get('/events', {
+    config: { scope: 'webhooks.manage', errors: ['cursor_expired'] },
+    schema: {
+      operationId: 'listEvents',
+      summary: 'Read events as a feed, in order',
+      description:
+        'Holds the events that the scopes of the token allow, of the last 30 days. next_cursor is always given: keep it, and ask again later.',
+      tags: ['Webhooks'],
+      querystring: Type.Object(PageQuery),
+      response: { 200: Type.Object({ data: Type.Array(Event), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { caller } = request
+      const { communityId, partnerId, scopes } = caller
+      const list = await readListRequest(sql, await epoch(), 'events', request.query)
+      // Before the events, and their bound: what is positioned meanwhile is for the next page, and only for that.
+      const head = await findHead(sql, communityId)
+      const afterPosition = list.after?.id ?? head.pruned_position
+      const found = await listEvents(sql, communityId, {
+        afterPosition,
+        untilPosition: head.position,
+        limit: list.limit,
+        types: typesFor(scopes),
+        partnerId,
+      })
+      // Once more, after them: they may have been pruned meanwhile.
+      const { pruned_position } = await findHead(sql, communityId)
+      if (list.after && afterPosition < pruned_position) throw new ApiError('cursor_expired')
+      const rest = { id: Math.max(afterPosition, head.position) }
+      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl, rest)
+      const data = rows.map((row) => ({
+        id: `evt_${row.uuid}`,
+        type: row.type,
+        timestamp: row.created_at,
+        data: renderEvent(row, caller),
+      }))
+      const withEmail = rows.filter((row, n) => row.member_id !== null && data[n]!.data.email)
+      await recordEmailRead(
+        caller,
+        request.id,
+        withEmail.map((row) => row.member_id!),
+      )
+      return { data, meta }
+    },
+  })
+}
+
+function typesFor(scopes: readonly Scope[]): string[] {
+  return Object.entries(EVENT_TYPES).flatMap(([type, { scope }]) => (scope && scopes.includes(scope) ? [type] : []))
+}
+
+function placeOf({ position }: { position: number }) {
+  return { id: position }
+}

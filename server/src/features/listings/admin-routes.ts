@@ -1,0 +1,135 @@
+import { Type } from 'typebox'
+import { adminActor } from '../audit/admin-actor.ts'
+import type { Actor } from '../audit/record.ts'
+import type { Sql } from '../../postgres/connect.ts'
+import type { AdminApi } from '../../http/console/admin-api.ts'
+import type { Deps } from '../../http/deps.ts'
+import { requireCentihours, toHours } from '../../core/hours.ts'
+import { requireId } from '../../http/shared/ids.ts'
+import { finishList, PageMeta, PageQuery, readListRequest } from '../../http/shared/paging.ts'
+import { NotFound } from '../../core/refusal.ts'
+import { findOfficeListing, listOfficeListings, type OfficeListingRow } from './admin-queries.ts'
+import { ListingFilters, ListingForm, NewListingForm, OfficeListing, OneListing } from './admin-schema.ts'
+import { changeListing, closeListing, publishListing, reopenListing } from './change-listing.ts'
+
+const TAGS = ['Listings']
+const LIST = '/communities/:slug/listings'
+const ONE = `${LIST}/:id`
+
+/** What an administrator does with listings. Import and export are in csv/admin-routes.ts. */
+export function listingAdminRoutes(api: AdminApi, deps: Deps): void {
+  reads(api, deps)
+  changes(api, deps)
+}
+
+function reads(api: AdminApi, { sql, epoch, config }: Deps): void {
+  api.get(LIST, {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'Listings, the newest first, the closed ones too',
+      tags: TAGS,
+      querystring: Type.Object({ ...PageQuery, ...ListingFilters }),
+      response: { 200: Type.Object({ data: Type.Array(OfficeListing), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { limit: _limit, cursor: _cursor, q, ...filters } = request.query
+      const list = await readListRequest(sql, await epoch(), 'office listings', request.query)
+      const wanted = { ...filters, ...(q?.trim() && { q }) }
+      const found = await listOfficeListings(sql, request.community.id, list, wanted)
+      const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
+      return { data: rows.map(presentOfficeListing), meta }
+    },
+  })
+
+  api.get(ONE, {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'One listing',
+      tags: TAGS,
+      params: OneListing,
+      response: { 200: Type.Object({ data: OfficeListing }) },
+    },
+    handler: async ({ community, params }) => ({
+      data: await requireOfficeListing(sql, community.id, requireId(params.id, 'listing')),
+    }),
+  })
+}
+
+function changes(api: AdminApi, { sql }: Deps): void {
+  api.post(LIST, {
+    config: { role: 'manager' },
+    schema: {
+      summary: 'Publish a listing for a member',
+      description: 'A category that is not there yet is made.',
+      tags: TAGS,
+      body: NewListingForm,
+      response: { 201: Type.Object({ data: OfficeListing }) },
+    },
+    handler: async (request, reply) => {
+      const { member_id, type, description = '' } = request.body
+      const { title, category, centihours = null } = readForm(request.body)
+      const wish = { member_id, type, title: title!, description, category: category!, centihours, external_id: null }
+      const { id } = await publishListing(sql, adminActor(request), request.community.id, wish)
+      return reply.code(201).send({ data: await requireOfficeListing(sql, request.community.id, id) })
+    },
+  })
+
+  api.patch(ONE, {
+    config: { role: 'manager' },
+    schema: {
+      summary: 'Change a listing',
+      tags: TAGS,
+      params: OneListing,
+      body: ListingForm,
+      response: { 200: Type.Object({ data: OfficeListing }) },
+    },
+    handler: async (request) => {
+      const id = requireId(request.params.id, 'listing')
+      await changeListing(sql, adminActor(request), request.community.id, id, readForm(request.body))
+      return { data: await requireOfficeListing(sql, request.community.id, id) }
+    },
+  })
+
+  const switches: [name: string, summary: string, change: Change][] = [
+    ['close', 'Close a listing', closeListing],
+    ['reopen', 'Publish a closed listing again', reopenListing],
+  ]
+  for (const [name, summary, change] of switches) {
+    api.post(`${ONE}/${name}`, {
+      config: { role: 'manager' },
+      schema: { summary, tags: TAGS, params: OneListing, response: { 200: Type.Object({ data: OfficeListing }) } },
+      handler: async (request) => {
+        const id = requireId(request.params.id, 'listing')
+        await change(sql, adminActor(request), request.community.id, id)
+        return { data: await requireOfficeListing(sql, request.community.id, id) }
+      },
+    })
+  }
+}
+
+type Change = (sql: Sql, actor: Actor, communityId: number, id: number) => Promise<unknown>
+
+function readForm({ type, title, description, category, hours }: ListingForm) {
+  return {
+    ...(type !== undefined && { type }),
+    ...(title !== undefined && { title: title.trim() }),
+    ...(description !== undefined && { description }),
+    ...(category !== undefined && { category: category.trim() }),
+    ...(hours !== undefined && { centihours: hours === null ? null : requireCentihours(hours) }),
+  }
+}
+
+async function requireOfficeListing(sql: Sql, communityId: number, id: number): Promise<OfficeListing> {
+  const listing = await findOfficeListing(sql, communityId, id)
+  if (!listing) throw new NotFound('There is no such listing.')
+  return presentOfficeListing(listing)
+}
+
+function presentOfficeListing(row: OfficeListingRow): OfficeListing {
+  const { member_id, member_name, member_status, member_hidden, centihours, ...listing } = row
+  return {
+    ...listing,
+    hours: centihours === null ? null : toHours(centihours),
+    member: { id: member_id, name: member_name, status: member_status, hidden: member_hidden },
+  }
+}

@@ -1,0 +1,56 @@
+import { Type, type Static } from 'typebox'
+import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { Id } from '../../http/shared/ids.ts'
+import { ListingType } from './schema.ts'
+
+const LONG_TEXT_LENGTH_MAX = 20_000
+
+export const OneListing = Type.Object({ slug: Type.String(), id: Type.String() })
+
+/** A listing as the office sees it. */
+export const OfficeListing = Type.Object({
+  id: Type.Integer(),
+  type: ListingType,
+  title: Type.String(),
+  description: Type.String(),
+  category: Type.String(),
+  hours: Nullable(Type.Number()),
+  member: Type.Object({
+    id: Type.Integer(),
+    name: Type.String(),
+    status: Type.Enum(['active', 'inactive']),
+    hidden: Type.Boolean(),
+  }),
+  status: Type.Enum(['active', 'closed']),
+  visible: Type.Boolean({ description: 'To partners' }),
+  external_id: Nullable(Type.String()),
+  created_at: Time,
+  updated_at: Time,
+})
+export type OfficeListing = Static<typeof OfficeListing>
+
+export const ListingFilters = {
+  q: Type.Optional(
+    Type.String({
+      format: 'text',
+      maxLength: 200,
+      description: 'Words of title or description, from their beginning on',
+    }),
+  ),
+  type: Type.Optional(ListingType),
+  category: Type.Optional(Type.String({ format: 'text', maxLength: 100 })),
+  status: Type.Optional(Type.Enum(['active', 'closed'])),
+  member_id: Type.Optional(Id),
+}
+
+const fields = {
+  type: ListingType,
+  title: FormText,
+  description: Type.Optional(Type.String({ maxLength: LONG_TEXT_LENGTH_MAX, format: 'storable' })),
+  category: FormText,
+  hours: Type.Optional(Nullable(Type.Number())),
+}
+
+export const NewListingForm = Type.Object({ member_id: Id, ...fields })
+export const ListingForm = Type.Partial(Type.Object(fields))
+export type ListingForm = Static<typeof ListingForm>

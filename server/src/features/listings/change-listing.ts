@@ -1,0 +1,157 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
+import type { EventType } from '../events/event-types.ts'
+import { recordEvents } from '../events/record.ts'
+import { listingSnapshot } from './present-listing.ts'
+import { isLine } from '../members/check-member.ts'
+import { requireMember } from '../members/change-member.ts'
+import { lockMember } from '../members/queries.ts'
+import { NotFound, Refusal, type FieldProblem } from '../../core/refusal.ts'
+import { forgetRemoval, recordRemoval } from '../removals/queries.ts'
+import {
+  ensureCategory,
+  findListingRecord,
+  insertListing,
+  lockListing,
+  updateListing,
+  type ListingRecord,
+  type NewListing,
+} from './queries.ts'
+
+const TITLE_LENGTH_MAX = 200
+const DESCRIPTION_LENGTH_MAX = 5000
+const CATEGORY_LENGTH_MAX = 100
+
+export async function publishListing(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  wish: NewListing,
+): Promise<ListingRecord> {
+  checkListing(wish)
+  return transaction(sql, async (tx) => {
+    const member = await lockMember(tx, communityId, wish.member_id)
+    if (!member || member.erased_at !== null) {
+      throw new Refusal(`There is no member ${wish.member_id}.`, { field: 'member_id' })
+    }
+    if (member.status !== 'active') {
+      throw new Refusal(`Member ${member.id} has left and cannot publish listings.`, { field: 'member_id' })
+    }
+    await requireCategory(tx, communityId, wish.category)
+    const listing = await insertListing(tx, communityId, { ...wish, visible: member.visible })
+    await tell(tx, actor, communityId, listing, 'listing.published', listing.visible)
+    return listing
+  })
+}
+
+export async function changeListing(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  id: number,
+  wish: Partial<Omit<NewListing, 'member_id'>>,
+): Promise<ListingRecord> {
+  checkListing(wish)
+  return transaction(sql, async (tx) => {
+    const before = await requireListing(tx, communityId, id)
+    const change = Object.fromEntries(
+      Object.entries(wish).filter(([field, value]) => before[field as keyof ListingRecord] !== value),
+    )
+    if (Object.keys(change).length === 0) return before
+    if ('category' in change) await requireCategory(tx, communityId, wish.category!)
+    const changed = await updateListing(tx, communityId, id, change)
+    await tell(tx, actor, communityId, changed, 'listing.updated', changed.visible)
+    return changed
+  })
+}
+
+async function requireCategory(tx: Queries, communityId: number, name: string): Promise<void> {
+  if (await ensureCategory(tx, communityId, name)) return
+  throw new Refusal(`The category ${name} is no longer offered. Choose another.`, { field: 'category' })
+}
+
+export async function closeListing(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  id: number,
+): Promise<ListingRecord> {
+  return transaction(sql, async (tx) => {
+    const before = await requireListing(tx, communityId, id)
+    if (before.status === 'closed') return before
+    const closed = await updateListing(tx, communityId, id, { status: 'closed', visible: false })
+    if (before.visible) await recordRemoval(tx, communityId, 'listing', [id])
+    await tell(tx, actor, communityId, closed, 'listing.closed', before.visible)
+    return closed
+  })
+}
+
+export async function reopenListing(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  id: number,
+): Promise<ListingRecord> {
+  return transaction(sql, async (tx) => {
+    const found = await findListingRecord(tx, communityId, id)
+    if (!found) throw new NotFound(`There is no listing ${id}.`)
+    // The member before the listing, as leaving does.
+    const member = await requireMember(tx, communityId, found.member_id)
+    const before = await requireListing(tx, communityId, id)
+    if (before.status === 'active') return before
+    if (member.status !== 'active') throw new Refusal(`Member ${member.id} has left and cannot publish listings.`)
+    const opened = await updateListing(tx, communityId, id, { status: 'active', visible: member.visible })
+    if (opened.visible) await forgetRemoval(tx, communityId, 'listing', [id])
+    await tell(tx, actor, communityId, opened, 'listing.published', opened.visible)
+    return opened
+  })
+}
+
+async function requireListing(tx: Transaction, communityId: number, id: number): Promise<ListingRecord> {
+  const listing = await lockListing(tx, communityId, id)
+  if (!listing) throw new NotFound(`There is no listing ${id}.`)
+  return listing
+}
+
+export function listingProblems({ title, description, category, centihours }: Partial<NewListing>): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  if (title !== undefined && (!isLine(title, TITLE_LENGTH_MAX) || title.trim() === '')) {
+    problems.push({ field: 'title', message: `The title must have 1 to ${TITLE_LENGTH_MAX} characters.` })
+  }
+  if (description !== undefined && ([...description].length > DESCRIPTION_LENGTH_MAX || !isText(description))) {
+    const message = `The description must have at most ${DESCRIPTION_LENGTH_MAX} characters.`
+    problems.push({ field: 'description', message })
+  }
+  if (category !== undefined && (!isLine(category, CATEGORY_LENGTH_MAX) || category.trim() === '')) {
+    problems.push({ field: 'category', message: `The category must have 1 to ${CATEGORY_LENGTH_MAX} characters.` })
+  }
+  if (centihours !== undefined && centihours !== null && !(Number.isSafeInteger(centihours) && centihours > 0)) {
+    problems.push({ field: 'hours', message: 'The hours must be greater than 0.' })
+  }
+  return problems
+}
+
+/** Lines and tabs are welcome; a NUL character is nothing that PostgreSQL stores. */
+function isText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+function checkListing(wish: Partial<NewListing>): void {
+  const problems = listingProblems(wish)
+  if (problems.length > 0) throw new Refusal(problems.map(({ message }) => message).join(' '), { problems })
+}
+
+/** The audit log always, partners only what they could see or can see now. */
+async function tell(
+  tx: Transaction,
+  actor: Actor,
+  communityId: number,
+  listing: ListingRecord,
+  type: EventType,
+  isSeen: boolean,
+): Promise<void> {
+  const { id, member_id: memberId } = listing
+  await recordAudit(tx, communityId, actor, { action: type, subject: { kind: 'listing', id } })
+  if (!isSeen) return
+  await recordEvents(tx, communityId, [{ type, memberId, listingId: id, data: listingSnapshot(listing) }])
+}

@@ -1,0 +1,185 @@
+import { assignments, columnsAndValues, type Queries } from '../../postgres/connect.ts'
+import { afterId, changedSince, limitRows, type ListRequest } from '../../http/shared/paging.ts'
+
+/** A listing as partners see it. */
+export interface ListingRow {
+  id: number
+  type: 'service' | 'request'
+  title: string
+  description: string
+  category: string
+  centihours: number | null
+  member_id: number
+  status: 'active'
+  created_at: string
+  updated_at: string
+}
+
+export interface ListingFilters {
+  type?: string
+  category?: string
+  user_id?: number
+  q?: string
+}
+
+export const columns = (sql: Queries) =>
+  sql`id, type, title, description, category, centihours, member_id, status, created_at, updated_at`
+
+export function conditions(sql: Queries, { type, category, user_id, q }: ListingFilters) {
+  return sql`
+    ${type === undefined ? sql`` : sql`and type = ${type}`}
+    ${category === undefined ? sql`` : sql`and category = ${category}`}
+    ${user_id === undefined ? sql`` : sql`and member_id = ${user_id}`}
+    ${q === undefined ? sql`` : sql`and search @@ websearch_to_tsquery('simple', ${q})`}`
+}
+
+/** By id, or by time of change. */
+export async function listListings(
+  sql: Queries,
+  communityId: number,
+  list: ListRequest,
+  filters: ListingFilters,
+): Promise<ListingRow[]> {
+  const { q } = filters
+  const { limit, after, since } = list
+  // The index of words knows them by their community, and may give more than fit (migration 0011).
+  const indexed =
+    q === undefined
+      ? sql``
+      : sql`and listing_words(community_id, search) @@ listing_query(${communityId}, websearch_to_tsquery('simple', ${q}))`
+  const filter = sql`${conditions(sql, filters)} ${indexed}`
+  if (since === undefined) {
+    return sql<ListingRow[]>`
+      select ${columns(sql)} from listings
+      where community_id = ${communityId} and visible and ${afterId(sql, after)} ${filter}
+      order by id ${limitRows(sql, limit)}`
+  }
+  return sql<ListingRow[]>`
+    select ${columns(sql)} from listings
+    where community_id = ${communityId} and visible and ${changedSince(sql, 'updated_at', list)} ${filter}
+    order by updated_at, id ${limitRows(sql, limit)}`
+}
+
+export async function findListing(sql: Queries, communityId: number, id: number): Promise<ListingRow | undefined> {
+  const [row] = await sql<ListingRow[]>`
+    select ${columns(sql)} from listings where community_id = ${communityId} and visible and id = ${id}`
+  return row
+}
+
+export interface ChangedListing extends ListingRecord {
+  was_visible: boolean
+}
+
+export async function closeWithMember(sql: Queries, communityId: number, memberId: number): Promise<ChangedListing[]> {
+  return sql<ChangedListing[]>`
+    update listings l set status = 'closed', closed_by_leaving = true, visible = false, version = l.version + 1,
+      updated_at = clock_timestamp()
+    from listings before
+    where l.community_id = ${communityId} and l.member_id = ${memberId} and l.status = 'active'
+      and before.community_id = ${communityId} and before.id = l.id
+    returning ${recordColumns(sql, sql`l.`)}, before.visible as was_visible`
+}
+
+export async function reopenWithMember(
+  sql: Queries,
+  communityId: number,
+  memberId: number,
+  visible: boolean,
+): Promise<ChangedListing[]> {
+  return sql<ChangedListing[]>`
+    update listings set status = 'active', closed_by_leaving = false, visible = ${visible}, version = version + 1,
+      updated_at = clock_timestamp()
+    where community_id = ${communityId} and member_id = ${memberId} and closed_by_leaving
+    returning ${recordColumns(sql)}, false as was_visible`
+}
+
+export async function setListingsVisible(
+  sql: Queries,
+  communityId: number,
+  memberId: number,
+  visible: boolean,
+): Promise<ChangedListing[]> {
+  return sql<ChangedListing[]>`
+    update listings set visible = ${visible}, version = version + 1, updated_at = clock_timestamp()
+    where community_id = ${communityId} and member_id = ${memberId} and status = 'active' and visible <> ${visible}
+    returning ${recordColumns(sql)}, not visible as was_visible`
+}
+
+/** A listing as the office sees it. */
+export interface ListingRecord {
+  id: number
+  member_id: number
+  type: 'service' | 'request'
+  title: string
+  description: string
+  category: string
+  centihours: number | null
+  status: 'active' | 'closed'
+  visible: boolean
+  external_id: string | null
+  created_at: string
+  updated_at: string
+  version: number
+}
+
+export type NewListing = Pick<
+  ListingRecord,
+  'member_id' | 'type' | 'title' | 'description' | 'category' | 'centihours' | 'external_id'
+>
+
+const recordColumns = (sql: Queries, of = sql``) => sql`
+  ${of}id, ${of}member_id, ${of}type, ${of}title, ${of}description, ${of}category, ${of}centihours, ${of}status,
+  ${of}visible, ${of}external_id, ${of}created_at, ${of}updated_at, ${of}version`
+
+export async function insertListing(
+  sql: Queries,
+  communityId: number,
+  listing: NewListing & { visible: boolean },
+): Promise<ListingRecord> {
+  const [row] = await sql<[ListingRecord]>`
+    insert into listings ${columnsAndValues({ community_id: communityId, ...listing })} returning ${recordColumns(sql)}`
+  return row
+}
+
+export async function findListingRecord(
+  sql: Queries,
+  communityId: number,
+  id: number,
+): Promise<ListingRecord | undefined> {
+  const [row] = await sql<ListingRecord[]>`
+    select ${recordColumns(sql)} from listings where community_id = ${communityId} and id = ${id}`
+  return row
+}
+
+export async function lockListing(sql: Queries, communityId: number, id: number): Promise<ListingRecord | undefined> {
+  const [row] = await sql<ListingRecord[]>`
+    select ${recordColumns(sql)} from listings where community_id = ${communityId} and id = ${id} for no key update`
+  return row
+}
+
+export async function updateListing(
+  sql: Queries,
+  communityId: number,
+  id: number,
+  change: Partial<Omit<ListingRecord, 'id' | 'created_at' | 'updated_at' | 'version'>>,
+): Promise<ListingRecord> {
+  const [row] = await sql<[ListingRecord]>`
+    update listings set ${assignments({ ...change })}, version = version + 1, updated_at = clock_timestamp()
+    where community_id = ${communityId} and id = ${id} returning ${recordColumns(sql)}`
+  return row
+}
+
+/** A category is made by the first listing that names it. False for one that is no longer offered. */
+export async function ensureCategory(sql: Queries, communityId: number, name: string): Promise<boolean> {
+  const [row] = await sql<{ is_offered: boolean }[]>`
+    with made as (
+      insert into categories (community_id, name) values (${communityId}, ${name})
+      on conflict (community_id, name) do nothing
+      returning retired_at
+    )
+    select retired_at is null as is_offered from made
+    union all
+    select retired_at is null from categories where community_id = ${communityId} and name = ${name}`
+  // Another call is making it at this moment.
+  return row?.is_offered ?? true
+}

@@ -1,0 +1,99 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { Type, type Static } from 'typebox'
+import { Value } from 'typebox/value'
+import type { Actor } from '../audit/record.ts'
+import { allErasures, type KnownErasure } from '../../postgres/across-communities.ts'
+import type { Queries, Transaction } from '../../postgres/connect.ts'
+import { Refusal } from '../../core/refusal.ts'
+import { eraseMember } from './erase-member.ts'
+
+/*
+ * Who was erased stays erased when an older backup is restored. The list holds numbers alone; a community is told by its
+ * slug and the moment it was made, so that the list of one installation does no harm to another.
+ */
+const FORMAT = 'hourbank-erasures'
+const VERSION = 1
+/** Some hundred thousand erasures. */
+const FILE_BYTES_MAX = 32 * 1024 * 1024
+
+const ErasureFile = Type.Object({
+  format: Type.Literal(FORMAT),
+  version: Type.Literal(VERSION),
+  erasures: Type.Array(
+    Type.Object({
+      community: Type.String(),
+      community_created_at: Type.String(),
+      member_id: Type.Integer({ minimum: 1 }),
+      erased_at: Type.String(),
+    }),
+  ),
+})
+export type Erasure = Static<typeof ErasureFile>['erasures'][number]
+
+export async function readErasures(sql: Queries): Promise<Erasure[]> {
+  return (await allErasures(sql)).map(({ community_id: _id, ...erasure }: KnownErasure) => erasure)
+}
+
+export async function writeErasureFile(file: string, erasures: Erasure[]): Promise<void> {
+  const list: Static<typeof ErasureFile> = { format: FORMAT, version: VERSION, erasures }
+  await writeFile(file, `${JSON.stringify(list, null, 2)}\n`, { flag: 'wx', mode: 0o600 }).catch(
+    (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EEXIST' ? 'it exists already. Choose another name.' : cause.message
+      throw new Refusal(`${file} cannot be written: ${why}`, { cause })
+    },
+  )
+}
+
+export async function readErasureFile(file: string): Promise<Erasure[]> {
+  const text = await readText(file).catch((cause: Error) => {
+    throw new Refusal(`${file} cannot be read: ${cause.message}`, { cause })
+  })
+  const list = parse(text)
+  if (!Value.Check(ErasureFile, list)) {
+    throw new Refusal(`${file} is no list of erasures. Such a list is made by: npx hourbank erasures export FILE`)
+  }
+  return list.erasures
+}
+
+async function readText(file: string): Promise<string> {
+  const { size } = await stat(file)
+  if (size > FILE_BYTES_MAX) throw new Error(`it is larger than ${FILE_BYTES_MAX} bytes`)
+  return readFile(file, 'utf8')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export interface Reapplied {
+  /** People who were back, and are erased again. */
+  erased: number
+  /** Erased in the backup already, or made after it. */
+  passedOver: number
+}
+
+/** Erases everyone on the list who is there and not erased. */
+export async function applyErasures(tx: Transaction, actor: Actor, erasures: Erasure[]): Promise<Reapplied> {
+  let erased = 0
+  for (const erasure of erasures) {
+    const communityId = await findPresent(tx, erasure)
+    if (communityId === undefined) continue
+    await eraseMember(tx, actor, communityId, erasure.member_id)
+    erased++
+  }
+  return { erased, passedOver: erasures.length - erased }
+}
+
+async function findPresent(tx: Transaction, erasure: Erasure): Promise<number | undefined> {
+  const [community] = await tx<{ id: number }[]>`
+    select id from communities
+    where slug = ${erasure.community} and created_at = ${erasure.community_created_at}::timestamptz`
+  if (!community) return undefined
+  const [member] = await tx<{ id: number }[]>`
+    select id from members where community_id = ${community.id} and id = ${erasure.member_id} and erased_at is null`
+  return member && community.id
+}

@@ -1,0 +1,26 @@
+import { toHours } from '../../core/hours.ts'
+import type { OfficeMemberRow } from './admin-queries.ts'
+import type { OfficeMember, StatementRow } from './admin-schema.ts'
+import type { StatementTransfer } from './statement-queries.ts'
+
+export function presentOfficeMember({ balance, ...member }: OfficeMemberRow): OfficeMember {
+  return { ...member, balance_hours: toHours(balance) }
+}
+
+export function presentStatementRow(row: StatementTransfer, communityName: string): StatementRow {
+  const { id, kind, occurred_on, created_at, reference, note, reverses_id, reversed_by_id } = row
+  return {
+    id,
+    kind,
+    hours: toHours(row.change),
+    balance_hours: toHours(row.balance_after),
+    occurred_on,
+    created_at,
+    other: { kind: row.other_kind, id: row.other_id, name: row.other_name ?? communityName },
+    listing: row.listing_id === null ? null : { id: row.listing_id, title: row.listing_title! },
+    reference,
+    note,
+    reverses_id,
+    reversed_by_id,
+  }
+}

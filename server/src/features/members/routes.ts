@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import type { Deps } from '../../http/deps.ts'
+import { ApiError } from '../../http/shared/errors.ts'
+import { IdParameter, parseId } from '../../http/shared/ids.ts'
+import { PageMeta, PageQuery, UpdatedSince, describePage, pageText, readListRequest } from '../../http/shared/paging.ts'
+import type { PartnerApi } from '../../http/partner/partner-api.ts'
+import { emailReadRecorder } from './record-email-reads.ts'
+import { memberFinder } from './find-member.ts'
+import { listMembers, type MemberRow } from './queries.ts'
+import { Member } from './schema.ts'
+
+export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+  const findMember = memberFinder(sql)
+  const recordEmailRead = emailReadRecorder(sql)
+
+  api.get('/users', {
+    config: { scope: 'users.read' },
+    schema: {
+      operationId: 'listUsers',
+      summary: 'List active members',
+      description:
+        'Ordered by id, or by time of change with updated_since. With the additional scope users.pii each member includes email. Members who have left or who hide from partners are not listed.',
+      tags: ['Members'],
+      querystring: Type.Object({
+        ...PageQuery,
+        updated_since: UpdatedSince,
+        payment_reference: Type.Optional(
+          Type.String({ format: 'text', maxLength: 50, description: 'Only the member with this reference' }),
+        ),
+      }),
+      response: { 200: Type.Object({ data: Type.Array(Member), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { communityId, scopes } = request.caller
+      const { updated_since: since, payment_reference } = request.query
+      const list = await readListRequest(sql, await epoch(), 'users', request.query, since)
+      const withEmail = scopes.includes('users.pii')
+      const { json, ids, hasMore, lastUpdatedAt } = await listMembers(
+        sql,
+        communityId,
+        list,
+        payment_reference,
+        withEmail,
+      )
+      if (withEmail) await recordEmailRead(request.caller, request.id, ids)
+      const last = { id: ids.at(-1)!, ...(since !== undefined && { at: lastUpdatedAt! }) }
+      const meta = describePage(list, hasMore, hasMore ? last : undefined, request, reply, config.publicUrl)
+      return reply.type('application/json; charset=utf-8').send(pageText(json, meta) as never)
+    },
+  })
+
+  api.get('/users/:id', {
+    config: { scope: 'users.read', errors: ['user_not_found'] },
+    schema: {
+      operationId: 'getUser',
+      summary: 'Fetch one member',
+      description: 'With the additional scope users.pii the member includes email.',
+      tags: ['Members'],
+      params: IdParameter,
+      response: { 200: Type.Object({ data: Member }) },
+    },
+    handler: async (request) => {
+      const { communityId, scopes } = request.caller
+      const id = parseId(request.params.id)
+      const row = id === undefined ? undefined : await findMember(communityId, id)
+      if (!row) throw new ApiError('user_not_found')
+      const withEmail = scopes.includes('users.pii')
+      if (withEmail) await recordEmailRead(request.caller, request.id, [row.id])
+      return { data: presentMember(row, withEmail) }
+    },
+  })
+}
+
+function presentMember({ email, ...rest }: MemberRow, withEmail: boolean): Member {
+  return withEmail ? { ...rest, email } : rest
+}

@@ -1,0 +1,40 @@
+import { coalesce, type CoalesceLimits } from '../../postgres/coalesce.ts'
+import type { Sql } from '../../postgres/connect.ts'
+import type { Caller } from '../../http/partner/access.ts'
+import { ApiError } from '../../http/shared/errors.ts'
+import { commonScopes, isScope, type Scope } from '../../core/scopes.ts'
+import { hashToken, newToken } from '../../crypto/secrets.ts'
+import { insertTokens, type NewToken } from './queries.ts'
+
+export const TOKEN_LIFETIME_SECONDS = 3600
+const ISSUE_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
+
+export type IssueToken = (
+  client: Caller,
+  requestedScope: string | undefined,
+) => Promise<{ token: string; scopes: Scope[] }>
+
+export function tokenIssuer(sql: Sql): IssueToken {
+  const insert = coalesce(async (communityId: number, tokens: NewToken[]) => {
+    await insertTokens(sql, communityId, tokens, TOKEN_LIFETIME_SECONDS)
+    return tokens
+  }, ISSUE_LIMITS)
+
+  return async (client, requestedScope) => {
+    const scopes = grant(client, requestedScope)
+    const token = newToken(client.communityId)
+    await insert(client.communityId, { hash: hashToken(token), clientId: client.clientId, scopes })
+    return { token, scopes }
+  }
+}
+
+/** Omitted: all that the client may have. Unknown names are an error; what the client may not have is left out. */
+function grant(client: Caller, requestedScope: string | undefined): Scope[] {
+  const requested = requestedScope?.split(' ').filter((name) => name !== '')
+  if (requested?.some((name) => !isScope(name))) {
+    throw new ApiError('invalid_scope', { description: 'A requested scope does not exist.' })
+  }
+  const scopes = requested?.length ? commonScopes(requested, client.scopes) : [...client.scopes]
+  if (scopes.length === 0) throw new ApiError('invalid_scope')
+  return scopes
+}

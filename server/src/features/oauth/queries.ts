@@ -1,0 +1,34 @@
+import type { Queries } from '../../postgres/connect.ts'
+
+export interface NewToken {
+  hash: string
+  clientId: number
+  scopes: string[]
+}
+
+/** Clients are locked once for all their tokens: a look for each, as a foreign key has it, took longer than the rest. */
+export async function insertTokens(
+  sql: Queries,
+  communityId: number,
+  tokens: NewToken[],
+  lifetimeSeconds: number,
+): Promise<void> {
+  const clientIds = [...new Set(tokens.map(({ clientId }) => clientId))]
+  const { count } = await sql`
+    with kept as materialized (
+      select id from clients where community_id = ${communityId} and id = any (${clientIds}::int8[])
+      order by id for key share
+    )
+    insert into tokens (community_id, hash, client_id, scopes, expires_at)
+    select ${communityId}, decode(i.hash, 'hex'), k.id, string_to_array(i.scopes, ' '),
+      now() + make_interval(secs => ${lifetimeSeconds})
+    from kept k join unnest(${tokens.map(({ hash }) => hash)}::text[], ${tokens.map(({ clientId }) => clientId)}::int8[],
+      ${tokens.map(({ scopes }) => scopes.join(' '))}::text[]) as i(hash, client_id, scopes) on i.client_id = k.id`
+  if (count < tokens.length) throw new Error('the community of a token was removed meanwhile')
+}
+
+export async function markTokenRevoked(sql: Queries, communityId: number, hash: string): Promise<void> {
+  await sql`
+    update tokens set revoked_at = now()
+    where community_id = ${communityId} and hash = decode(${hash}, 'hex') and revoked_at is null`
+}

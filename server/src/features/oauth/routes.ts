@@ -1,0 +1,143 @@
+import type { FastifyReply } from 'fastify'
+import type { Deps } from '../../http/deps.ts'
+import { ApiError } from '../../http/shared/errors.ts'
+import { API_PREFIX, admit, requireAddress } from '../../http/partner/frame.ts'
+import type { PartnerApi } from '../../http/partner/partner-api.ts'
+import { acceptForms } from '../../http/shared/read-body.ts'
+import { SCOPE_NAMES } from '../../core/scopes.ts'
+import { sendError, toApiError } from '../../http/shared/send-error.ts'
+import { authenticateClient } from './authenticate-client.ts'
+import { TOKEN_LIFETIME_SECONDS, tokenIssuer } from './issue-token.ts'
+import { revokeToken } from './revoke-token.ts'
+import { Metadata, RevokeRequest, TokenRequest, TokenResponse } from './schema.ts'
+import { Type } from 'typebox'
+
+const FORM = 'application/x-www-form-urlencoded'
+const CONSUMES = ['application/json', FORM]
+
+export function oauthRoutes(api: PartnerApi, deps: Deps): void {
+  const issueToken = tokenIssuer(deps.sql)
+
+  acceptForms(api, FORM)
+
+  api.addHook('onRequest', async (_request, reply) => forbidStoring(reply))
+  api.setErrorHandler((error, request, reply) => sendError(inAscii(toApiError(error)), request, reply))
+
+  api.post('/oauth/token', {
+    config: {
+      public: true,
+      errors: [
+        'unsupported_grant_type',
+        'invalid_scope',
+        'invalid_client',
+        'ip_not_allowed',
+        'rate_limited',
+        'partner_api_disabled',
+      ],
+    },
+    attachValidation: true,
+    schema: {
+      operationId: 'issueToken',
+      summary: 'Exchange client credentials for an access token',
+      description:
+        'The grant client_credentials of RFC 6749. Client id and secret go into the body, as JSON or as a form, or into HTTP Basic. Scopes that exist but that the client may not have are left out of the grant.',
+      tags: ['OAuth'],
+      consumes: CONSUMES,
+      body: TokenRequest,
+      response: { 200: TokenResponse },
+    },
+    handler: async (request, reply) => {
+      const { grant_type, scope, ...credentials } = readParameters(request.body, request.validationError)
+      if (grant_type === undefined) throw new ApiError('invalid_request', { description: 'grant_type is missing.' })
+      const client = await authenticateClient(deps, request, credentials)
+      await admit(deps, request, reply, client)
+      if (grant_type !== 'client_credentials') throw new ApiError('unsupported_grant_type')
+      const { token, scopes } = await issueToken(client, scope)
+      return {
+        access_token: token,
+        token_type: 'Bearer' as const,
+        expires_in: TOKEN_LIFETIME_SECONDS,
+        scope: scopes.join(' '),
+      }
+    },
+  })
+
+  api.post('/oauth/revoke', {
+    config: { public: true, errors: ['invalid_client', 'ip_not_allowed', 'rate_limited'] },
+    attachValidation: true,
+    schema: {
+      operationId: 'revokeToken',
+      summary: 'Revoke an access token (RFC 7009)',
+      description:
+        'With the client authentication of the token endpoint. A token that is unknown, expired or revoked already is no error.',
+      tags: ['OAuth'],
+      consumes: CONSUMES,
+      body: RevokeRequest,
+      response: { 200: Type.Object({}) },
+    },
+    handler: async (request, reply) => {
+      const { token, ...credentials } = readParameters(request.body, request.validationError)
+      const client = await authenticateClient(deps, request, credentials)
+      await deps.rateLimits.spend(client, reply)
+      // Not held up by the partner API switch: giving access back must always work.
+      requireAddress(client, request.ip)
+      if (token === undefined) throw new ApiError('invalid_request', { description: 'token is missing.' })
+      await revokeToken(deps.sql, deps.access, client, token)
+      return {}
+    },
+  })
+}
+
+export function oauthMetadataRoute(app: PartnerApi, deps: Deps): void {
+  const base = `${deps.config.publicUrl}${API_PREFIX}`
+  const methods = ['client_secret_basic', 'client_secret_post']
+  app.get('/.well-known/oauth-authorization-server', {
+    config: { public: true },
+    schema: {
+      operationId: 'getAuthorizationServerMetadata',
+      summary: 'Authorization server metadata (RFC 8414)',
+      description: 'For OAuth libraries that find the endpoints by themselves.',
+      tags: ['OAuth'],
+      response: { 200: Metadata },
+    },
+    handler: async () => ({
+      issuer: deps.config.publicUrl,
+      token_endpoint: `${base}/oauth/token`,
+      token_endpoint_auth_methods_supported: methods,
+      revocation_endpoint: `${base}/oauth/revoke`,
+      revocation_endpoint_auth_methods_supported: methods,
+      response_types_supported: [],
+      grant_types_supported: ['client_credentials'],
+      scopes_supported: SCOPE_NAMES,
+      service_documentation: `${deps.config.publicUrl}/docs/`,
+    }),
+  })
+}
+
+/** RFC 6749 5.1 */
+function forbidStoring(reply: FastifyReply): void {
+  reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+}
+
+/** RFC 6749 5.2: no quotes, no backslashes. The reason an administrator gives for switching the API off may hold any. */
+function inAscii(error: ApiError): ApiError {
+  const description = error.description
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/["\p{Pi}\p{Pf}\u201a\u201e]/gu, "'")
+    .replaceAll(/\p{Pd}/gu, '-')
+    .replaceAll('\\', '/')
+    .replaceAll(/[^\x20-\x7e]/gu, '?')
+  const { code, errors, headers, cause } = error
+  return new ApiError(code, { description, headers, cause, ...(errors && { errors }) })
+}
+
+/** A parameter without a value counts as omitted (RFC 6749 3.2). What the schema refuses is 400 here, never 422. */
+function readParameters<T extends object>(body: T | null, problem: Error | undefined): T {
+  if (problem || body === null) {
+    throw new ApiError('invalid_request', { description: 'Send an object of text parameters.', cause: problem })
+  }
+  const parameters = Object.entries(body)
+  const given = parameters.filter(([, value]) => value !== '')
+  return given.length === parameters.length ? body : (Object.fromEntries(given) as T)
+}

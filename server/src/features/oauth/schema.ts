@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import { SCOPE_NAMES } from '../../core/scopes.ts'
+import { TOKEN_LIFETIME_SECONDS } from './issue-token.ts'
+
+const ClientAuthentication = {
+  client_id: Type.Optional(Type.String({ description: 'Unless HTTP Basic is used' })),
+  client_secret: Type.Optional(Type.String({ description: 'Unless HTTP Basic is used' })),
+}
+
+const CREDENTIALS = { client_id: 'hbc_1_0123456789abcdef', client_secret: 'hbs_…' }
+const TOKEN = 'hbt_1_…'
+
+export const TokenRequest = Type.Object(
+  {
+    grant_type: Type.Optional(Type.String({ description: 'client_credentials' })),
+    ...ClientAuthentication,
+    scope: Type.Optional(
+      Type.String({
+        description: `Separated by spaces; all that the client may have when omitted: ${SCOPE_NAMES.join(' ')}`,
+      }),
+    ),
+  },
+  {
+    examples: [{ grant_type: 'client_credentials', ...CREDENTIALS, scope: 'users.read wallet.write' }],
+  },
+)
+
+export const TokenResponse = Type.Object(
+  {
+    access_token: Type.String(),
+    token_type: Type.Literal('Bearer'),
+    expires_in: Type.Integer({ description: `Seconds: ${TOKEN_LIFETIME_SECONDS}` }),
+    scope: Type.String({ description: 'What was granted' }),
+  },
+  {
+    title: 'Token',
+    examples: [
+      {
+        access_token: TOKEN,
+        token_type: 'Bearer',
+        expires_in: TOKEN_LIFETIME_SECONDS,
+        scope: 'users.read wallet.write',
+      },
+    ],
+  },
+)
+
+export const RevokeRequest = Type.Object(
+  {
+    token: Type.Optional(Type.String()),
+    token_type_hint: Type.Optional(Type.String({ description: 'Ignored: there is only one kind of token' })),
+    ...ClientAuthentication,
+  },
+  { examples: [{ token: TOKEN, ...CREDENTIALS }] },
+)
+
+export const Metadata = Type.Object(
+  {
+    issuer: Type.String(),
+    token_endpoint: Type.String(),
+    token_endpoint_auth_methods_supported: Type.Array(Type.String()),
+    revocation_endpoint: Type.String(),
+    revocation_endpoint_auth_methods_supported: Type.Array(Type.String()),
+    response_types_supported: Type.Array(Type.String()),
+    grant_types_supported: Type.Array(Type.String()),
+    scopes_supported: Type.Array(Type.String()),
+    service_documentation: Type.String(),
+  },
+  {
+    examples: [
+      {
+        issuer: 'https://hours.example.org',
+        token_endpoint: 'https://hours.example.org/api/partner/v1/oauth/token',
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        revocation_endpoint: 'https://hours.example.org/api/partner/v1/oauth/revoke',
+        revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        response_types_supported: [],
+        grant_types_supported: ['client_credentials'],
+        scopes_supported: SCOPE_NAMES,
+        service_documentation: 'https://hours.example.org/openapi.json',
+      },
+    ],
+  },
+)

@@ -1,0 +1,80 @@
+import { Type } from 'typebox'
+import { Nullable, Time } from '../../http/console/admin-shapes.ts'
+import type { AdminApi } from '../../http/console/admin-api.ts'
+import type { Deps } from '../../http/deps.ts'
+import { toHours } from '../../core/hours.ts'
+import { countActiveMembers, countCalls, readFirstSteps, readWebhookHealth } from './queries.ts'
+import { readMonths } from './read-months.ts'
+
+const CALL_DAYS = 7
+
+const Overview = Type.Object({
+  months: Type.Array(
+    Type.Object({
+      month: Type.String({ description: 'Like 2026-01, in the time zone of the community' }),
+      exchanges: Type.Integer(),
+      hours_exchanged: Type.Number(),
+      hours_credited: Type.Number(),
+    }),
+  ),
+  active_members: Type.Integer(),
+  call_days: Type.Integer(),
+  partners: Type.Array(
+    Type.Object({
+      partner_id: Type.Integer(),
+      name: Type.String(),
+      status: Type.Union([Type.Literal('active'), Type.Literal('suspended')]),
+      calls: Type.Integer(),
+      errors: Type.Integer(),
+      last_call_at: Nullable(Time),
+    }),
+  ),
+  webhooks: Type.Object({
+    active: Type.Integer(),
+    paused: Type.Integer(),
+    disabled: Type.Integer(),
+    failing: Type.Integer(),
+    waiting: Type.Integer({ description: 'Deliveries that wait to be sent' }),
+  }),
+  first_steps: Type.Object({
+    has_members: Type.Boolean(),
+    has_partner: Type.Boolean(),
+    has_call: Type.Boolean(),
+    has_credit: Type.Boolean(),
+  }),
+})
+
+export function overviewRoutes(api: AdminApi, { longSql }: Deps): void {
+  api.get('/communities/:slug/overview', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'The community at a glance',
+      tags: ['Overview'],
+      response: { 200: Type.Object({ data: Overview }) },
+    },
+    handler: async ({ community: { id, time_zone } }) => {
+      const [months, active_members, partners, webhooks, first_steps] = await Promise.all([
+        readMonths(longSql, id, time_zone),
+        countActiveMembers(longSql, id),
+        countCalls(longSql, id, CALL_DAYS),
+        readWebhookHealth(longSql, id),
+        readFirstSteps(longSql, id),
+      ])
+      return {
+        data: {
+          months: months.map(({ month, exchanges, centihours_exchanged, centihours_credited }) => ({
+            month,
+            exchanges,
+            hours_exchanged: toHours(centihours_exchanged),
+            hours_credited: toHours(centihours_credited),
+          })),
+          active_members,
+          call_days: CALL_DAYS,
+          partners,
+          webhooks,
+          first_steps,
+        },
+      }
+    },
+  })
+}

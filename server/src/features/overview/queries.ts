@@ -1,0 +1,134 @@
+import type { Queries } from '../../postgres/connect.ts'
+import { untriedEvents } from '../subscriptions/untried.ts'
+
+export interface MonthTotal {
+  month: string
+  exchanges: number
+  centihours_exchanged: number
+  centihours_credited: number
+}
+
+export interface PartnerCalls {
+  partner_id: number
+  name: string
+  status: 'active' | 'suspended'
+  calls: number
+  errors: number
+  last_call_at: string | null
+}
+
+export interface WebhookHealth {
+  active: number
+  paused: number
+  disabled: number
+  failing: number
+  waiting: number
+}
+
+export interface FirstSteps {
+  has_members: boolean
+  has_partner: boolean
+  has_call: boolean
+  has_credit: boolean
+}
+
+/** Of the past so many months with the present one: those that are summed up already. In the time zone of now. */
+export async function findMonthTotals(
+  sql: Queries,
+  communityId: number,
+  { timeZone, months }: { timeZone: string; months: number },
+): Promise<(MonthTotal & { is_known: boolean; is_over: boolean })[]> {
+  return sql<(MonthTotal & { is_known: boolean; is_over: boolean })[]>`
+    with present as (select date_trunc('month', now() at time zone ${timeZone}) as month)
+    select to_char(m.month, 'YYYY-MM') as month, t.month is not null as is_known,
+      -- What was begun before the end of a month may be committed after it, but not this much later.
+      (m.month + interval '1 month') at time zone ${timeZone} < now() - interval '1 hour' as is_over,
+      coalesce(t.exchanges, 0) as exchanges, coalesce(t.centihours_exchanged, 0) as centihours_exchanged,
+      coalesce(t.centihours_credited, 0) as centihours_credited
+    from present p,
+      generate_series(p.month - make_interval(months => ${months - 1}), p.month, interval '1 month') as m(month)
+    left join month_totals t on t.community_id = ${communityId} and t.month = m.month and t.time_zone = ${timeZone}
+    order by m.month`
+}
+
+/** What was reversed is taken off in the month of its reversal: the figure of a past month never changes. */
+export async function sumMonth(
+  sql: Queries,
+  communityId: number,
+  { timeZone, month }: { timeZone: string; month: string },
+): Promise<MonthTotal> {
+  const [row] = await sql<[Omit<MonthTotal, 'month'>]>`
+    with span as (
+      select to_date(${month}, 'YYYY-MM')::timestamp at time zone ${timeZone} as since,
+        (to_date(${month}, 'YYYY-MM') + interval '1 month') at time zone ${timeZone} as until
+    ), moved as (
+      select t.kind = 'reversal' as is_reversal, coalesce(o.kind, t.kind) as kind, t.amount
+      from span s
+      join transfers t on t.community_id = ${communityId} and t.created_at >= s.since and t.created_at < s.until
+      left join transfers o on o.community_id = ${communityId} and o.id = t.reverses_id
+    )
+    select
+      coalesce(sum(case when is_reversal then -1 else 1 end) filter (where kind = 'exchange'), 0)::int8 as exchanges,
+      coalesce(sum(case when is_reversal then -amount else amount end) filter (where kind = 'exchange'), 0)::int8
+        as centihours_exchanged,
+      coalesce(sum(case when is_reversal then -amount else amount end) filter (where kind = 'credit'), 0)::int8
+        as centihours_credited
+    from moved`
+  return { month, ...row }
+}
+
+export async function keepMonthTotal(
+  sql: Queries,
+  communityId: number,
+  timeZone: string,
+  total: MonthTotal,
+): Promise<void> {
+  await sql`
+    insert into month_totals (community_id, month, time_zone, exchanges, centihours_exchanged, centihours_credited)
+    values (${communityId}, to_date(${total.month}, 'YYYY-MM'), ${timeZone}, ${total.exchanges},
+      ${total.centihours_exchanged}, ${total.centihours_credited})
+    on conflict (community_id, month) do update set time_zone = excluded.time_zone, exchanges = excluded.exchanges,
+      centihours_exchanged = excluded.centihours_exchanged, centihours_credited = excluded.centihours_credited`
+}
+
+export async function countActiveMembers(sql: Queries, communityId: number): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from members where community_id = ${communityId} and status = 'active'`
+  return row.count
+}
+
+export async function countCalls(sql: Queries, communityId: number, days: number): Promise<PartnerCalls[]> {
+  return sql<PartnerCalls[]>`
+    select p.id as partner_id, p.name, p.status, c.calls, c.errors, c.last_call_at
+    from partners p cross join lateral (
+      select coalesce(sum(g.calls), 0)::int8 as calls,
+        coalesce(sum(g.calls) filter (where g.status >= 400), 0)::int8 as errors, max(g.second_at) as last_call_at
+      from call_groups g
+      where g.community_id = ${communityId} and g.partner_id = p.id
+        and g.second_at > now() - make_interval(days => ${days})
+    ) c
+    where p.community_id = ${communityId} order by c.calls desc, p.id`
+}
+
+export async function readWebhookHealth(sql: Queries, communityId: number): Promise<WebhookHealth> {
+  const [row] = await sql<[WebhookHealth]>`
+    select count(*) filter (where status = 'active') as active, count(*) filter (where status = 'paused') as paused,
+      count(*) filter (where status = 'disabled') as disabled,
+      count(*) filter (where status = 'active' and failing_since is not null) as failing,
+      (select count(*) from deliveries where community_id = ${communityId} and status = 'pending') + (
+        select count(*) from delivery_cursors k
+        join subscriptions s on s.community_id = ${communityId} and s.id = k.subscription_id, lateral (
+          select from ${untriedEvents(sql, communityId, 'k')} order by e.position offset 0) u
+        where k.community_id = ${communityId} and k.done_position < k.wanted_position) as waiting
+    from subscriptions where community_id = ${communityId}`
+  return row
+}
+
+export async function readFirstSteps(sql: Queries, communityId: number): Promise<FirstSteps> {
+  const [row] = await sql<[FirstSteps]>`
+    select exists (select from members where community_id = ${communityId}) as has_members,
+      exists (select from partners where community_id = ${communityId}) as has_partner,
+      exists (select from clients where community_id = ${communityId} and last_used_at is not null) as has_call,
+      exists (select from credits where community_id = ${communityId}) as has_credit`
+  return row
+}

@@ -1,0 +1,207 @@
+import { Type } from 'typebox'
+import { Done } from '../../http/console/admin-shapes.ts'
+import { adminActor } from '../audit/admin-actor.ts'
+import type { AdminApi } from '../../http/console/admin-api.ts'
+import type { Deps } from '../../http/deps.ts'
+import { API_PREFIX } from '../../http/partner/frame.ts'
+import { requireCentihours } from '../../core/hours.ts'
+import { requireId } from '../../http/shared/ids.ts'
+import { finishList, PageMeta, PageQuery, readListRequest } from '../../http/shared/paging.ts'
+import { NotFound, Refusal } from '../../core/refusal.ts'
+import { findPartnerOverview, listPartnerOverviews } from './admin-queries.ts'
+import {
+  CreatedPartner,
+  Credentials,
+  NewClientBody,
+  NewPartnerBody,
+  Partner,
+  PartnerChange,
+  PartnerFilters,
+  PartnerOverview,
+  RotateBody,
+} from './admin-schema.ts'
+import { endGrace, revokeClient, rotateSecret } from './change-client.ts'
+import { changePartner } from './change-partner.ts'
+import { createClient } from './create-client.ts'
+import { createPartner } from './create-partner.ts'
+import { presentClient, presentCredentials, presentPartner } from './present-partner.ts'
+import { listClients } from './queries.ts'
+
+const CLIENTS_SHOWN_MAX = 100
+const PARTNERS = ['Partners']
+const CREDENTIALS = ['Credentials']
+const OnePartner = Type.Object({ slug: Type.String(), id: Type.String() })
+const OneClient = Type.Object({ slug: Type.String(), client_id: Type.String() })
+
+export function partnerAdminRoutes(api: AdminApi, deps: Deps): void {
+  partnerRoutes(api, deps)
+  clientRoutes(api, deps)
+}
+
+function partnerRoutes(api: AdminApi, { sql, config, epoch, access }: Deps): void {
+  api.get('/communities/:slug/partners', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'The partners of the community, the newest first',
+      tags: PARTNERS,
+      querystring: Type.Object({ ...PageQuery, ...PartnerFilters }),
+      response: { 200: Type.Object({ data: Type.Array(PartnerOverview), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { query, community } = request
+      const list = await readListRequest(sql, await epoch(), 'admin partners', query)
+      const page = { before: list.after?.id, limit: list.limit + 1 }
+      const found = await listPartnerOverviews(sql, community.id, query, page)
+      const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
+      return { data: rows.map(presentPartner), meta }
+    },
+  })
+
+  api.post('/communities/:slug/partners', {
+    config: { role: 'owner' },
+    schema: {
+      summary: 'Make a partner and its first credentials',
+      description: 'The secret is in this answer, and never in another.',
+      tags: PARTNERS,
+      body: NewPartnerBody,
+      response: { 201: Type.Object({ data: CreatedPartner }) },
+    },
+    handler: async (request, reply) => {
+      const { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses } = request.body
+      const made = await createPartner(sql, adminActor(request), request.community.id, {
+        name,
+        scopes,
+        ...(contact !== undefined && { contact }),
+        ...(rate_limit_per_minute !== undefined && { rateLimitPerMinute: rate_limit_per_minute }),
+        ...(hours_per_day !== undefined && { dailyLimitCentihours: requireCentihours(hours_per_day, 'hours_per_day') }),
+        ...(allowed_addresses && { allowedNetworks: allowed_addresses }),
+      })
+      const credentials = presentCredentials(made, `${config.publicUrl}${API_PREFIX}`)
+      return reply.code(201).send({ data: { partner_id: made.partnerId, scopes: made.scopes, ...credentials } })
+    },
+  })
+
+  api.get('/communities/:slug/partners/:id', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'A partner with its credentials, without their secrets',
+      tags: PARTNERS,
+      params: OnePartner,
+      response: { 200: Type.Object({ data: Partner }) },
+    },
+    handler: async ({ community, params }) => {
+      const partnerId = requireId(params.id, 'partner')
+      const partner = await findPartnerOverview(sql, community.id, partnerId)
+      if (!partner) throw new NotFound('There is no such partner.')
+      const clients = await listClients(sql, community.id, partnerId, CLIENTS_SHOWN_MAX)
+      return { data: { ...presentPartner(partner), clients: clients.map(presentClient) } }
+    },
+  })
+
+  api.patch('/communities/:slug/partners/:id', {
+    config: { role: 'owner' },
+    schema: {
+      summary: 'Change, suspend or resume a partner',
+      description: 'Live tokens follow at once.',
+      tags: PARTNERS,
+      params: OnePartner,
+      body: PartnerChange,
+      response: { 200: Done },
+    },
+    handler: async (request) => {
+      const { name, contact, scopes, status, rate_limit_per_minute, hours_per_day, allowed_addresses } = request.body
+      const change = {
+        ...(name !== undefined && { name }),
+        ...(contact !== undefined && { contact }),
+        ...(scopes && { scopes }),
+        ...(status && { status }),
+        ...(rate_limit_per_minute !== undefined && { rate_limit_per_minute }),
+        ...(hours_per_day !== undefined && {
+          daily_limit_centihours: requireCentihours(hours_per_day, 'hours_per_day'),
+        }),
+        ...(allowed_addresses && { allowed_networks: allowed_addresses }),
+      }
+      if (Object.keys(change).length === 0) throw new Refusal('There is nothing to change.')
+      await changePartner(
+        sql,
+        adminActor(request),
+        request.community.id,
+        requireId(request.params.id, 'partner'),
+        change,
+      )
+      access.forget({ communityId: request.community.id })
+      return { data: {} }
+    },
+  })
+}
+
+function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
+  const apiUrl = `${config.publicUrl}${API_PREFIX}`
+
+  api.post('/communities/:slug/partners/:id/clients', {
+    config: { role: 'owner' },
+    schema: {
+      summary: 'Give a partner one more pair of credentials',
+      description: 'The secret is in this answer, and never in another.',
+      tags: CREDENTIALS,
+      params: OnePartner,
+      body: NewClientBody,
+      response: { 201: Type.Object({ data: Credentials }) },
+    },
+    handler: async (request, reply) => {
+      const { name = '', scopes } = request.body
+      const wish = { name, ...(scopes && { scopes }) }
+      const partnerId = requireId(request.params.id, 'partner')
+      const made = await createClient(sql, adminActor(request), request.community.id, partnerId, wish)
+      return reply.code(201).send({ data: presentCredentials(made, apiUrl) })
+    },
+  })
+
+  api.post('/communities/:slug/clients/:client_id/rotate', {
+    config: { role: 'owner' },
+    schema: {
+      summary: 'Give a client a new secret',
+      description: 'The secret is in this answer, and never in another. The old one stays valid for the grace period.',
+      tags: CREDENTIALS,
+      params: OneClient,
+      body: RotateBody,
+      response: { 200: Type.Object({ data: Credentials }) },
+    },
+    handler: async (request) => {
+      const { params, body, community } = request
+      const rotated = await rotateSecret(sql, adminActor(request), params.client_id, body.grace, community.id)
+      access.forget({ communityId: community.id })
+      return { data: presentCredentials(rotated, apiUrl) }
+    },
+  })
+
+  api.post('/communities/:slug/clients/:client_id/end-grace', {
+    config: { role: 'owner' },
+    schema: {
+      summary: 'End the old secret of a client now',
+      tags: CREDENTIALS,
+      params: OneClient,
+      response: { 200: Done },
+    },
+    handler: async (request) => {
+      await endGrace(sql, adminActor(request), request.params.client_id, request.community.id)
+      access.forget({ communityId: request.community.id })
+      return { data: {} }
+    },
+  })
+
+  api.post('/communities/:slug/clients/:client_id/revoke', {
+    config: { role: 'owner' },
+    schema: {
+      summary: 'Withdraw a client for good; its tokens end at once',
+      tags: CREDENTIALS,
+      params: OneClient,
+      response: { 200: Done },
+    },
+    handler: async (request) => {
+      await revokeClient(sql, adminActor(request), request.params.client_id, request.community.id)
+      access.forget({ communityId: request.community.id })
+      return { data: {} }
+    },
+  })
+}

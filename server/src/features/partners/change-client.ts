@@ -1,0 +1,85 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { announceAccessChange } from '../../postgres/channel.ts'
+import { transaction, type Queries } from '../../postgres/connect.ts'
+import { communityOfClientId, hashSecret, newClientSecret } from '../../crypto/secrets.ts'
+import { NotFound, Refusal } from '../../core/refusal.ts'
+import { LAST_SHOWN, type NewCredentials } from './create-client.ts'
+import { dropPreviousSecret, findClientForChange, markClientRevoked, replaceSecret, type ClientRow } from './queries.ts'
+
+const HOUR_SECONDS = 60 * 60
+
+/** How long the old secret stays valid after a rotation. */
+export const GRACE_SECONDS = {
+  none: 0,
+  '1h': HOUR_SECONDS,
+  '24h': 24 * HOUR_SECONDS,
+  '7d': 7 * 24 * HOUR_SECONDS,
+} as const
+export type Grace = keyof typeof GRACE_SECONDS
+
+export async function rotateSecret(
+  sql: Queries,
+  actor: Actor,
+  publicId: string,
+  grace: Grace,
+  communityId = communityOfClientId(publicId),
+): Promise<NewCredentials> {
+  const clientSecret = newClientSecret()
+  const subject = { publicId, communityId }
+  await changeClient(sql, actor, subject, 'client.rotated', { grace }, async (tx, client) => {
+    if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked; create a new one.`)
+    await replaceSecret(tx, client, {
+      hash: hashSecret(clientSecret),
+      lastFour: clientSecret.slice(-LAST_SHOWN),
+      graceSeconds: GRACE_SECONDS[grace],
+    })
+  })
+  return { clientId: publicId, clientSecret }
+}
+
+/** The old secret, still valid after a rotation, ends now. */
+export async function endGrace(
+  sql: Queries,
+  actor: Actor,
+  publicId: string,
+  communityId = communityOfClientId(publicId),
+): Promise<void> {
+  await changeClient(sql, actor, { publicId, communityId }, 'client.grace_ended', {}, async (tx, client) => {
+    if (client.grace_until === null) throw new Refusal('The old secret has ended already.')
+    await dropPreviousSecret(tx, client)
+  })
+}
+
+/** For good: its tokens end with it, at once. */
+export async function revokeClient(
+  sql: Queries,
+  actor: Actor,
+  publicId: string,
+  communityId = communityOfClientId(publicId),
+): Promise<void> {
+  await changeClient(sql, actor, { publicId, communityId }, 'client.revoked', {}, async (tx, client) => {
+    if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked already.`)
+    await markClientRevoked(tx, client)
+  })
+}
+
+async function changeClient(
+  sql: Queries,
+  actor: Actor,
+  { publicId, communityId }: { publicId: string; communityId: number | undefined },
+  action: string,
+  detail: Record<string, string>,
+  change: (tx: Queries, client: ClientRow) => Promise<void>,
+): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const client = communityId && (await findClientForChange(tx, communityId, publicId))
+    if (!communityId || !client) throw new NotFound(`There is no client ${publicId}.`)
+    await change(tx, client)
+    await recordAudit(tx, communityId, actor, {
+      action,
+      subject: { kind: 'client', id: client.id },
+      detail: { partner_id: client.partner_id, client_id: publicId, ...detail },
+    })
+    await announceAccessChange(tx, { communityId })
+  })
+}

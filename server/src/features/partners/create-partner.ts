@@ -1,0 +1,45 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { transaction, type Queries } from '../../postgres/connect.ts'
+import type { Scope } from '../../core/scopes.ts'
+import { addClient, type NewCredentials } from './create-client.ts'
+import { checkPartner } from './check-partner.ts'
+import { insertPartner } from './queries.ts'
+
+export interface NewPartner {
+  name: string
+  contact?: string
+  scopes: string[]
+  rateLimitPerMinute?: number
+  dailyLimitCentihours?: number
+  allowedNetworks?: string[]
+}
+
+const RATE_LIMIT_PER_MINUTE = 600
+const DAILY_LIMIT_CENTIHOURS = 200_000
+
+/** A partner and its first client: what an administrator hands over. */
+export async function createPartner(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  wish: NewPartner,
+): Promise<NewCredentials & { partnerId: number; scopes: Scope[] }> {
+  const properties = checkPartner({
+    name: wish.name,
+    contact: wish.contact ?? '',
+    scopes: wish.scopes,
+    rate_limit_per_minute: wish.rateLimitPerMinute ?? RATE_LIMIT_PER_MINUTE,
+    daily_limit_centihours: wish.dailyLimitCentihours ?? DAILY_LIMIT_CENTIHOURS,
+    allowed_networks: wish.allowedNetworks ?? [],
+  })
+  return transaction(sql, async (tx) => {
+    const partner = await insertPartner(tx, communityId, properties)
+    await recordAudit(tx, communityId, actor, {
+      action: 'partner.created',
+      subject: { kind: 'partner', id: partner.id },
+      detail: properties,
+    })
+    const credentials = await addClient(tx, actor, communityId, partner, { name: '', scopes: partner.scopes })
+    return { ...credentials, partnerId: partner.id, scopes: partner.scopes }
+  })
+}

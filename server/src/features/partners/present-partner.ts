@@ -1,0 +1,37 @@
+import { toHours } from '../../core/hours.ts'
+import type { PartnerOverviewRow } from './admin-queries.ts'
+import type { NewCredentials } from './create-client.ts'
+import type { ClientRow } from './queries.ts'
+
+/** From here on an administrator is warned: there is still time to raise the limit. */
+const WARNING_SHARE = 0.8
+
+export function presentPartner({
+  daily_limit_centihours: limit,
+  used_centihours: used,
+  allowed_networks,
+  ...row
+}: PartnerOverviewRow) {
+  return {
+    ...row,
+    hours_per_day: toHours(limit),
+    hours_used_today: toHours(used),
+    hours_nearly_used: used > 0 && used >= limit * WARNING_SHARE,
+    allowed_addresses: allowed_networks,
+  }
+}
+
+export function presentClient({
+  community_id: _community,
+  id: _id,
+  partner_id: _partner,
+  public_id,
+  ...client
+}: ClientRow) {
+  return { client_id: public_id, ...client }
+}
+
+/** The one answer that holds the secret. */
+export function presentCredentials({ clientId, clientSecret }: NewCredentials, apiUrl: string) {
+  return { client_id: clientId, client_secret: clientSecret, token_url: `${apiUrl}/oauth/token` }
+}

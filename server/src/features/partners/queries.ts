@@ -1,0 +1,159 @@
+import { assignments, columnsAndValues, type Queries } from '../../postgres/connect.ts'
+import type { Scope } from '../../core/scopes.ts'
+
+export interface PartnerRow {
+  id: number
+  name: string
+  contact: string
+  status: 'active' | 'suspended'
+  scopes: Scope[]
+  rate_limit_per_minute: number
+  daily_limit_centihours: number
+  allowed_networks: string[]
+  created_at: string
+}
+
+export type PartnerProperties = Omit<PartnerRow, 'id' | 'created_at'>
+
+export interface ClientRow {
+  community_id: number
+  id: number
+  partner_id: number
+  public_id: string
+  name: string
+  status: 'active' | 'revoked'
+  scopes: Scope[]
+  secret_last_four: string
+  secret_created_at: string
+  /** Until when the secret before is still valid; null when it is not. */
+  grace_until: string | null
+  created_at: string
+  revoked_at: string | null
+  last_used_at: string | null
+}
+
+const clientColumns = (sql: Queries) => sql`
+  community_id, id, partner_id, public_id, name, status, scopes, secret_last_four, secret_created_at,
+  case when previous_secret_until > now() and status = 'active' then previous_secret_until end as grace_until,
+  created_at, revoked_at, last_used_at`
+
+const partnerColumns = (sql: Queries) => sql`
+  id, name, contact, status, scopes, rate_limit_per_minute, daily_limit_centihours, allowed_networks, created_at`
+
+/** With the account that its credits are funded from. */
+export async function insertPartner(
+  sql: Queries,
+  communityId: number,
+  partner: Omit<PartnerProperties, 'status'>,
+): Promise<PartnerRow> {
+  const [row] = await sql<[PartnerRow]>`
+    with made as (
+      insert into partners ${columnsAndValues({ community_id: communityId, ...partner })} returning *
+    ), account as (
+      insert into accounts (community_id, kind, partner_id) select community_id, 'partner', id from made
+    )
+    select ${partnerColumns(sql)} from made`
+  return row
+}
+
+export async function listPartners(sql: Queries, communityId: number): Promise<PartnerRow[]> {
+  return sql<PartnerRow[]>`
+    select ${partnerColumns(sql)} from partners where community_id = ${communityId} order by id`
+}
+
+/** Locks the row, so that two changes at once do not undo each other. */
+export async function findPartnerForChange(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+): Promise<PartnerRow | undefined> {
+  const [row] = await sql<PartnerRow[]>`
+    select ${partnerColumns(sql)} from partners
+    where community_id = ${communityId} and id = ${partnerId} for no key update`
+  return row
+}
+
+export async function updatePartner(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  change: Partial<PartnerProperties>,
+): Promise<void> {
+  await sql`
+    update partners set ${assignments({ ...change, updated_at: new Date() })}
+    where community_id = ${communityId} and id = ${partnerId}`
+}
+
+export async function insertClient(
+  sql: Queries,
+  communityId: number,
+  client: {
+    partner_id: number
+    public_id: string
+    name: string
+    scopes: Scope[]
+    secret_hash: Buffer
+    secret_last_four: string
+  },
+): Promise<number> {
+  const [row] = await sql<[{ id: number }]>`
+    insert into clients ${columnsAndValues({ community_id: communityId, ...client })} returning id`
+  return row.id
+}
+
+/** Locks the row, as above. */
+export async function findClientForChange(
+  sql: Queries,
+  communityId: number,
+  publicId: string,
+): Promise<ClientRow | undefined> {
+  const [row] = await sql<ClientRow[]>`
+    select ${clientColumns(sql)}
+    from clients where community_id = ${communityId} and public_id = ${publicId} for no key update`
+  return row
+}
+
+/** Those in use first, the newest first; of a partner with a long past not the oldest. */
+export async function listClients(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  limit: number,
+): Promise<ClientRow[]> {
+  return sql<ClientRow[]>`
+    select ${clientColumns(sql)} from clients
+    where community_id = ${communityId} and partner_id = ${partnerId}
+    order by status, id desc limit ${limit}`
+}
+
+export async function countActiveClients(sql: Queries, communityId: number, partnerId: number): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from clients
+    where community_id = ${communityId} and partner_id = ${partnerId} and status = 'active'`
+  return row.count
+}
+
+/** The old secret stays valid for the grace period; none: it ends at once. */
+export async function replaceSecret(
+  sql: Queries,
+  client: ClientRow,
+  secret: { hash: Buffer; lastFour: string; graceSeconds: number },
+): Promise<void> {
+  await sql`
+    update clients set previous_secret_hash = secret_hash,
+      previous_secret_until = now() + make_interval(secs => ${secret.graceSeconds}),
+      secret_hash = ${secret.hash}, secret_last_four = ${secret.lastFour}, secret_created_at = now()
+    where community_id = ${client.community_id} and id = ${client.id}`
+}
+
+export async function dropPreviousSecret(sql: Queries, client: ClientRow): Promise<void> {
+  await sql`
+    update clients set previous_secret_hash = null, previous_secret_until = null
+    where community_id = ${client.community_id} and id = ${client.id}`
+}
+
+export async function markClientRevoked(sql: Queries, client: ClientRow): Promise<void> {
+  await sql`
+    update clients set status = 'revoked', revoked_at = now()
+    where community_id = ${client.community_id} and id = ${client.id}`
+}

@@ -1,0 +1,52 @@
+import type { Queries } from '../../postgres/connect.ts'
+import { changedSince, limitRows, type ListRequest } from '../../http/shared/paging.ts'
+
+export type RemovalType = 'user' | 'listing'
+
+export interface RemovalRow {
+  id: number
+  type: RemovalType
+  resource_id: number
+  removed_at: string
+}
+
+/** Partners could see these, and no longer can. */
+export async function recordRemoval(
+  sql: Queries,
+  communityId: number,
+  type: RemovalType,
+  ids: number[],
+): Promise<void> {
+  await sql`
+    insert into removals (community_id, type, resource_id)
+    select ${communityId}, ${type}, id from unnest(${ids}::int8[]) as i(id)
+    on conflict (community_id, type, resource_id) do update set removed_at = clock_timestamp()`
+}
+
+/** Partners can see these again. */
+export async function forgetRemoval(
+  sql: Queries,
+  communityId: number,
+  type: RemovalType,
+  ids: number[],
+): Promise<void> {
+  await sql`
+    delete from removals
+    where community_id = ${communityId} and type = ${type} and resource_id = any (${ids}::int8[])`
+}
+
+export async function listRemovals(
+  sql: Queries,
+  communityId: number,
+  list: ListRequest,
+  types: RemovalType[],
+): Promise<RemovalRow[]> {
+  // A page of each type, by the index, and then the first of them: for several types at once it has no order.
+  return sql<RemovalRow[]>`
+    select r.* from unnest(${types}::text[]) as t(wanted_type), lateral (
+      select id, type, resource_id, removed_at from removals
+      where community_id = ${communityId} and type = t.wanted_type and ${changedSince(sql, 'removed_at', list)}
+      order by removed_at, id ${limitRows(sql, list.limit)}
+    ) r
+    order by r.removed_at, r.id ${limitRows(sql, list.limit)}`
+}

@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import type { Deps } from '../../http/deps.ts'
+import { requireScope } from '../../http/partner/frame.ts'
+import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
+import type { PartnerApi } from '../../http/partner/partner-api.ts'
+import type { Scope } from '../../core/scopes.ts'
+import { listRemovals, type RemovalRow, type RemovalType } from './queries.ts'
+
+const SCOPE_OF: Record<RemovalType, Scope> = { user: 'users.read', listing: 'listings.read' }
+const EVER = '1970-01-01T00:00:00Z'
+
+const Removal = Type.Object(
+  {
+    type: Type.Enum(['user', 'listing']),
+    id: Type.Integer({ description: 'Of the member or listing' }),
+    removed_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Removal', examples: [{ type: 'user', id: 42, removed_at: '2026-02-28T17:30:00Z' }] },
+)
+
+export function removalRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+  api.get('/removals', {
+    config: { scope: Object.values(SCOPE_OF) },
+    schema: {
+      operationId: 'listRemovals',
+      summary: 'List members and listings that can no longer be seen',
+      description:
+        'For copies that have to forget who left. Needs the scope of the type asked for; without one, lists the types whose scope the token has.',
+      tags: ['Members'],
+      querystring: Type.Object({
+        ...PageQuery,
+        since: Type.Optional(Type.String({ format: 'date-time', description: 'The synced_until of your last round' })),
+        type: Type.Optional(Type.Enum(['user', 'listing'], { description: 'Only members, or only listings' })),
+      }),
+      response: { 200: Type.Object({ data: Type.Array(Removal), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { communityId, scopes } = request.caller
+      const { type, since = EVER } = request.query
+      if (type) requireScope(request.caller, SCOPE_OF[type])
+      const types = type ? [type] : (['user', 'listing'] as const).filter((one) => scopes.includes(SCOPE_OF[one]))
+      const list = await readListRequest(sql, await epoch(), 'removals', request.query, since)
+      const found = await listRemovals(sql, communityId, list, types)
+      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl)
+      return { data: rows.map(({ type: kind, resource_id: id, removed_at }) => ({ type: kind, id, removed_at })), meta }
+    },
+  })
+}
+
+function placeOf({ id, removed_at }: RemovalRow) {
+  return { id, at: removed_at }
+}

@@ -1,0 +1,48 @@
+import { Type } from 'typebox'
+import { Nullable } from '../../http/console/admin-shapes.ts'
+import type { AdminApi } from '../../http/console/admin-api.ts'
+import type { Deps } from '../../http/deps.ts'
+import { listOfficeMembers } from '../members/admin-queries.ts'
+import { searchPartners } from './queries.ts'
+
+/** Of each kind: what fits on a screen without reading. */
+const FOUND_MAX = 8
+
+const FoundMember = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  email: Nullable(Type.String()),
+  external_id: Nullable(Type.String()),
+  payment_reference: Type.String(),
+  status: Type.Enum(['active', 'inactive']),
+})
+const FoundPartner = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  status: Type.Enum(['active', 'suspended']),
+})
+
+export function searchRoutes(api: AdminApi, { sql }: Deps): void {
+  api.get('/communities/:slug/search', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'Members and partners by the beginning of any word',
+      description: 'Words of a name, an email address, the number of the office or a payment reference; all must fit.',
+      tags: ['Search'],
+      querystring: Type.Object({ q: Type.String({ format: 'text', maxLength: 200 }) }),
+      response: {
+        200: Type.Object({
+          data: Type.Object({ members: Type.Array(FoundMember), partners: Type.Array(FoundPartner) }),
+        }),
+      },
+    },
+    handler: async ({ community, query: { q } }) => {
+      if (q.trim() === '') return { data: { members: [], partners: [] } }
+      const [members, partners] = await Promise.all([
+        listOfficeMembers(sql, community.id, { limit: FOUND_MAX - 1, after: undefined }, { q }),
+        searchPartners(sql, community.id, q, FOUND_MAX),
+      ])
+      return { data: { members, partners } }
+    },
+  })
+}

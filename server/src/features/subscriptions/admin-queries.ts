@@ -1,0 +1,171 @@
+import type { Queries } from '../../postgres/connect.ts'
+import type { StoredEvent } from '../events/render.ts'
+import type { ListRequest } from '../../http/shared/paging.ts'
+import type { Attempt, Delivery, Subscription } from './schema.ts'
+import { untriedEvents } from './untried.ts'
+
+/** A backlog is told exactly up to here; beyond it only that there are more. */
+export const COUNT_MAX = 1000
+
+/** A partner's subscription as the office sees it, without its secret. */
+export interface SubscriptionRow extends Subscription {
+  partner_id: number
+  partner_name: string
+  partner_status: string
+  client_public_id: string
+  client_status: string
+  waiting: number
+  held: number
+  failures_in_a_row: number
+}
+
+export interface SubscriptionFilters {
+  partner_id?: number
+  status?: Subscription['status']
+}
+
+export async function listAllSubscriptions(
+  sql: Queries,
+  communityId: number,
+  { limit, after }: ListRequest,
+  { partner_id, status }: SubscriptionFilters,
+): Promise<SubscriptionRow[]> {
+  return sql<SubscriptionRow[]>`
+    ${selectSubscriptions(sql, communityId)} ${after ? sql`and s.id < ${after.id}` : sql``}
+      ${partner_id === undefined ? sql`` : sql`and s.partner_id = ${partner_id}`}
+      ${status === undefined ? sql`` : sql`and s.status = ${status}`}
+    order by s.id desc limit ${limit + 1}`
+}
+
+export async function findAnySubscription(
+  sql: Queries,
+  communityId: number,
+  id: number,
+): Promise<SubscriptionRow | undefined> {
+  const [row] = await sql<SubscriptionRow[]>`${selectSubscriptions(sql, communityId)} and s.id = ${id}`
+  return row
+}
+
+/**
+ * Counts stop at a limit: an endpoint that is dead for long has a hundred thousand waiting. They spell out the status,
+ * which the indexes of what is due and of what is held are for.
+ */
+function selectSubscriptions(sql: Queries, communityId: number) {
+  return sql`
+    select s.id, s.event_types, s.target_url, s.status, s.status_reason, s.status_changed_at, s.failing_since,
+      s.last_success_at, s.created_at, s.updated_at, p.id as partner_id, p.name as partner_name,
+      p.status as partner_status, c.public_id as client_public_id, c.status as client_status,
+      waiting.found as waiting, held.found as held, failures.found as failures_in_a_row
+    from subscriptions s
+    join partners p on p.community_id = ${communityId} and p.id = s.partner_id
+    join clients c on c.community_id = ${communityId} and c.id = s.client_id,
+    lateral (
+      select count(*) as found from (
+        (select from deliveries
+        where community_id = ${communityId} and subscription_id + 0 = s.id and status = 'pending'
+        limit ${COUNT_MAX + 1})
+        union all
+        (select from delivery_cursors k, lateral (
+          select from ${untriedEvents(sql, communityId, 'k')} order by e.position limit ${COUNT_MAX + 1}) u
+        where k.community_id = ${communityId} and k.subscription_id = s.id and k.done_position < k.wanted_position)
+        limit ${COUNT_MAX + 1}) few
+    ) waiting, lateral (
+      select count(*) as found from (
+        select from deliveries where community_id = ${communityId} and subscription_id = s.id and status = 'held'
+        limit ${COUNT_MAX + 1}) few
+    ) held, lateral (
+      select count(*) as found from (
+        select from attempts a
+        join deliveries d on d.community_id = ${communityId} and d.id = a.delivery_id
+        where a.community_id = ${communityId} and a.at >= s.failing_since and d.subscription_id = s.id
+        limit ${COUNT_MAX + 1}) few
+    ) failures
+    where s.community_id = ${communityId}`
+}
+
+/** A delivery in the list: the last attempt tells how it stands. */
+export interface DeliveryRow extends Omit<Delivery, 'event_id' | 'attempts'> {
+  event_uuid: string
+  place: number
+  attempts_count: number
+  last_attempt: Omit<Attempt, 'response'> | null
+}
+
+export interface DeliveryFilters {
+  status?: Delivery['status']
+  event_type?: string
+  from?: string
+  until?: string
+}
+
+/** Those of the newest events first. */
+export async function listDeliveriesOf(
+  sql: Queries,
+  communityId: number,
+  subscriptionId: number,
+  { limit, after }: ListRequest,
+  { status, event_type, from, until }: DeliveryFilters,
+): Promise<DeliveryRow[]> {
+  return sql<DeliveryRow[]>`
+    with chosen as materialized (
+      select ${deliveryColumns(sql)}, d.event_id as place
+      from deliveries d
+      join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
+      where d.community_id = ${communityId} and d.subscription_id = ${subscriptionId}
+        ${after ? sql`and d.event_id < ${after.id}` : sql``}
+        ${status === undefined ? sql`` : sql`and d.status = ${status}`}
+        ${event_type === undefined ? sql`` : sql`and e.type = ${event_type}`}
+        ${from === undefined ? sql`` : sql`and d.created_at >= ${from}::timestamptz`}
+        ${until === undefined ? sql`` : sql`and d.created_at < ${until}::timestamptz`}
+      order by d.event_id desc limit ${limit + 1}
+    )
+    select d.*, tries.found as attempts_count, tries.last as last_attempt
+    from chosen d, lateral (
+      select count(*) as found, (array_agg(json_build_object('number', a.number, 'at', a.at, 'duration_ms', a.duration_ms,
+        'status', a.status, 'error_kind', a.error_kind, 'error', a.error) order by a.at desc, a.id desc))[1] as last
+      from delivery_attempts a where a.community_id = ${communityId} and a.delivery_id = d.id
+    ) tries
+    order by d.place desc`
+}
+
+function deliveryColumns(sql: Queries) {
+  return sql`
+    d.id, d.subscription_id, e.uuid as event_uuid, e.type as event_type, d.status, d.held_reason,
+    case when d.status = 'pending' then d.next_attempt_at end as next_attempt_at, d.created_at, d.finished_at`
+}
+
+/** One delivery with its event, and what its recipient may know of it. */
+export interface DeliveryDetailRow extends Omit<Delivery, 'event_id' | 'attempts'>, StoredEvent {
+  event_uuid: string
+  event_created_at: string
+  recipient_partner_id: number
+  partner_scopes: string[]
+  client_scopes: string[]
+}
+
+export async function findDeliveryDetail(
+  sql: Queries,
+  communityId: number,
+  id: number,
+): Promise<DeliveryDetailRow | undefined> {
+  const [row] = await sql<DeliveryDetailRow[]>`
+    select ${deliveryColumns(sql)}, e.type, e.partner_id, e.data, e.created_at as event_created_at,
+      coalesce(m.visible, true) as member_visible, s.partner_id as recipient_partner_id, p.scopes as partner_scopes,
+      c.scopes as client_scopes
+    from deliveries d
+    join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
+    join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
+    join partners p on p.community_id = ${communityId} and p.id = s.partner_id
+    join clients c on c.community_id = ${communityId} and c.id = s.client_id
+    left join members m on m.community_id = ${communityId} and m.id = e.member_id
+    where d.community_id = ${communityId} and d.id = ${id}`
+  return row
+}
+
+/** In the order in which they were made; of all rounds of the schedule. */
+export async function listAttempts(sql: Queries, communityId: number, deliveryId: number, limit: number) {
+  return sql<Attempt[]>`
+    select number, at, duration_ms, status, error_kind, error, response from delivery_attempts
+    where community_id = ${communityId} and delivery_id = ${deliveryId}
+    order by at desc, id desc limit ${limit}`
+}

@@ -1,0 +1,134 @@
+import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
+import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
+import type { Caller } from '../../http/partner/access.ts'
+import { ApiError } from '../../http/shared/errors.ts'
+import type { SecretBox } from '../../crypto/secret-box.ts'
+import {
+  countSubscriptions,
+  deleteSubscription,
+  findSubscription,
+  insertSubscription,
+  rotateSubscriptionSecret,
+  updateSubscription,
+} from './queries.ts'
+import type { Subscription, SubscriptionChange, SubscriptionRequest } from './schema.ts'
+import { newWebhookSecret } from '../../crypto/sign.ts'
+import { keepUntried } from './untried.ts'
+
+const SUBSCRIPTIONS_MAX = 20
+const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
+/** Whoever missed more reads the feed, or begins later. */
+export const REPLAY_MAX = 100_000
+
+/** The secret leaves the service here and on rotation, nowhere else. */
+export async function subscribe(
+  sql: Sql,
+  box: SecretBox,
+  caller: Caller,
+  { event_types, target_url }: SubscriptionRequest,
+): Promise<Subscription & { secret: string }> {
+  const { communityId, partnerId, clientId } = caller
+  const secret = newWebhookSecret()
+  const subscription = await transaction(sql, async (tx) => {
+    if ((await countSubscriptions(tx, communityId, partnerId)) >= SUBSCRIPTIONS_MAX) {
+      throw new ApiError('subscription_limit_reached')
+    }
+    const sealed = { partner_id: partnerId, client_id: clientId, event_types, target_url, secret: box.seal(secret) }
+    const made = await insertSubscription(tx, communityId, sealed)
+    await record(tx, caller, 'subscription.created', made.id, describe({ event_types, target_url }))
+    return made
+  })
+  return { ...subscription, secret }
+}
+
+export async function changeSubscription(
+  sql: Sql,
+  caller: Caller,
+  id: number,
+  { event_types, target_url, status }: SubscriptionChange,
+): Promise<Subscription> {
+  const change = { ...(event_types && { event_types }), ...(target_url && { target_url }), ...(status && { status }) }
+  const { communityId, partnerId } = caller
+  requireFound(await findSubscription(sql, communityId, partnerId, id))
+  if (event_types || status) await keepUntried(sql, communityId, id)
+  return transaction(sql, async (tx) => {
+    if (event_types || status) await keepUntried(tx, communityId, id)
+    const changed = requireFound(await updateSubscription(tx, communityId, partnerId, id, change))
+    await record(tx, caller, 'subscription.changed', id, describe(change))
+    return changed
+  })
+}
+
+const PAUSED_BY_OFFICE = "Paused by the community's administrators"
+
+/** What the office does with a partner's subscription: hold it, or let it go on (one that was disabled, too). */
+export async function setSubscriptionStatus(
+  sql: Queries,
+  actor: Actor,
+  { communityId, partnerId }: Pick<Caller, 'communityId' | 'partnerId'>,
+  id: number,
+  status: 'active' | 'paused',
+): Promise<void> {
+  await keepUntried(sql, communityId, id)
+  await transaction(sql, async (tx) => {
+    await keepUntried(tx, communityId, id)
+    const reason = status === 'paused' ? PAUSED_BY_OFFICE : null
+    requireFound(await updateSubscription(tx, communityId, partnerId, id, { status, reason }))
+    const action = status === 'paused' ? 'subscription.paused' : 'subscription.resumed'
+    await recordAudit(tx, communityId, actor, { action, subject: { kind: 'subscription', id } })
+  })
+}
+
+export async function unsubscribe(sql: Sql, caller: Caller, id: number): Promise<Subscription> {
+  return transaction(sql, async (tx) => {
+    const deleted = requireFound(await deleteSubscription(tx, caller.communityId, caller.partnerId, id))
+    await record(tx, caller, 'subscription.deleted', id, describe(deleted))
+    return deleted
+  })
+}
+
+/** The old secret signs along for a while. */
+export async function rotateWebhookSecret(
+  sql: Sql,
+  box: SecretBox,
+  { communityId, partnerId, ...caller }: Caller,
+  id: number,
+): Promise<Subscription & { secret: string }> {
+  const secret = newWebhookSecret()
+  const subscription = await transaction(sql, async (tx) => {
+    const sealed = box.seal(secret)
+    const rotated = await rotateSubscriptionSecret(tx, communityId, partnerId, id, sealed, SECRET_OVERLAP_SECONDS)
+    await record(tx, { communityId, ...caller }, 'subscription.secret_rotated', requireFound(rotated).id, {})
+    return requireFound(rotated)
+  })
+  return { ...subscription, secret }
+}
+
+export function requireFound(subscription: Subscription | undefined): Subscription {
+  if (!subscription) throw new ApiError('subscription_not_found')
+  return subscription
+}
+
+async function record(
+  tx: Queries,
+  { communityId, clientId, clientPublicId }: Pick<Caller, 'communityId' | 'clientId' | 'clientPublicId'>,
+  action: string,
+  id: number,
+  detail: AuditEntry['detail'],
+): Promise<void> {
+  const actor: Actor = { kind: 'client', id: clientId, name: clientPublicId }
+  await recordAudit(tx, communityId, actor, {
+    action,
+    subject: { kind: 'subscription', id },
+    ...(detail && { detail }),
+  })
+}
+
+/** Of the target only the host: partners put secrets into paths and queries. */
+function describe({ event_types, target_url, status }: SubscriptionChange | Subscription): AuditEntry['detail'] {
+  return {
+    ...(event_types && { event_types }),
+    ...(target_url && { target_host: new URL(target_url).host }),
+    ...(status && { status }),
+  }
+}

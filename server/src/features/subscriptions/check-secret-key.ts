@@ -1,0 +1,58 @@
+import { sealedSubscriptions, replaceSubscriptionSecrets } from '../../postgres/across-communities.ts'
+import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
+import type { SecretBox } from '../../crypto/secret-box.ts'
+import { Refusal } from '../../core/refusal.ts'
+
+const CHECK = 'hourbank'
+const BATCH_MAX = 500
+
+/** At start: a wrong key gives a clear error, not silent garbage. What the previous key sealed is sealed anew. */
+export async function checkSecretKey(sql: Sql, box: SecretBox): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const check = await lockCheck(tx)
+    if (check === null) return storeCheck(tx, box)
+    if (!opens(box, check)) {
+      throw new Refusal(
+        'SECRET_KEY is not the one that the webhook secrets of this database were encrypted with.\n' +
+          '  Changed it? Give the old one as SECRET_KEY_PREVIOUS for one start.\n' +
+          '  Lost it? Give every subscription a new secret: npx hourbank webhooks reset-secrets',
+      )
+    }
+    // Whenever there is a previous key: a node that still had it may have sealed something since the last start.
+    if (box.hasPrevious) await sealAnew(tx, box)
+    if (box.isOutdated(check)) await storeCheck(tx, box)
+  })
+}
+
+/** One node at a time: whoever starts beside it waits for the outcome. */
+export async function lockCheck(tx: Queries): Promise<Buffer | null> {
+  const [row] = await tx<[{ secret_key_check: Buffer | null }]>`
+    select secret_key_check from installation for no key update`
+  return row.secret_key_check
+}
+
+export async function storeCheck(tx: Queries, box: SecretBox): Promise<void> {
+  await tx`update installation set secret_key_check = ${box.seal(CHECK)}`
+}
+
+async function sealAnew(tx: Queries, box: SecretBox): Promise<void> {
+  for await (const batch of sealedSubscriptions(tx, BATCH_MAX)) {
+    for (const { community_id, id, secret, previous_secret } of batch) {
+      if (!box.isOutdated(secret) && (previous_secret === null || !box.isOutdated(previous_secret))) continue
+      await replaceSubscriptionSecrets(tx, {
+        community_id,
+        id,
+        secret: box.seal(box.open(secret)),
+        previous_secret: previous_secret && box.seal(box.open(previous_secret)),
+      })
+    }
+  }
+}
+
+function opens(box: SecretBox, sealed: Buffer): boolean {
+  try {
+    return box.open(sealed) === CHECK
+  } catch {
+    return false
+  }
+}

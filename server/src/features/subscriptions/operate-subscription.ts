@@ -1,0 +1,60 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { transaction, type Queries } from '../../postgres/connect.ts'
+import { NotFound, Refusal } from '../../core/refusal.ts'
+import { findAnySubscription, type SubscriptionRow } from './admin-queries.ts'
+import { REPLAY_MAX } from './change-subscription.ts'
+import { insertTestEvent, redeliver, replaySince } from './queries.ts'
+
+/** What the office sends again or for trial, on behalf of a partner that asks for help. */
+export async function sendTestEvent(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  { id, status }: SubscriptionRow,
+): Promise<string> {
+  if (status !== 'active') throw new Refusal(`The subscription is ${status}. Resume it first.`)
+  return transaction(sql, async (tx) => {
+    const uuid = await insertTestEvent(tx, communityId, id)
+    await recordAudit(tx, communityId, actor, { action: 'subscription.tested', subject: { kind: 'subscription', id } })
+    return uuid
+  })
+}
+
+export async function resendDelivery(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  delivery: { id: number; subscription_id: number; event_type: string },
+): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const subscription = await findAnySubscription(tx, communityId, delivery.subscription_id)
+    const isAgain = subscription && (await redeliver(tx, communityId, subscription.partner_id, delivery.id))
+    if (!isAgain) throw new NotFound('There is no such delivery.')
+    await recordAudit(tx, communityId, actor, {
+      action: 'delivery.resent',
+      subject: { kind: 'subscription', id: delivery.subscription_id },
+      detail: { delivery_id: delivery.id, event_type: delivery.event_type },
+    })
+  })
+}
+
+export async function replayEvents(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  { id }: SubscriptionRow,
+  since: string,
+): Promise<number> {
+  return transaction(sql, async (tx) => {
+    const deliveries = await replaySince(tx, communityId, id, since, REPLAY_MAX)
+    if (deliveries === undefined) {
+      throw new Refusal(`There are more than ${REPLAY_MAX} events since then. Choose a later time.`, { field: 'since' })
+    }
+    await recordAudit(tx, communityId, actor, {
+      action: 'subscription.replayed',
+      subject: { kind: 'subscription', id },
+      detail: { since, deliveries },
+    })
+    return deliveries
+  })
+}

@@ -1,0 +1,254 @@
+import { assignments, columnsAndValues, Json, type Queries, transaction } from '../../postgres/connect.ts'
+import { asksFor } from '../events/asks-for.ts'
+import type { ListRequest } from '../../http/shared/paging.ts'
+import type { Delivery, Subscription } from './schema.ts'
+
+const columns = (sql: Queries) => sql`
+  id, event_types, target_url, status, status_reason, status_changed_at, failing_since, last_success_at, created_at,
+  updated_at`
+
+/** Locks the partner's row, so that two calls at once do not pass the limit together. */
+export async function countSubscriptions(sql: Queries, communityId: number, partnerId: number): Promise<number> {
+  await sql`select from partners where community_id = ${communityId} and id = ${partnerId} for no key update`
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from subscriptions where community_id = ${communityId} and partner_id = ${partnerId}`
+  return row.count
+}
+
+export async function insertSubscription(
+  sql: Queries,
+  communityId: number,
+  subscription: { partner_id: number; client_id: number; event_types: string[]; target_url: string; secret: Buffer },
+): Promise<Subscription> {
+  const [row] = await sql<[Subscription]>`
+    insert into subscriptions ${columnsAndValues({ community_id: communityId, ...subscription })} returning ${columns(sql)}`
+  return row
+}
+
+export async function listSubscriptions(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  { limit, after }: ListRequest,
+): Promise<Subscription[]> {
+  return sql<Subscription[]>`
+    select ${columns(sql)} from subscriptions
+    where community_id = ${communityId} and partner_id = ${partnerId} and id > ${after?.id ?? 0}
+    order by id limit ${limit + 1}`
+}
+
+export async function findSubscription(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  id: number,
+): Promise<Subscription | undefined> {
+  const [row] = await sql<Subscription[]>`
+    select ${columns(sql)} from subscriptions
+    where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}`
+  return row
+}
+
+/** Whoever is set active begins with a clean record. */
+export async function updateSubscription(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  id: number,
+  {
+    status,
+    reason = null,
+    ...change
+  }: { event_types?: string[]; target_url?: string; status?: 'active' | 'paused'; reason?: string | null },
+): Promise<Subscription | undefined> {
+  const [row] = await sql<Subscription[]>`
+    update subscriptions set ${assignments({ ...change, updated_at: new Date() })}, set_going_at = clock_timestamp()
+      ${
+        status === undefined
+          ? sql``
+          : sql`, status = ${status}, status_reason = ${reason}, failing_since = null,
+              status_changed_at = case when status = ${status} then status_changed_at else now() end`
+      }
+    where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
+    returning ${columns(sql)}`
+  return row
+}
+
+export async function deleteSubscription(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  id: number,
+): Promise<Subscription | undefined> {
+  const [row] = await sql<Subscription[]>`
+    delete from subscriptions where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
+    returning ${columns(sql)}`
+  if (row) {
+    // Its row is locked: whoever was making deliveries is done, and nobody makes more.
+    await sql`delete from deliveries where community_id = ${communityId} and subscription_id = ${id}`
+    await sql`delete from delivery_leases where community_id = ${communityId} and subscription_id = ${id}`
+    await sql`delete from delivery_cursors where community_id = ${communityId} and subscription_id = ${id}`
+  }
+  return row
+}
+
+/** The old secret signs along for a while. */
+export async function rotateSubscriptionSecret(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  id: number,
+  secret: Buffer,
+  overlapSeconds: number,
+): Promise<Subscription | undefined> {
+  const [row] = await sql<Subscription[]>`
+    update subscriptions set previous_secret = secret, secret = ${secret}, updated_at = now(), set_going_at = clock_timestamp(),
+      previous_secret_until = now() + make_interval(secs => ${overlapSeconds})
+    where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
+    returning ${columns(sql)}`
+  return row
+}
+
+/** Only for this subscription. */
+export async function insertTestEvent(sql: Queries, communityId: number, subscriptionId: number): Promise<string> {
+  return transaction(sql, async (tx) => {
+    await setGoing(tx, communityId, subscriptionId)
+    const [row] = await tx<[{ uuid: string }]>`
+      insert into events (community_id, type, subscription_id, data)
+      values (${communityId}, 'webhook.test', ${subscriptionId}, ${new Json({ subscription_id: subscriptionId })})
+      returning uuid`
+    return row.uuid
+  })
+}
+
+/**
+ * Somebody waits for what is sent next: a breaker that is open gives way. Before any delivery is locked, since deleting
+ * a subscription locks it before its deliveries.
+ */
+async function setGoing(tx: Queries, communityId: number, subscriptionId: number): Promise<void> {
+  await tx`
+    update subscriptions set set_going_at = clock_timestamp()
+    where community_id = ${communityId} and id = ${subscriptionId}`
+}
+
+export interface DeliveryRow extends Omit<Delivery, 'event_id'> {
+  event_uuid: string
+  /** In the list. */
+  place: number
+}
+
+/** In the order of their events. */
+export async function listDeliveries(
+  sql: Queries,
+  communityId: number,
+  subscriptionId: number,
+  { limit, after }: ListRequest,
+  status: string | undefined,
+): Promise<DeliveryRow[]> {
+  return sql<DeliveryRow[]>`
+    ${selectDeliveries(sql, communityId)} and d.subscription_id = ${subscriptionId} and d.event_id > ${after?.id ?? 0}
+      ${status === undefined ? sql`` : sql`and d.status = ${status}`}
+    order by d.event_id limit ${limit + 1}`
+}
+
+export async function findDelivery(sql: Queries, communityId: number, id: number): Promise<DeliveryRow | undefined> {
+  const [row] = await sql<DeliveryRow[]>`${selectDeliveries(sql, communityId)} and d.id = ${id}`
+  return row
+}
+
+function selectDeliveries(sql: Queries, communityId: number) {
+  // Within JSON PostgreSQL spells the zone its own way; on the wire all times end in Z.
+  const at = sql`to_char(a.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+  return sql`
+    select d.id, d.event_id as place, d.subscription_id, e.uuid as event_uuid, e.type as event_type, d.status, d.held_reason,
+      case when d.status = 'pending' then d.next_attempt_at end as next_attempt_at, d.created_at, d.finished_at,
+      coalesce((
+        select json_agg(json_build_object('number', a.number, 'at', ${at}, 'duration_ms', a.duration_ms,
+          'status', a.status, 'error_kind', a.error_kind, 'error', a.error, 'response', a.response) order by a.at, a.id)
+        from delivery_attempts a where a.community_id = ${communityId} and a.delivery_id = d.id), '[]') as attempts
+    from deliveries d
+    join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
+    where d.community_id = ${communityId}`
+}
+
+/** Sets a delivery of the partner going again, from the start of the schedule. */
+export async function redeliver(sql: Queries, communityId: number, partnerId: number, id: number): Promise<boolean> {
+  return transaction(sql, async (tx) => {
+    const [owned] = await tx<{ subscription_id: number }[]>`
+      select d.subscription_id from deliveries d
+      join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
+      where d.community_id = ${communityId} and d.id = ${id} and s.partner_id = ${partnerId}`
+    if (!owned) return false
+    await setGoing(tx, communityId, owned.subscription_id)
+    await tx`
+      update deliveries set status = 'pending', held_reason = null, attempts = 0, claims = claims + 1,
+        next_attempt_at = now(), finished_at = null
+      where community_id = ${communityId} and id = ${id}`
+    return true
+  })
+}
+
+/**
+ * All events since then that the subscription asks for, in their order; those delivered before too. Undefined: there
+ * are more than the limit, and nothing was done.
+ */
+export async function replaySince(
+  sql: Queries,
+  communityId: number,
+  subscriptionId: number,
+  since: string,
+  limit: number,
+): Promise<number | undefined> {
+  return transaction(sql, async (tx) => {
+    await setGoing(tx, communityId, subscriptionId)
+    const wanted = tx`
+      from subscriptions s join events e on e.community_id = ${communityId} and e.created_at >= ${since}::timestamptz
+        and e.position is not null and e.subscription_id is null
+        and ${asksFor(tx, 'e')}
+      where s.community_id = ${communityId} and s.id = ${subscriptionId}`
+    const [row] = await tx<[{ count: number }]>`select count(*) from (select ${wanted} limit ${limit + 1}) w`
+    if (row.count > limit) return undefined
+    const replayed = await tx`
+      insert into deliveries (community_id, subscription_id, event_id, event_created_at, claims)
+      select ${communityId}, s.id, e.id, e.created_at, 1 ${wanted}
+      order by e.id
+      on conflict (community_id, subscription_id, event_id) do update
+        set status = 'pending', held_reason = null, attempts = 0, claims = deliveries.claims + 1, next_attempt_at = now(),
+          finished_at = null`
+    return replayed.count
+  })
+}
+
+export interface ResetSubscription {
+  community: string
+  partner: string
+  subscription_id: number
+  target_url: string
+}
+
+/** One that is disabled stays so. */
+export async function pauseForNewSecret(
+  sql: Queries,
+  communityId: number,
+  id: number,
+  reason: string,
+): Promise<ResetSubscription> {
+  const [row] = await sql<[ResetSubscription]>`
+    update subscriptions s set status = case when s.status = 'disabled' then 'disabled' else 'paused' end,
+      status_reason = ${reason}, status_changed_at = now(), updated_at = now()
+    from partners p, communities c
+    where s.community_id = ${communityId} and s.id = ${id} and p.community_id = ${communityId} and p.id = s.partner_id
+      and c.id = ${communityId}
+    returning c.slug as community, p.name as partner, s.id as subscription_id, s.target_url`
+  return row
+}
+
+/** Access was given back: what was held for want of it is judged anew. Call it under the lock of the partner's row. */
+export async function releaseHeld(sql: Queries, communityId: number, partnerId: number): Promise<void> {
+  await sql`
+    update deliveries d set status = 'pending', held_reason = null, next_attempt_at = now()
+    where d.community_id = ${communityId} and d.id = any (array(
+      select h.id from deliveries h join subscriptions s on s.community_id = ${communityId} and s.id = h.subscription_id
+      where h.community_id = ${communityId} and h.status = 'held' and s.partner_id = ${partnerId}
+      order by h.subscription_id, h.event_id for no key update of h))`
+}

@@ -1,0 +1,301 @@
+import { Type } from 'typebox'
+import { EVENT_TYPES, type EventType } from '../events/event-types.ts'
+import type { Deps } from '../../http/deps.ts'
+import { ApiError } from '../../http/shared/errors.ts'
+import { API_PREFIX } from '../../http/partner/frame.ts'
+import { IdParameter, parseId } from '../../http/shared/ids.ts'
+import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
+import type { PartnerApi } from '../../http/partner/partner-api.ts'
+import { invalidField } from '../../http/shared/validation.ts'
+import {
+  changeSubscription,
+  REPLAY_MAX,
+  requireFound,
+  rotateWebhookSecret,
+  subscribe,
+  unsubscribe,
+} from './change-subscription.ts'
+import { checkTarget } from './check-target.ts'
+import { isEventPattern, unknownPatterns } from './event-types.ts'
+import {
+  findDelivery,
+  findSubscription,
+  insertTestEvent,
+  listDeliveries,
+  listSubscriptions,
+  redeliver,
+  replaySince,
+  type DeliveryRow,
+} from './queries.ts'
+import {
+  DELIVERY,
+  Delivery,
+  NewSubscription,
+  Subscription,
+  SubscriptionChange,
+  SubscriptionMeta,
+  SubscriptionRequest,
+} from './schema.ts'
+import { makeUntriedRows } from './untried.ts'
+
+const SUBSCRIPTIONS_PATH = `${API_PREFIX}/webhooks/subscriptions`
+
+const MANAGE = { scope: 'webhooks.manage' } as const
+const OWN = { ...MANAGE, errors: ['subscription_not_found'] } as const
+const TAGS = ['Webhooks']
+
+export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps): void {
+  const allowPrivate = config.webhookAllowPrivateTargets
+
+  function check({ event_types, target_url }: Partial<SubscriptionRequest>): void {
+    const malformed = event_types?.find((pattern) => !isEventPattern(pattern))
+    if (malformed !== undefined) throw invalidField('event_types', 'invalid_format', 'must be names, prefix.* or *')
+    if (target_url !== undefined) checkTarget(target_url, allowPrivate)
+  }
+
+  api.get('/webhooks/subscriptions', {
+    config: MANAGE,
+    schema: {
+      operationId: 'listSubscriptions',
+      summary: "List the caller's webhook subscriptions",
+      description: 'Those of the partner, whichever of its clients made them. Secrets are not shown again.',
+      tags: TAGS,
+      querystring: Type.Object(PageQuery),
+      response: { 200: Type.Object({ data: Type.Array(Subscription), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { communityId, partnerId } = request.caller
+      const list = await readListRequest(sql, await epoch(), 'subscriptions', request.query)
+      const found = await listSubscriptions(sql, communityId, partnerId, list)
+      const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
+      return { data: rows, meta }
+    },
+  })
+
+  api.post('/webhooks/subscriptions', {
+    config: { ...MANAGE, errors: ['subscription_limit_reached'] },
+    schema: {
+      operationId: 'createSubscription',
+      summary: 'Subscribe to events',
+      description: 'The secret is shown only in this answer. Deliveries follow the Standard Webhooks specification.',
+      tags: TAGS,
+      body: SubscriptionRequest,
+      response: { 201: Type.Object({ data: NewSubscription, meta: SubscriptionMeta }) },
+    },
+    handler: async (request, reply) => {
+      check(request.body)
+      const data = await subscribe(sql, box, request.caller, request.body)
+      reply.code(201).header('location', `${SUBSCRIPTIONS_PATH}/${data.id}`)
+      return { data, meta: { unknown_event_types: unknownPatterns(data.event_types) } }
+    },
+  })
+
+  api.get('/webhooks/subscriptions/:id', {
+    config: OWN,
+    schema: {
+      operationId: 'getSubscription',
+      summary: 'Fetch one subscription',
+      description: 'With its state: whether it is active, since when it fails, why it was disabled.',
+      tags: TAGS,
+      params: IdParameter,
+      response: { 200: Type.Object({ data: Subscription }) },
+    },
+    handler: async (request) => ({ data: await own(request.caller, request.params.id) }),
+  })
+
+  api.patch('/webhooks/subscriptions/:id', {
+    config: OWN,
+    schema: {
+      operationId: 'updateSubscription',
+      summary: 'Change, pause or resume a subscription',
+      description: 'What is omitted stays as it is. The status active also enables a subscription that was disabled.',
+      tags: TAGS,
+      params: IdParameter,
+      body: SubscriptionChange,
+      response: { 200: Type.Object({ data: Subscription, meta: SubscriptionMeta }) },
+    },
+    handler: async (request) => {
+      check(request.body)
+      const { id } = await own(request.caller, request.params.id)
+      const data = await changeSubscription(sql, request.caller, id, request.body)
+      return { data, meta: { unknown_event_types: unknownPatterns(data.event_types) } }
+    },
+  })
+
+  api.delete('/webhooks/subscriptions/:id', {
+    config: OWN,
+    schema: {
+      operationId: 'deleteSubscription',
+      summary: 'Delete a subscription and its deliveries',
+      description: 'Answers with the subscription as it was. What was not delivered yet never will be.',
+      tags: TAGS,
+      params: IdParameter,
+      response: { 200: Type.Object({ data: Subscription }) },
+    },
+    handler: async (request) => {
+      const { id } = await own(request.caller, request.params.id)
+      return { data: await unsubscribe(sql, request.caller, id) }
+    },
+  })
+
+  api.post('/webhooks/subscriptions/:id/test', {
+    config: OWN,
+    schema: {
+      operationId: 'testSubscription',
+      summary: 'Send a test event to one subscription',
+      description:
+        'The event webhook.test, sent to this subscription alone; the list of its deliveries shows what became of it.',
+      tags: TAGS,
+      params: IdParameter,
+      response: {
+        202: Type.Object({
+          data: Type.Object({ event_id: Type.String() }, { examples: [{ event_id: DELIVERY.event_id }] }),
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { id } = await own(request.caller, request.params.id)
+      const uuid = await insertTestEvent(sql, request.caller.communityId, id)
+      reply.code(202)
+      return { data: { event_id: `evt_${uuid}` } }
+    },
+  })
+
+  api.post('/webhooks/subscriptions/:id/rotate-secret', {
+    config: OWN,
+    schema: {
+      operationId: 'rotateSubscriptionSecret',
+      summary: 'Get a new secret; the old one signs along for 24 hours',
+      description:
+        'The new secret is shown only in this answer. For 24 hours every delivery carries the signatures of both.',
+      tags: TAGS,
+      params: IdParameter,
+      response: { 200: Type.Object({ data: NewSubscription }) },
+    },
+    handler: async (request) => {
+      const { id } = await own(request.caller, request.params.id)
+      return { data: await rotateWebhookSecret(sql, box, request.caller, id) }
+    },
+  })
+
+  api.post('/webhooks/subscriptions/:id/replay', {
+    config: OWN,
+    schema: {
+      operationId: 'replaySubscription',
+      summary: 'Deliver all events since a time again',
+      description:
+        'For a receiver that was away: what was delivered before is delivered again, under the same webhook-id. Events are kept for 30 days.',
+      tags: TAGS,
+      params: IdParameter,
+      body: Type.Object(
+        { since: Type.String({ format: 'date-time' }) },
+        { examples: [{ since: '2026-01-31T00:00:00Z' }] },
+      ),
+      response: {
+        202: Type.Object({
+          data: Type.Object({ deliveries: Type.Integer() }, { examples: [{ deliveries: 12 }] }),
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { id } = await own(request.caller, request.params.id)
+      const deliveries = await replaySince(sql, request.caller.communityId, id, request.body.since, REPLAY_MAX)
+      if (deliveries === undefined) {
+        throw invalidField('since', 'out_of_range', `has more than ${REPLAY_MAX} events after it; see GET /events`)
+      }
+      reply.code(202)
+      return { data: { deliveries } }
+    },
+  })
+
+  api.get('/webhooks/subscriptions/:id/deliveries', {
+    config: OWN,
+    schema: {
+      operationId: 'listDeliveries',
+      summary: 'List deliveries with every attempt',
+      description:
+        'What became of every event, in the order of the events: each attempt with its answer, its duration and its error.',
+      tags: TAGS,
+      params: IdParameter,
+      querystring: Type.Object({
+        ...PageQuery,
+        status: Type.Optional(
+          Type.Enum(['pending', 'held', 'delivered', 'failed'], { description: 'Only in this state' }),
+        ),
+      }),
+      response: { 200: Type.Object({ data: Type.Array(Delivery), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const { id } = await own(request.caller, request.params.id)
+      const list = await readListRequest(sql, await epoch(), `deliveries of ${id} by event`, request.query)
+      await makeUntriedRows(sql, request.caller.communityId, id)
+      const rows = await listDeliveries(sql, request.caller.communityId, id, list, request.query.status)
+      const page = finishList(list, rows, (row) => ({ id: row.place }), request, reply, config.publicUrl)
+      return { data: page.rows.map(presentDelivery), meta: page.meta }
+    },
+  })
+
+  api.post('/webhooks/deliveries/:id/redeliver', {
+    config: { ...MANAGE, errors: ['delivery_not_found'] },
+    schema: {
+      operationId: 'redeliver',
+      summary: 'Send one delivery again, from the start of the schedule',
+      description: 'Whatever became of it before. The webhook-id stays the same.',
+      tags: TAGS,
+      params: IdParameter,
+      response: { 202: Type.Object({ data: Delivery }) },
+    },
+    handler: async (request, reply) => {
+      const { communityId, partnerId } = request.caller
+      const id = parseId(request.params.id)
+      const isAgain = id !== undefined && (await redeliver(sql, communityId, partnerId, id))
+      const row = isAgain ? await findDelivery(sql, communityId, id) : undefined
+      if (!row) throw new ApiError('delivery_not_found')
+      reply.code(202)
+      return { data: presentDelivery(row) }
+    },
+  })
+
+  api.get('/webhooks/event-types', {
+    config: MANAGE,
+    schema: {
+      operationId: 'listEventTypes',
+      summary: 'The catalogue of events, with schemas and examples',
+      description: 'What is emitted, the scope that it takes to be told, and what it looks like.',
+      tags: TAGS,
+      response: {
+        200: Type.Object({
+          data: Type.Array(
+            Type.Object(
+              {
+                name: Type.String(),
+                description: Type.String(),
+                scope: Type.Union([Type.String(), Type.Null()], { description: 'Needed beside webhooks.manage' }),
+                schema: Type.Unknown({ description: 'JSON Schema of data' }),
+                example: Type.Unknown({ description: 'Of data' }),
+              },
+              { title: 'EventType', examples: [presentEventType('user.left')] },
+            ),
+          ),
+        }),
+      },
+    },
+    handler: async () => ({
+      data: (Object.keys(EVENT_TYPES) as EventType[]).map(presentEventType),
+    }),
+  })
+
+  async function own({ communityId, partnerId }: { communityId: number; partnerId: number }, text: string) {
+    const id = parseId(text)
+    return requireFound(id === undefined ? undefined : await findSubscription(sql, communityId, partnerId, id))
+  }
+}
+
+function presentEventType(name: EventType) {
+  const { description, scope, data, example } = EVENT_TYPES[name]
+  return { name, description, scope: scope ?? null, schema: data, example }
+}
+
+function presentDelivery({ event_uuid, place: _place, ...rest }: DeliveryRow): Delivery {
+  return { ...rest, event_id: `evt_${event_uuid}` }
+}

@@ -1,0 +1,165 @@
+import { Type } from 'typebox'
+import { adminActor } from '../audit/admin-actor.ts'
+import { findCommunity } from '../communities/queries.ts'
+import { sendCsv } from '../spreadsheets/send-csv.ts'
+import type { AdminApi } from '../../http/console/admin-api.ts'
+import type { Deps } from '../../http/deps.ts'
+import { requireCentihours, toHours } from '../../core/hours.ts'
+import { parseId } from '../../http/shared/ids.ts'
+import { finishList, PageMeta, readListRequest } from '../../http/shared/paging.ts'
+import { NotFound } from '../../core/refusal.ts'
+import { adjustBalance } from './adjust-balance.ts'
+import { findTransferRecord, listTransfers, type TransferRow } from './admin-queries.ts'
+import {
+  AdjustmentRequest,
+  ExchangesRequest,
+  OneTransfer,
+  RecordedTransfers,
+  ReversalRequest,
+  TransferQuery,
+  TransferRecord,
+} from './admin-schema.ts'
+import { transfersExport } from './export-transfers.ts'
+import { recordExchanges, type Slip } from './record-exchanges.ts'
+import { recordOnce } from './record-once.ts'
+import { reverseTransfer } from './reverse-transfer.ts'
+
+const TAGS = ['Exchanges']
+/** A thousand slips with a note each. */
+const SLIPS_BYTES_MAX = 1024 * 1024
+
+export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
+  const { sql, epoch, config } = deps
+  api.get('/communities/:slug/transfers', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'List what moved between wallets, the newest first',
+      description: 'A transfer that was taken back is one record with what took it back.',
+      tags: TAGS,
+      querystring: TransferQuery,
+      response: { 200: Type.Object({ data: Type.Array(TransferRecord), meta: PageMeta }) },
+    },
+    handler: async (request, reply) => {
+      const list = await readListRequest(sql, await epoch(), 'admin transfers', request.query)
+      const found = await listTransfers(sql, request.community.id, list, request.query)
+      const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
+      return { data: rows.map(presentTransfer), meta }
+    },
+  })
+
+  api.get('/communities/:slug/transfers/export', {
+    config: { role: 'viewer' },
+    schema: { summary: 'Download the whole ledger as CSV', tags: TAGS, produces: ['text/csv'] },
+    handler: async (request, reply) => {
+      const community = (await findCommunity(sql, request.community.slug))!
+      return sendCsv(request, reply, deps, { what: 'transfers', rows: transfersExport(community) })
+    },
+  })
+
+  api.get('/communities/:slug/transfers/:id', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'One transfer',
+      tags: TAGS,
+      params: OneTransfer,
+      response: { 200: Type.Object({ data: TransferRecord }) },
+    },
+    handler: async (request) => ({ data: await requireTransfer(request.community.id, request.params.id) }),
+  })
+
+  api.post('/communities/:slug/exchanges', {
+    config: { role: 'manager' },
+    bodyLimit: SLIPS_BYTES_MAX,
+    schema: {
+      summary: 'Record exchanges between members, as the office has them on slips',
+      description:
+        'All or none. Slips that look like one entered twice (the same members, hours and day) are refused with the ' +
+        'code duplicate, until confirm_duplicates says that somebody has looked.',
+      tags: TAGS,
+      body: ExchangesRequest,
+      response: { 200: Type.Object({ data: RecordedTransfers }), 201: Type.Object({ data: RecordedTransfers }) },
+    },
+    handler: async (request, reply) => {
+      const { key, ...wish } = request.body
+      const once = { adminId: request.session.admin.id, key, wish: { exchanges: wish } }
+      const refuseDuplicates = wish.confirm_duplicates !== true
+      const recorded = await recordOnce(sql, request.community.id, once, (tx) =>
+        recordExchanges(tx, adminActor(request), request.community.id, wish.slips.map(toSlip), { refuseDuplicates }),
+      )
+      return reply.code(recorded.replayed ? 200 : 201).send({ data: presentRecorded(recorded) })
+    },
+  })
+
+  api.post('/communities/:slug/adjustments', {
+    config: { role: 'manager' },
+    schema: {
+      summary: "Give hours to a member, or take them, against the community's account",
+      tags: TAGS,
+      body: AdjustmentRequest,
+      response: { 200: Type.Object({ data: RecordedTransfers }), 201: Type.Object({ data: RecordedTransfers }) },
+    },
+    handler: async (request, reply) => {
+      const { key, ...wish } = request.body
+      const once = { adminId: request.session.admin.id, key, wish: { adjustment: wish } }
+      const adjustment = { memberId: wish.member_id, centihours: requireCentihours(wish.hours), reason: wish.reason }
+      const recorded = await recordOnce(sql, request.community.id, once, async (tx) => [
+        await adjustBalance(tx, adminActor(request), request.community.id, adjustment),
+      ])
+      return reply.code(recorded.replayed ? 200 : 201).send({ data: presentRecorded(recorded) })
+    },
+  })
+
+  api.post('/communities/:slug/transfers/:id/reverse', {
+    config: { role: 'manager' },
+    schema: {
+      summary: 'Take a transfer back: in full, once',
+      tags: TAGS,
+      params: OneTransfer,
+      body: ReversalRequest,
+      response: { 201: Type.Object({ data: TransferRecord }) },
+    },
+    handler: async (request, reply) => {
+      const { id: communityId } = request.community
+      const { id } = await requireTransfer(communityId, request.params.id)
+      await reverseTransfer(sql, adminActor(request), communityId, { transferId: id, reason: request.body.reason })
+      return reply.code(201).send({ data: await requireTransfer(communityId, request.params.id) })
+    },
+  })
+
+  async function requireTransfer(communityId: number, text: string): Promise<TransferRecord> {
+    const id = parseId(text)
+    const row = id === undefined ? undefined : await findTransferRecord(sql, communityId, id)
+    if (!row) throw new NotFound('There is no such transfer.')
+    return presentTransfer(row)
+  }
+}
+
+function toSlip(slip: ExchangesRequest['slips'][number], n: number): Slip {
+  const { giver_id, receiver_id, hours, occurred_on, listing_id, note } = slip
+  return {
+    giverId: giver_id,
+    receiverId: receiver_id,
+    centihours: requireCentihours(hours, `slips.${n}.hours`),
+    ...(occurred_on !== undefined && { occurredOn: occurred_on }),
+    ...(listing_id && { listingId: listing_id }),
+    ...(note?.trim() && { note: note.trim() }),
+  }
+}
+
+function presentRecorded({ transferIds, replayed }: { transferIds: number[]; replayed: boolean }) {
+  return { transfer_ids: transferIds, replayed }
+}
+
+function presentTransfer({ amount, reversal, made_by, ...rest }: TransferRow): TransferRecord {
+  return {
+    ...rest,
+    hours: toHours(amount),
+    made_by: made_by as TransferRecord['made_by'],
+    // Times inside JSON come from PostgreSQL with their zone spelled out.
+    reversal: reversal && {
+      ...reversal,
+      created_at: reversal.created_at.replace('+00:00', 'Z'),
+      made_by: reversal.made_by as TransferRecord['made_by'],
+    },
+  }
+}

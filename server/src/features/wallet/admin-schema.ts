@@ -1,0 +1,95 @@
+import { Type, type Static } from 'typebox'
+import { Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { Id } from '../../http/shared/ids.ts'
+import { PageQuery } from '../../http/shared/paging.ts'
+import { SLIPS_MAX } from './record-exchanges.ts'
+
+const TEXT_LENGTH_MAX = 2000
+const HOURS_MAX = 1_000_000
+const KEY_LENGTH_MIN = 16
+const KEY_LENGTH_MAX = 64
+
+const Day = Type.String({ format: 'date' })
+/** The rules say in plain words what is wrong with it; this only keeps out what cannot be stored. */
+const FreeText = Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'storable' })
+const Hours = Type.Number({ minimum: -HOURS_MAX, maximum: HOURS_MAX })
+const Key = Type.Optional(
+  Type.String({
+    minLength: KEY_LENGTH_MIN,
+    maxLength: KEY_LENGTH_MAX,
+    pattern: '^[A-Za-z0-9_-]+$',
+    description:
+      'Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice',
+  }),
+)
+
+export const OneTransfer = Type.Object({ slug: Type.String(), id: Type.String() })
+
+export const TransferQuery = Type.Object({
+  ...PageQuery,
+  member_id: Type.Optional(Id),
+  kind: Type.Optional(Type.Enum(['credit', 'exchange', 'adjustment'])),
+  status: Type.Optional(Type.Enum(['standing', 'reversed'])),
+  from: Type.Optional(Type.String({ format: 'date', description: 'The day it happened, or later' })),
+  until: Type.Optional(Type.String({ format: 'date', description: 'The day it happened, or earlier' })),
+})
+
+const Party = Type.Object({
+  kind: Type.Enum(['member', 'partner', 'community']),
+  id: Nullable(Type.Integer()),
+  name: Type.String(),
+})
+const Maker = Type.Object({
+  kind: Type.Enum(['admin', 'client', 'command', 'system']),
+  name: Nullable(Type.String()),
+})
+
+export const TransferRecord = Type.Object({
+  id: Type.Integer(),
+  kind: Type.Enum(['credit', 'exchange', 'adjustment']),
+  occurred_on: Day,
+  created_at: Time,
+  hours: Type.Number(),
+  from: Type.Object(Party.properties, { description: 'Whose hours these were: the receiver of an exchange pays' }),
+  to: Party,
+  note: Nullable(Type.String()),
+  listing: Nullable(Type.Object({ id: Type.Integer(), title: Type.String() })),
+  reference: Nullable(Type.String()),
+  made_by: Maker,
+  reversal: Nullable(
+    Type.Object(
+      { id: Type.Integer(), created_at: Time, reason: Nullable(Type.String()), made_by: Maker },
+      { description: 'What took it back, as part of the same record' },
+    ),
+  ),
+})
+export type TransferRecord = Static<typeof TransferRecord>
+
+export const ExchangesRequest = Type.Object({
+  slips: Type.Array(
+    Type.Object({
+      giver_id: Id,
+      receiver_id: Id,
+      hours: Hours,
+      occurred_on: Type.Optional(Day),
+      listing_id: Type.Optional(Nullable(Id)),
+      note: Type.Optional(Nullable(FreeText)),
+    }),
+    { minItems: 1, maxItems: SLIPS_MAX },
+  ),
+  confirm_duplicates: Type.Optional(
+    Type.Boolean({ description: 'Record even what looks like a slip that was entered twice' }),
+  ),
+  key: Key,
+})
+export type ExchangesRequest = Static<typeof ExchangesRequest>
+
+export const AdjustmentRequest = Type.Object({ member_id: Id, hours: Hours, reason: FreeText, key: Key })
+export type AdjustmentRequest = Static<typeof AdjustmentRequest>
+
+export const ReversalRequest = Type.Object({ reason: FreeText })
+
+export const RecordedTransfers = Type.Object({
+  transfer_ids: Type.Array(Type.Integer()),
+  replayed: Type.Boolean({ description: 'It had been recorded before, under the same key' }),
+})

@@ -1,0 +1,14 @@
+import { isCleanText } from '../../http/shared/validation.ts'
+import { Refusal } from '../../core/refusal.ts'
+
+const REASON_LENGTH_MAX = 500
+
+/** Whoever reads the statement later wants to know why. */
+export function checkReason(text: string): string {
+  const reason = text.trim()
+  if (!reason) throw new Refusal('Say why.', { field: 'reason' })
+  if ([...reason].length > REASON_LENGTH_MAX || !isCleanText(reason)) {
+    throw new Refusal(`Say why in at most ${REASON_LENGTH_MAX} characters, on one line.`, { field: 'reason' })
+  }
+  return reason
+}

@@ -1,0 +1,100 @@
+import { coalesce, type CoalesceLimits } from '../../postgres/coalesce.ts'
+import type { Sql } from '../../postgres/connect.ts'
+import type { Caller } from '../../http/partner/access.ts'
+import { ApiError } from '../../http/shared/errors.ts'
+import { toCentihours, toHours } from '../../core/hours.ts'
+import { invalidField } from '../../http/shared/validation.ts'
+import {
+  insertCredits,
+  startPartnerDays,
+  type CreditFields,
+  type CreditItem,
+  type CreditRow,
+} from './insert-credits.ts'
+import type { Credit, CreditRequest } from './schema.ts'
+
+const LIMITS: CoalesceLimits = { batchMax: 128, inFlightMax: 2, waitingMax: 10_000 }
+/** Each round settles at least the first item of those left, and usually all of them. */
+const ROUNDS_MAX = LIMITS.batchMax + 3
+/** What banks put where a payer gave no reference; two payments would look like one. */
+const PLACEHOLDERS = new Set(['NOTPROVIDED', 'NONREF'])
+
+export type CreditMember = (caller: Caller, request: CreditRequest) => Promise<{ credit: Credit; replayed: boolean }>
+
+export function memberCrediter(sql: Sql): CreditMember {
+  const insert = coalesce((communityId: number, items: CreditItem[]) => settle(sql, communityId, items), LIMITS)
+
+  return async (caller, request) => {
+    const row = await insert(caller.communityId, toItem(caller, request))
+    if (row.outcome === 'created' || row.outcome === 'replayed') {
+      return { credit: presentCredit(row), replayed: row.outcome === 'replayed' }
+    }
+    if (row.outcome === 'no_such_member') throw new ApiError('user_not_found')
+    if (row.outcome === 'conflict') throw new ApiError('reference_conflict', { data: presentCredit(row) })
+    if (row.outcome === 'over_limit') {
+      throw invalidField('hours', 'out_of_range', `must be at most ${toHours(row.limit_centihours)}`)
+    }
+    throw new ApiError('daily_limit_reached')
+  }
+}
+
+/** Runs the items, and again those that could not be judged at the first go. */
+async function settle(sql: Sql, communityId: number, items: CreditItem[]): Promise<CreditRow[]> {
+  const settled: CreditRow[] = []
+  let left = items.map((item, index) => ({ item, index }))
+  for (let round = 0; left.length > 0; round++) {
+    if (round >= ROUNDS_MAX) throw new Error(`${left.length} credits are unsettled after ${round} rounds`)
+    const rows = await insertCredits(
+      sql,
+      communityId,
+      left.map(({ item }) => item),
+    )
+    const startless = left.filter((_, n) => rows[n]!.outcome === 'no_day')
+    if (startless.length > 0)
+      await startPartnerDays(
+        sql,
+        communityId,
+        startless.map(({ item }) => item.partnerId),
+      )
+    left = left.filter(({ index }, n) => {
+      const row = rows[n]!
+      const isOpen = row.outcome === 'no_day' || row.outcome === 'again'
+      if (!isOpen) settled[index] = row
+      return isOpen
+    })
+  }
+  return settled
+}
+
+function toItem(caller: Caller, { user_id, hours, reference, note, settled_on }: CreditRequest): CreditItem {
+  const amount = toCentihours(hours)
+  if (amount === undefined) throw invalidField('hours', 'too_precise', 'must have at most two decimals')
+  if (PLACEHOLDERS.has(reference.trim().toUpperCase())) {
+    throw invalidField('reference', 'placeholder', "is a bank's placeholder, not a reference")
+  }
+  return {
+    partnerId: caller.partnerId,
+    clientId: caller.clientId,
+    // Ids beyond what a number holds exactly belong to nobody.
+    memberId: Number.isSafeInteger(user_id) ? user_id : 0,
+    amount,
+    reference,
+    note: note ?? null,
+    settledOn: settled_on ?? null,
+  }
+}
+
+export function presentCredit(row: CreditFields): Credit {
+  return {
+    transaction_id: row.id,
+    user_id: row.member_id,
+    hours: toHours(row.amount),
+    reference: row.reference,
+    note: row.note,
+    settled_on: row.settled_on,
+    status: row.reversed_at === null ? 'completed' : 'reversed',
+    reversed_at: row.reversed_at,
+    balance_hours: toHours(row.balance_after),
+    created_at: row.created_at,
+  }
+}

@@ -1,0 +1,38 @@
+import type { Transaction } from '../../postgres/connect.ts'
+import { findSameExchanges } from './admin-queries.ts'
+import type { Movement } from './post-transfers.ts'
+
+/** What is wrong with one slip: the field, and a sentence that goes on after 'Slip 3: '. */
+export type SlipProblem = { slip: number; field?: string; code?: string; text: string }
+
+/**
+ * Slips that are probably one slip entered twice: the same two members in the same roles, the same hours, the same day;
+ * among themselves, and against what is recorded and stands.
+ */
+export async function findDuplicates(
+  tx: Transaction,
+  communityId: number,
+  movements: Movement[],
+  today: string,
+): Promise<SlipProblem[]> {
+  const slips = movements.map(({ credit, debit, amount, occurredOn = today }) => ({
+    giverAccountId: credit.id,
+    receiverAccountId: debit.id,
+    centihours: amount,
+    occurredOn,
+  }))
+  const stored = await findSameExchanges(tx, communityId, slips)
+  const storedBySlip = new Map(stored.map(({ n, transfer_id }) => [n - 1, transfer_id]))
+  const firstOf = new Map<string, number>()
+  return slips.flatMap((slip, n): SlipProblem[] => {
+    const key = Object.values(slip).join(' ')
+    const first = firstOf.get(key)
+    const transferId = storedBySlip.get(n)
+    if (first === undefined) firstOf.set(key, n)
+    if (transferId !== undefined) {
+      return [{ slip: n, code: 'duplicate', text: `the same exchange is recorded already, as number ${transferId}.` }]
+    }
+    if (first === undefined) return []
+    return [{ slip: n, code: 'duplicate', text: `this is the same exchange as slip ${first + 1}.` }]
+  })
+}

@@ -1,0 +1,153 @@
+import type { Actor } from '../audit/record.ts'
+import type { Transaction } from '../../postgres/connect.ts'
+import type { EventType } from '../events/event-types.ts'
+import { recordEvents, type NewEvent } from '../events/record.ts'
+
+export interface Account {
+  id: number
+  kind: 'member' | 'partner' | 'community'
+  member_id: number | null
+  balance: number
+  active: boolean
+  hidden: boolean
+}
+
+export interface Movement {
+  kind: 'exchange' | 'adjustment' | 'reversal'
+  debit: Account
+  credit: Account
+  amount: number
+  reversesId?: number
+  listingId?: number
+  /** The day it happened, for people; today in the community's zone when absent. */
+  occurredOn?: string
+  note?: string
+  /** Told of the member instead of a mere change of balance. */
+  event?: { type: EventType; partnerId: number; data: Record<string, string | number> }
+}
+
+/** In id order, like every statement that moves hours, so that no two wait for each other. */
+export async function lockAccounts(
+  tx: Transaction,
+  communityId: number,
+  wanted: { memberIds?: number[]; ids?: number[] },
+): Promise<Account[]> {
+  const { memberIds = [], ids = [] } = wanted
+  return tx<Account[]>`
+    select id, kind, member_id, balance, active, hidden from accounts
+    where community_id = ${communityId} and (member_id = any (${memberIds}::int8[]) or id = any (${ids}::int8[]))
+    order by id for no key update`
+}
+
+export async function findCommunityAccount(tx: Transaction, communityId: number): Promise<Account> {
+  const [row] = await tx<[Account]>`
+    select id, kind, member_id, balance, active, hidden from accounts
+    where community_id = ${communityId} and kind = 'community'`
+  return row
+}
+
+export interface PostedTransfer {
+  id: number
+  created_at: string
+}
+
+/** Moves hours between locked accounts, in the order given; changes the balances in `Account` as it goes. */
+export async function postTransfers(
+  tx: Transaction,
+  communityId: number,
+  actor: Actor,
+  movements: Movement[],
+): Promise<PostedTransfer[]> {
+  const balances = movements.map(({ debit, credit, amount }) => ({
+    debit: move(debit, -amount),
+    credit: move(credit, amount),
+  }))
+  const posted = await insertTransfers(tx, communityId, actor, movements, balances)
+  await updateBalances(tx, communityId, movements)
+  await insertNotes(tx, communityId, movements, posted)
+  await recordEvents(
+    tx,
+    communityId,
+    movements.flatMap((movement, n) => eventsOf(movement, balances[n]!, posted[n]!)),
+  )
+  return posted
+}
+
+interface Balances {
+  debit: number | null
+  credit: number | null
+}
+
+/** Only member accounts keep a running balance. */
+function move(account: Account, amount: number): number | null {
+  if (account.kind !== 'member') return null
+  account.balance += amount
+  return account.balance
+}
+
+async function insertTransfers(
+  tx: Transaction,
+  communityId: number,
+  actor: Actor,
+  movements: Movement[],
+  balances: Balances[],
+): Promise<PostedTransfer[]> {
+  const column = <T>(pick: (movement: Movement) => T | undefined) => movements.map((movement) => pick(movement) ?? null)
+  return tx<PostedTransfer[]>`
+    with posted as (
+      insert into transfers (community_id, kind, debit_account_id, credit_account_id, amount, debit_balance_after,
+        credit_balance_after, reverses_id, listing_id, made_by_kind, made_by_id, occurred_on)
+      select ${communityId}, i.kind, i.debit_id, i.credit_id, i.amount, i.debit_after, i.credit_after, i.reverses_id,
+        i.listing_id, ${actor.kind}, ${actor.id ?? null}, coalesce(i.occurred_on, (now() at time zone m.time_zone)::date)
+      from unnest(${column((movement) => movement.kind)}::text[], ${column((movement) => movement.debit.id)}::int8[],
+        ${column((movement) => movement.credit.id)}::int8[], ${column((movement) => movement.amount)}::int8[],
+        ${balances.map((balance) => balance.debit)}::int8[], ${balances.map((balance) => balance.credit)}::int8[],
+        ${column((movement) => movement.reversesId)}::int8[], ${column((movement) => movement.listingId)}::int8[],
+        ${column((movement) => movement.occurredOn)}::date[]
+      ) with ordinality as i(kind, debit_id, credit_id, amount, debit_after, credit_after, reverses_id, listing_id, occurred_on, n)
+      join communities m on m.id = ${communityId}
+      order by i.n
+      returning id, created_at
+    )
+    select id, created_at from posted order by id`
+}
+
+async function updateBalances(tx: Transaction, communityId: number, movements: Movement[]): Promise<void> {
+  const accounts = new Set(movements.flatMap(({ debit, credit }) => [debit, credit]))
+  const wallets = [...accounts].filter(({ kind }) => kind === 'member')
+  await tx`
+    update accounts a set balance = i.balance, updated_at = now()
+    from unnest(${wallets.map(({ id }) => id)}::int8[], ${wallets.map(({ balance }) => balance)}::int8[]) as i(id, balance)
+    where a.community_id = ${communityId} and a.id = i.id`
+}
+
+async function insertNotes(
+  tx: Transaction,
+  communityId: number,
+  movements: Movement[],
+  posted: PostedTransfer[],
+): Promise<void> {
+  const noted = movements.flatMap(({ note }, n) => (note ? [{ id: posted[n]!.id, note }] : []))
+  if (noted.length === 0) return
+  await tx`
+    insert into transfer_notes (community_id, transfer_id, note)
+    select ${communityId}, i.id, i.note
+    from unnest(${noted.map(({ id }) => id)}::int8[], ${noted.map(({ note }) => note)}::text[]) as i(id, note)`
+}
+
+/** One per member, without counterparty or listing. */
+function eventsOf({ debit, credit, event }: Movement, balances: Balances, { id }: PostedTransfer): NewEvent[] {
+  const sides = [
+    { account: debit, balance: balances.debit },
+    { account: credit, balance: balances.credit },
+  ]
+  return sides.flatMap(({ account, balance }): NewEvent[] => {
+    if (account.member_id === null || balance === null) return []
+    const data = { user_id: account.member_id, balance_centihours: balance, version: id }
+    const subject = { memberId: account.member_id, transferId: id }
+    if (event) return [{ ...subject, type: event.type, partnerId: event.partnerId, data: { ...event.data, ...data } }]
+    // Partners do not see this member, so there is nobody to tell.
+    if (!account.active || account.hidden) return []
+    return [{ ...subject, type: 'wallet.balance_changed', data }]
+  })
+}

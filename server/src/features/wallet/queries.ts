@@ -1,0 +1,138 @@
+import { columnsAndValues, type Fragment, type Queries } from '../../postgres/connect.ts'
+import { afterId, limitRows, type ListRequest } from '../../http/shared/paging.ts'
+import type { CreditFields } from './insert-credits.ts'
+
+export interface BalanceRow {
+  member_id: number
+  balance: number
+  updated_at: string
+}
+
+/** The wallets of members that partners can see. */
+export async function findBalances(sql: Queries, communityId: number, memberIds: number[]): Promise<BalanceRow[]> {
+  return sql<BalanceRow[]>`
+    select a.* from unnest(${memberIds}::int8[]) as i(wanted_id), lateral (
+      select member_id, balance, updated_at from accounts
+      where community_id = ${communityId} and active and not hidden and member_id = i.wanted_id limit 1
+    ) a`
+}
+
+export interface CreditFilters {
+  reference?: string
+  user_id?: number
+  status?: 'completed' | 'reversed'
+  created_since?: string
+  created_until?: string
+  settled_on?: string
+}
+
+/** A partner's own credits, the newest last. */
+export async function listCredits(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  { limit, after }: ListRequest,
+  filters: CreditFilters,
+): Promise<CreditFields[]> {
+  return describe<CreditFields>(
+    sql,
+    communityId,
+    sql`
+      select * ${selection(sql, communityId, partnerId, filters)} and ${afterId(sql, after)}
+      order by id ${limitRows(sql, limit)}`,
+  )
+}
+
+/** Of the whole selection, for a partner's reconciliation. */
+export async function sumCredits(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  filters: CreditFilters,
+): Promise<{ count: number; centihours: number }> {
+  const [row] = await sql<[{ count: number; centihours: number }]>`
+    select count(*), coalesce(sum(amount), 0)::int8 as centihours ${selection(sql, communityId, partnerId, filters)}`
+  return row
+}
+
+export async function findCredit(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  reference: string,
+): Promise<(CreditFields & { transfer_id: number }) | undefined> {
+  const [row] = await describe<CreditFields & { transfer_id: number }>(
+    sql,
+    communityId,
+    sql`select * ${selection(sql, communityId, partnerId, { reference })}`,
+  )
+  return row
+}
+
+/** Chosen first, then one look into an index for each: joined at will, all transfers up to the last one were read. */
+function describe<Row extends CreditFields>(sql: Queries, communityId: number, chosen: Fragment) {
+  return sql<Row[]>`
+    select c.id, c.member_id, c.amount, c.reference, n.note, c.settled_on, t.credit_balance_after as balance_after,
+      c.created_at, r.created_at as reversed_at, c.transfer_id
+    from (${chosen}) c
+    cross join lateral (
+      select credit_balance_after from transfers where community_id = ${communityId} and id = c.transfer_id limit 1) t
+    left join lateral (
+      select created_at from transfers where community_id = ${communityId} and reverses_id = c.transfer_id limit 1
+    ) r on true
+    left join lateral (
+      select note from transfer_notes where community_id = ${communityId} and transfer_id = c.transfer_id limit 1
+    ) n on true
+    order by c.id`
+}
+
+function selection(sql: Queries, communityId: number, partnerId: number, filters: CreditFilters) {
+  const { reference, user_id, status, created_since, created_until, settled_on } = filters
+  const isReversed = sql`
+    exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = c.transfer_id)`
+  return sql`
+    from credits c where community_id = ${communityId} and partner_id = ${partnerId}
+      ${reference === undefined ? sql`` : sql`and reference = ${reference}`}
+      ${user_id === undefined ? sql`` : sql`and member_id = ${user_id}`}
+      ${status === undefined ? sql`` : sql`and ${isReversed} = ${status === 'reversed'}`}
+      ${created_since === undefined ? sql`` : sql`and created_at >= ${created_since}::timestamptz`}
+      ${created_until === undefined ? sql`` : sql`and created_at < ${created_until}::timestamptz`}
+      ${settled_on === undefined ? sql`` : sql`and settled_on = ${settled_on}::date`}`
+}
+
+export interface ReversalRow {
+  reversal_reference: string
+  credit_id: number
+  reason: string | null
+  created_at: string
+}
+
+/** Reversals that this partner made of the credit, or under the reference. */
+export async function findReversals(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  wanted: { creditId: number; reversalReference: string },
+): Promise<ReversalRow[]> {
+  return sql<ReversalRow[]>`
+    select reversal_reference, credit_id, reason, created_at from credit_reversals
+    where community_id = ${communityId} and partner_id = ${partnerId}
+      and (credit_id = ${wanted.creditId} or reversal_reference = ${wanted.reversalReference})`
+}
+
+export async function insertReversal(
+  sql: Queries,
+  communityId: number,
+  reversal: {
+    partner_id: number
+    reversal_reference: string
+    credit_id: number
+    transfer_id: number
+    reason: string | null
+  },
+): Promise<ReversalRow> {
+  const [row] = await sql<[ReversalRow]>`
+    insert into credit_reversals ${columnsAndValues({ community_id: communityId, ...reversal })}
+    returning reversal_reference, credit_id, reason, created_at`
+  return row
+}

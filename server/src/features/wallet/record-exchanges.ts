@@ -1,0 +1,148 @@
+import { recordAudits } from '../audit/record-many.ts'
+import type { Actor } from '../audit/record.ts'
+import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
+import { toHours } from '../../core/hours.ts'
+import { isDay } from '../../core/times.ts'
+import { isCleanText } from '../../http/shared/validation.ts'
+import { Refusal, type FieldProblem } from '../../core/refusal.ts'
+import { findDuplicates, type SlipProblem } from './find-duplicates.ts'
+import { lockAccounts, postTransfers, type Account, type Movement, type PostedTransfer } from './post-transfers.ts'
+
+export const SLIPS_MAX = 1000
+const NOTE_LENGTH_MAX = 500
+
+/** One exchange as the office has it on a slip: who gave the time, who received it and pays. */
+export interface Slip {
+  giverId: number
+  receiverId: number
+  centihours: number
+  listingId?: number
+  occurredOn?: string
+  note?: string
+}
+
+interface Options {
+  /** Slips that look like one entered twice are refused, each with its number, unless somebody has looked. */
+  refuseDuplicates?: boolean
+}
+
+/** What a slip is judged by. */
+interface Ground {
+  wallets: Map<number, Account>
+  listings: Set<number>
+  lowerLimit: number
+  /** In the community's time zone. */
+  today: string
+}
+
+/** All of them or none; every problem is named, with the slip's number. */
+export async function recordExchanges(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  slips: Slip[],
+  { refuseDuplicates = false }: Options = {},
+): Promise<PostedTransfer[]> {
+  if (slips.length === 0 || slips.length > SLIPS_MAX) throw new Refusal(`Record 1 to ${SLIPS_MAX} exchanges at once.`)
+  return transaction(sql, async (tx) => {
+    const ground = await layGround(tx, communityId, slips)
+    refuse(problemsOf(slips, ground))
+    const movements = slips.map((slip) => toMovement(slip, ground))
+    if (refuseDuplicates) refuse(await findDuplicates(tx, communityId, movements, ground.today))
+    const posted = await postTransfers(tx, communityId, actor, movements)
+    await recordAudits(
+      tx,
+      communityId,
+      actor,
+      posted.map(({ id }) => ({ action: 'exchange.recorded', subject: { kind: 'transfer', id } })),
+    )
+    return posted
+  })
+}
+
+/** Locks the wallets first: what is judged afterwards stays true until it is posted. */
+async function layGround(tx: Transaction, communityId: number, slips: Slip[]): Promise<Ground> {
+  const memberIds = slips.flatMap(({ giverId, receiverId }) => [giverId, receiverId])
+  const accounts = await lockAccounts(tx, communityId, { memberIds })
+  const listingIds = slips.flatMap(({ listingId }) => listingId ?? [])
+  return {
+    wallets: new Map(accounts.map((account) => [account.member_id!, account])),
+    listings: await findListingIds(tx, communityId, listingIds),
+    ...(await findRules(tx, communityId)),
+  }
+}
+
+function toMovement(slip: Slip, { wallets }: Ground): Movement {
+  const { listingId, occurredOn, note } = slip
+  return {
+    kind: 'exchange',
+    debit: wallets.get(slip.receiverId)!,
+    credit: wallets.get(slip.giverId)!,
+    amount: slip.centihours,
+    ...(listingId !== undefined && { listingId }),
+    ...(occurredOn !== undefined && { occurredOn }),
+    ...(note && { note }),
+  }
+}
+
+function refuse(found: SlipProblem[]): void {
+  if (found.length === 0) return
+  const problems = found.map(({ slip, field, code, text }): FieldProblem => ({
+    field: ['slips', slip, ...(field === undefined ? [] : [field])].join('.'),
+    message: text[0]!.toUpperCase() + text.slice(1),
+    ...(code !== undefined && { code }),
+  }))
+  throw new Refusal(found.map(({ slip, text }) => `Slip ${slip + 1}: ${text}`).join('\n'), { problems })
+}
+
+function problemsOf(slips: Slip[], ground: Ground): SlipProblem[] {
+  const { wallets, lowerLimit } = ground
+  const projected = new Map([...wallets.values()].map(({ id, balance }) => [id, balance]))
+  return slips.flatMap((slip, n) => {
+    const problems = slipProblems(slip, ground).map(([field, text]): SlipProblem => ({ slip: n, field, text }))
+    const [receiver, giver] = [wallets.get(slip.receiverId), wallets.get(slip.giverId)]
+    if (!receiver || !giver) return problems
+    const rest = projected.get(receiver.id)! - slip.centihours
+    projected.set(receiver.id, rest)
+    projected.set(giver.id, projected.get(giver.id)! + slip.centihours)
+    if (rest >= lowerLimit) return problems
+    const text = `member ${slip.receiverId} would fall to ${toHours(rest)} h, below ${toHours(lowerLimit)} h.`
+    return [...problems, { slip: n, field: 'hours', text }]
+  })
+}
+
+function slipProblems(slip: Slip, { wallets, listings, today }: Ground): [field: string, text: string][] {
+  const { giverId, receiverId, centihours, listingId, occurredOn, note = '' } = slip
+  const problems: [string, string][] = []
+  if (!wallets.get(giverId)?.active) problems.push(['giver_id', `there is no active member ${giverId}.`])
+  if (!wallets.get(receiverId)?.active) problems.push(['receiver_id', `there is no active member ${receiverId}.`])
+  if (giverId === receiverId) problems.push(['receiver_id', 'giver and receiver are the same member.'])
+  if (!Number.isSafeInteger(centihours) || centihours <= 0)
+    problems.push(['hours', 'the hours must be greater than 0.'])
+  if (listingId !== undefined && !listings.has(listingId)) {
+    problems.push(['listing_id', `there is no listing ${listingId}.`])
+  }
+  if (occurredOn !== undefined && !isDay(occurredOn)) problems.push(['occurred_on', `${occurredOn} is not a day.`])
+  else if (occurredOn !== undefined && occurredOn > today) {
+    problems.push(['occurred_on', `${occurredOn} is yet to come.`])
+  }
+  if ([...note].length > NOTE_LENGTH_MAX) {
+    problems.push(['note', `the note is longer than ${NOTE_LENGTH_MAX} characters.`])
+  }
+  if (!isCleanText(note)) problems.push(['note', 'the note holds characters that cannot be written.'])
+  return problems
+}
+
+async function findRules(tx: Transaction, communityId: number): Promise<Pick<Ground, 'lowerLimit' | 'today'>> {
+  const [row] = await tx<[{ lower_limit_centihours: number; today: string }]>`
+    select lower_limit_centihours, (now() at time zone time_zone)::date as today from communities
+    where id = ${communityId}`
+  return { lowerLimit: row.lower_limit_centihours, today: row.today }
+}
+
+async function findListingIds(tx: Transaction, communityId: number, ids: number[]): Promise<Set<number>> {
+  if (ids.length === 0) return new Set()
+  const rows = await tx<{ id: number }[]>`
+    select id from listings where community_id = ${communityId} and id = any (${ids}::int8[])`
+  return new Set(rows.map(({ id }) => id))
+}

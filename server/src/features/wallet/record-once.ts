@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
+import { Refusal } from '../../core/refusal.ts'
+import { findAdminRequest, insertAdminRequest, setAdminRequestTransfers } from './admin-queries.ts'
+
+export interface Recorded {
+  transferIds: number[]
+  /** It had been recorded before: the answer got lost, and the same was sent again. */
+  replayed: boolean
+}
+
+/**
+ * Carries out what an administrator asked once per key, however often it is sent: of two at once the second waits for
+ * the first. What was refused leaves no trace, so it can be mended and sent under the same key.
+ */
+export async function recordOnce(
+  sql: Queries,
+  communityId: number,
+  request: { adminId: number; key: string | undefined; wish: object },
+  record: (tx: Transaction) => Promise<{ id: number }[]>,
+): Promise<Recorded> {
+  return transaction(sql, async (tx) => {
+    const { adminId, key, wish } = request
+    if (key !== undefined) {
+      const digest = createHash('sha256').update(JSON.stringify(wish)).digest()
+      const isNew = await insertAdminRequest(tx, communityId, { key, adminId, digest })
+      const stored = isNew ? undefined : await findAdminRequest(tx, communityId, key)
+      if (stored && (stored.admin_id !== adminId || !stored.digest.equals(digest))) {
+        throw new Refusal('This was recorded already with other content. Reload the page and look at what is there.')
+      }
+      if (stored) return { transferIds: stored.transfer_ids, replayed: true }
+    }
+    const transferIds = (await record(tx)).map(({ id }) => id)
+    if (key !== undefined) await setAdminRequestTransfers(tx, communityId, key, transferIds)
+    return { transferIds, replayed: false }
+  })
+}

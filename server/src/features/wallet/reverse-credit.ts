@@ -1,0 +1,78 @@
+import { transaction, type Sql, type Transaction } from '../../postgres/connect.ts'
+import type { Caller } from '../../http/partner/access.ts'
+import { ApiError } from '../../http/shared/errors.ts'
+import { presentCredit } from './credit-member.ts'
+import { lockAccounts } from './post-transfers.ts'
+import { findCredit, findReversals, insertReversal, type ReversalRow } from './queries.ts'
+import { postReversal } from './reverse-transfer.ts'
+import type { Credit, ReverseRequest } from './schema.ts'
+
+export interface ReversedCredit {
+  credit: Credit
+  reversal: ReversalRow
+  replayed: boolean
+}
+
+/** For a returned bank transfer: the full amount, once, without time limit, for members who left too. */
+export async function reverseCredit(sql: Sql, caller: Caller, request: ReverseRequest): Promise<ReversedCredit> {
+  return transaction(sql, async (tx) => {
+    const known = await find(tx, caller, request.reference)
+    // The wallet first, like everything that moves hours; it also makes two reversals of one credit wait for each other.
+    await lockAccounts(tx, caller.communityId, { memberIds: [known.member_id] })
+    const credit = await find(tx, caller, request.reference)
+    const reversals = await findReversals(tx, caller.communityId, caller.partnerId, {
+      creditId: credit.id,
+      reversalReference: request.reversal_reference,
+    })
+    const same = reversals.find(
+      (one) => one.credit_id === credit.id && one.reversal_reference === request.reversal_reference,
+    )
+    if (same) return { credit: presentCredit(credit), reversal: same, replayed: true }
+    if (reversals.length > 0 || credit.reversed_at !== null) {
+      throw new ApiError('reference_conflict', {
+        description:
+          credit.reversed_at === null
+            ? 'This reversal reference was already used for another credit.'
+            : 'This credit is reversed already, under another reference.',
+        data: presentCredit(credit),
+      })
+    }
+    return { ...(await reverse(tx, caller, request, credit)), replayed: false }
+  })
+}
+
+async function find(tx: Transaction, caller: Caller, reference: string) {
+  const credit = await findCredit(tx, caller.communityId, caller.partnerId, reference)
+  if (!credit) throw new ApiError('credit_not_found')
+  return credit
+}
+
+async function reverse(
+  tx: Transaction,
+  { communityId, partnerId, clientId, clientPublicId }: Caller,
+  request: ReverseRequest,
+  credit: Awaited<ReturnType<typeof find>>,
+) {
+  const actor = { kind: 'client', id: clientId, name: clientPublicId } as const
+  const posted = await postReversal(tx, actor, communityId, {
+    transferId: credit.transfer_id,
+    event: {
+      type: 'wallet.reversed',
+      partnerId,
+      data: {
+        transaction_id: credit.id,
+        centihours: credit.amount,
+        reference: credit.reference,
+        reversal_reference: request.reversal_reference,
+      },
+    },
+  })
+  const reversal = await insertReversal(tx, communityId, {
+    partner_id: partnerId,
+    reversal_reference: request.reversal_reference,
+    credit_id: credit.id,
+    transfer_id: posted.id,
+    reason: request.reason ?? null,
+  })
+  return { credit: presentCredit({ ...credit, reversed_at: posted.created_at }), reversal }
+}

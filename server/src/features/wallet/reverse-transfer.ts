@@ -1,0 +1,67 @@
+import { recordAudit, type Actor } from '../audit/record.ts'
+import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
+import { NotFound, Refusal } from '../../core/refusal.ts'
+import { checkReason } from './check-reason.ts'
+import { lockAccounts, postTransfers, type Movement, type PostedTransfer } from './post-transfers.ts'
+
+interface TransferRow {
+  id: number
+  kind: string
+  debit_account_id: number
+  credit_account_id: number
+  amount: number
+  reversed: boolean
+}
+
+/** The office takes a transfer back: in full, once, never a reversal, whatever the lower limit. */
+export async function reverseTransfer(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  wish: { transferId: number; reason: string },
+): Promise<PostedTransfer> {
+  const reason = checkReason(wish.reason)
+  return transaction(sql, async (tx) => {
+    const posted = await postReversal(tx, actor, communityId, { transferId: wish.transferId, note: reason })
+    await recordAudit(tx, communityId, actor, {
+      action: 'transfer.reversed',
+      subject: { kind: 'transfer', id: wish.transferId },
+      detail: { reversal_id: posted.id },
+    })
+    return posted
+  })
+}
+
+export async function postReversal(
+  tx: Transaction,
+  actor: Actor,
+  communityId: number,
+  { transferId, ...rest }: { transferId: number } & Pick<Movement, 'note' | 'event'>,
+): Promise<PostedTransfer> {
+  const found = await findTransfer(tx, communityId, transferId)
+  if (!found) throw new NotFound(`There is no transfer ${transferId}.`)
+  if (found.kind === 'reversal') throw new Refusal('A reversal cannot be reversed; record the transfer anew.')
+  const accounts = await lockAccounts(tx, communityId, { ids: [found.debit_account_id, found.credit_account_id] })
+  // Asked again under the lock: another reversal may have come first.
+  const transfer = (await findTransfer(tx, communityId, transferId))!
+  if (transfer.reversed) throw new Refusal(`Transfer ${transferId} is reversed already.`)
+  const [posted] = await postTransfers(tx, communityId, actor, [
+    {
+      kind: 'reversal',
+      debit: accounts.find(({ id }) => id === transfer.credit_account_id)!,
+      credit: accounts.find(({ id }) => id === transfer.debit_account_id)!,
+      amount: transfer.amount,
+      reversesId: transferId,
+      ...rest,
+    },
+  ])
+  return posted!
+}
+
+async function findTransfer(tx: Transaction, communityId: number, id: number): Promise<TransferRow | undefined> {
+  const [row] = await tx<TransferRow[]>`
+    select t.id, t.kind, t.debit_account_id, t.credit_account_id, t.amount, exists (
+      select from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) as reversed
+    from transfers t where t.community_id = ${communityId} and t.id = ${id}`
+  return row
+}

@@ -1,0 +1,154 @@
+import { Type } from 'typebox'
+import { coalesce, type CoalesceLimits } from '../../postgres/coalesce.ts'
+import type { Deps } from '../../http/deps.ts'
+import { ApiError } from '../../http/shared/errors.ts'
+import { API_PREFIX } from '../../http/partner/frame.ts'
+import { toHours } from '../../core/hours.ts'
+import { Id, parseId } from '../../http/shared/ids.ts'
+import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
+import type { PartnerApi } from '../../http/partner/partner-api.ts'
+import { memberCrediter, presentCredit } from './credit-member.ts'
+import type { CreditFields } from './insert-credits.ts'
+import { findBalances, listCredits, sumCredits } from './queries.ts'
+import { reverseCredit } from './reverse-credit.ts'
+import { Balance, CREDIT, Credit, CreditAnswer, CreditRequest, Reference, Reversal, ReverseRequest } from './schema.ts'
+
+const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
+
+export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+  const creditMember = memberCrediter(sql)
+  const findBalance = coalesce(async (communityId: number, memberIds: number[]) => {
+    const byMember = new Map((await findBalances(sql, communityId, memberIds)).map((row) => [row.member_id, row]))
+    return memberIds.map((id) => byMember.get(id))
+  }, READ_LIMITS)
+
+  api.get('/wallet/balance/:userId', {
+    config: { scope: 'wallet.read', errors: ['user_not_found'] },
+    schema: {
+      operationId: 'getBalance',
+      summary: "Read a member's balance",
+      description: 'In hours, with at most two decimals; below zero for a member who has received more than given.',
+      tags: ['Wallet'],
+      params: Type.Object({ userId: Type.String({ description: 'An integer', examples: ['42'] }) }),
+      response: { 200: Type.Object({ data: Balance }) },
+    },
+    handler: async (request) => {
+      const id = parseId(request.params.userId)
+      const row = id === undefined ? undefined : await findBalance(request.caller.communityId, id)
+      if (!row) throw new ApiError('user_not_found')
+      return { data: { user_id: row.member_id, balance_hours: toHours(row.balance), as_of: row.updated_at } }
+    },
+  })
+
+  api.post('/wallet/credit', {
+    config: {
+      scope: 'wallet.write',
+      errors: ['user_not_found', new ApiError('reference_conflict', { data: CREDIT }), 'daily_limit_reached'],
+    },
+    schema: {
+      operationId: 'creditWallet',
+      summary: 'Credit hours from a settled bank transfer',
+      description:
+        'Once per reference, however often it is sent: a repeated call with the same member, hours and settlement date answers 200 with the credit as it stands, so that a call whose answer was lost is simply sent again. Anything else under a known reference is a conflict; its data is the credit that is stored.',
+      tags: ['Wallet'],
+      body: CreditRequest,
+      response: {
+        200: Type.Object(CreditAnswer.properties, {
+          description: 'This reference was credited before',
+          examples: [{ data: { ...CREDIT, replayed: true } }],
+        }),
+        201: CreditAnswer,
+      },
+    },
+    handler: async (request, reply) => {
+      const { credit, replayed } = await creditMember(request.caller, request.body)
+      if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
+      return { data: { ...credit, replayed } }
+    },
+  })
+
+  api.get('/wallet/credits', {
+    config: { scope: ['wallet.read', 'wallet.write'] },
+    schema: {
+      operationId: 'listCredits',
+      summary: "List the partner's own credits",
+      description:
+        'For reconciliation: every credit of the partner, whichever of its clients made it, with count and sum of the whole selection.',
+      tags: ['Wallet'],
+      querystring: Type.Object({
+        ...PageQuery,
+        reference: Type.Optional(Reference),
+        user_id: Type.Optional(Type.Integer({ ...Id, description: 'Only to this member' })),
+        status: Type.Optional(Type.Enum(['completed', 'reversed'], { description: 'Only those that stand, or not' })),
+        created_since: Type.Optional(Type.String({ format: 'date-time', description: 'Made at this time or later' })),
+        created_until: Type.Optional(Type.String({ format: 'date-time', description: 'Made before this time' })),
+        settled_on: Type.Optional(Type.String({ format: 'date', description: 'Settled on this day' })),
+      }),
+      response: {
+        200: Type.Object({
+          data: Type.Array(Credit),
+          meta: Type.Object(
+            {
+              ...PageMeta.properties,
+              total_count: Type.Integer({ description: 'Of the whole selection' }),
+              total_hours: Type.Number({ description: 'Of the whole selection' }),
+            },
+            { examples: [{ limit: 25, has_more: false, next_cursor: null, total_count: 1, total_hours: 1.5 }] },
+          ),
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { communityId, partnerId } = request.caller
+      const { limit: _limit, cursor: _cursor, ...filters } = request.query
+      const list = await readListRequest(sql, await epoch(), 'credits', request.query)
+      const [found, sums] = await Promise.all([
+        listCredits(sql, communityId, partnerId, list, filters),
+        sumCredits(sql, communityId, partnerId, filters),
+      ])
+      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl)
+      return {
+        data: rows.map(presentCredit),
+        meta: { ...meta, total_count: sums.count, total_hours: toHours(sums.centihours) },
+      }
+    },
+  })
+
+  api.post('/wallet/credits/reverse', {
+    config: {
+      scope: 'wallet.write',
+      errors: [
+        'credit_not_found',
+        new ApiError('reference_conflict', {
+          description: 'This credit is reversed already, under another reference.',
+          data: { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00Z' },
+        }),
+      ],
+    },
+    schema: {
+      operationId: 'reverseCredit',
+      summary: 'Take a credit back, for a returned bank transfer',
+      description:
+        'The full amount, once, without time limit, for members who left too. Idempotent by reversal_reference: sent again, it answers 200.',
+      tags: ['Wallet'],
+      body: ReverseRequest,
+      response: { 200: Type.Object({ data: Reversal }), 201: Type.Object({ data: Reversal }) },
+    },
+    handler: async (request, reply) => {
+      const { credit, reversal, replayed } = await reverseCredit(sql, request.caller, request.body)
+      if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
+      const { reversal_reference, reason, created_at } = reversal
+      const { reference } = credit
+      return { data: { reference, reversal_reference, reason, reversed_at: created_at, credit, replayed } }
+    },
+  })
+}
+
+/** References may hold any character, so they travel in the query, never in a path. */
+function creditPath(reference: string): string {
+  return `${API_PREFIX}/wallet/credits?reference=${encodeURIComponent(reference)}`
+}
+
+function placeOf({ id }: CreditFields) {
+  return { id }
+}

@@ -1,0 +1,311 @@
+import type { Progress } from '../../core/progress.ts'
+import { begin, type Sql, type Transaction } from '../../postgres/connect.ts'
+import { toHours } from '../../core/hours.ts'
+
+/** Of each kind; the rest is counted. Whoever has a thousand of a kind needs no list, but a backup. */
+const NAMED_MAX = 1_000
+/** Sorting millions of rows in PostgreSQL's default 4 MB goes over the disk many times. */
+const WORK_MEM = '64MB'
+
+export interface Difference {
+  /** Which of the checks found it. */
+  check: Check
+  message: string
+  transfer_id?: number
+  member_id?: number
+  partner_id?: number
+}
+
+export interface LedgerReport {
+  accounts: number
+  transfers: number
+  differences: Difference[]
+}
+
+type Check =
+  'accounts' | 'kinds' | 'balances' | 'chain' | 'books' | 'credits' | 'reversals' | 'credit_reversals' | 'days'
+
+/** A check and what it finds; `more` counts what is not among the rows. */
+type Find = (tx: Transaction, communityId: number) => Promise<{ found: Omit<Difference, 'check'>[]; more: number }>
+
+const CHECKS: Record<Check, Find> = {
+  accounts: findMissingAccounts,
+  kinds: findWrongKinds,
+  balances: findWrongBalances,
+  chain: findBrokenChains,
+  books: findUnevenBooks,
+  credits: findWrongCredits,
+  reversals: findWrongReversals,
+  credit_reversals: findWrongCreditReversals,
+  days: findWrongDays,
+}
+
+/**
+ * Recomputes everything that is kept beside the transfers, from the transfers, as of one moment and while the service
+ * runs. The database does the sums; what comes here is only what differs, so memory stays flat.
+ */
+export async function verifyLedger(
+  sql: Sql,
+  communityId: number,
+  onProgress: (progress: Progress) => void = () => {},
+): Promise<LedgerReport> {
+  return begin(sql, 'isolation level repeatable read read only', async (tx) => {
+    await tx`set local statement_timeout = 0`
+    await tx`select set_config('work_mem', ${WORK_MEM}, true)`
+    const [counts] = await tx<[{ accounts: number; transfers: number }]>`
+      select (select count(*) from accounts where community_id = ${communityId}) as accounts,
+        (select count(*) from transfers where community_id = ${communityId}) as transfers`
+    const differences: Difference[] = []
+    const checks = Object.entries(CHECKS) as [Check, Find][]
+    for (const [n, [check, find]] of checks.entries()) {
+      onProgress({ done: n * counts.transfers, total: checks.length * counts.transfers, label: check })
+      const { found, more } = await find(tx, communityId)
+      differences.push(...found.map((difference) => ({ check, ...difference })))
+      if (more > 0) differences.push({ check, message: `There are ${more} more differences of this kind.` })
+    }
+    onProgress({ done: checks.length * counts.transfers, total: checks.length * counts.transfers, label: '' })
+    return { ...counts, differences }
+  })
+}
+
+/** Statements say how many rows they have found in all, beside the first ones. */
+function named<Row extends { found: number }>(rows: Row[], describe: (row: Row) => Omit<Difference, 'check'>) {
+  return { found: rows.map(describe), more: Math.max(0, (rows[0]?.found ?? 0) - rows.length) }
+}
+
+const hours = (centihours: number | null) => (centihours === null ? 'no balance' : `${toHours(centihours)} h`)
+
+/** Each transfer from both its sides. */
+const sides = (tx: Transaction, communityId: number) => tx`
+  select debit_account_id as account_id, id, kind, created_at, -amount as moved, debit_balance_after as after
+  from transfers where community_id = ${communityId}
+  union all
+  select credit_account_id, id, kind, created_at, amount, credit_balance_after
+  from transfers where community_id = ${communityId}`
+
+async function findMissingAccounts(tx: Transaction, communityId: number) {
+  const rows = await tx<{ member_id: number | null; partner_id: number | null; found: number }[]>`
+    select *, count(*) over () as found from (
+      select m.id as member_id, null::int8 as partner_id from members m
+      where m.community_id = ${communityId}
+        and not exists (select from accounts a where a.community_id = ${communityId} and a.member_id = m.id)
+      union all
+      select null, p.id from partners p
+      where p.community_id = ${communityId}
+        and not exists (select from accounts a where a.community_id = ${communityId} and a.partner_id = p.id)
+    ) missing
+    order by member_id, partner_id limit ${NAMED_MAX}`
+  return named(rows, ({ member_id, partner_id }) =>
+    member_id === null
+      ? { message: `Partner ${partner_id} has no account.`, partner_id: partner_id! }
+      : { message: `Member ${member_id} has no account.`, member_id },
+  )
+}
+
+/** A credit goes from a partner to a member, an exchange between members, an adjustment between community and member. */
+async function findWrongKinds(tx: Transaction, communityId: number) {
+  const rows = await tx<{ id: number; kind: string; debit_kind: string; credit_kind: string; found: number }[]>`
+    select t.id, t.kind, d.kind as debit_kind, c.kind as credit_kind, count(*) over () as found
+    from transfers t
+    join accounts d on d.community_id = ${communityId} and d.id = t.debit_account_id
+    join accounts c on c.community_id = ${communityId} and c.id = t.credit_account_id
+    where t.community_id = ${communityId} and not case t.kind
+      when 'credit' then d.kind = 'partner' and c.kind = 'member'
+      when 'exchange' then d.kind = 'member' and c.kind = 'member'
+      when 'adjustment' then (d.kind = 'community' and c.kind = 'member') or (d.kind = 'member' and c.kind = 'community')
+      else true end
+    order by t.id limit ${NAMED_MAX}`
+  return named(rows, ({ id, kind, debit_kind, credit_kind }) => ({
+    message: `Transfer ${id} is called ${kind}, but goes from a ${debit_kind} account to a ${credit_kind} account.`,
+    transfer_id: id,
+  }))
+}
+
+async function findWrongBalances(tx: Transaction, communityId: number) {
+  const rows = await tx<{ member_id: number; balance: number; total: number; found: number }[]>`
+    select a.member_id, a.balance, coalesce(s.total, 0)::int8 as total, count(*) over () as found
+    from accounts a
+    left join (select account_id, sum(moved) as total from (${sides(tx, communityId)}) m group by account_id) s
+      on s.account_id = a.id
+    where a.community_id = ${communityId} and a.kind = 'member' and a.balance <> coalesce(s.total, 0)
+    order by a.member_id limit ${NAMED_MAX}`
+  return named(rows, ({ member_id, balance, total }) => ({
+    message: `Member ${member_id} has a balance of ${hours(balance)}, but their transfers add up to ${hours(total)}.`,
+    member_id,
+  }))
+}
+
+/**
+ * The balance after each transfer, recomputed in the order in which the transfers took effect. That is the order of ids,
+ * because ids are given out under the lock of the wallet, with one exception: the credits of one batch (one statement,
+ * so one created_at) are posted in the order they came and numbered in the order of references. A batch only adds, so
+ * its order is that of the balances it left.
+ *
+ * An error shifts all that follows; only where the shift changes is there something to name.
+ */
+async function findBrokenChains(tx: Transaction, communityId: number) {
+  const rows = await tx<{ id: number; member_id: number; after: number | null; expected: number; found: number }[]>`
+    with steps as (
+      select s.*, a.member_id, case s.kind
+        when 'credit' then min(s.id) over (partition by s.account_id, s.created_at, s.kind) else s.id end as step
+      from (${sides(tx, communityId)}) s
+      join accounts a on a.community_id = ${communityId} and a.id = s.account_id and a.kind = 'member'
+    ), walked as (
+      select *, sum(moved) over (partition by account_id order by step, after, id rows unbounded preceding) as expected
+      from steps
+    ), shifted as (
+      select *, lag(after - expected, 1, 0) over (partition by account_id order by step, after, id) as shift_before
+      from walked
+    )
+    select id, member_id, after, expected::int8 as expected, count(*) over () as found
+    from shifted
+    where after is null or (after <> expected and after - expected is distinct from shift_before)
+    order by id limit ${NAMED_MAX}`
+  return named(rows, ({ id, member_id, after, expected }) => ({
+    message:
+      `Transfer ${id} says that it left member ${member_id} with ${hours(after)}, ` +
+      `but the transfers up to it add up to ${hours(expected)}.`,
+    transfer_id: id,
+    member_id,
+  }))
+}
+
+/** What members have, partners and the community gave. */
+async function findUnevenBooks(tx: Transaction, communityId: number) {
+  const [sums] = await tx<[{ members: number; others: number }]>`
+    select (
+        select coalesce(sum(balance), 0)::int8 from accounts where community_id = ${communityId} and kind = 'member'
+      ) as members, (
+        select coalesce(sum(m.moved), 0)::int8 from (${sides(tx, communityId)}) m
+        join accounts a on a.community_id = ${communityId} and a.id = m.account_id and a.kind <> 'member'
+      ) as others`
+  const message =
+    `The accounts add up to ${hours(sums.members + sums.others)} instead of 0: members hold ${hours(sums.members)}, ` +
+    `partners and the community ${hours(sums.others)}.`
+  return { found: sums.members + sums.others === 0 ? [] : [{ message }], more: 0 }
+}
+
+interface CreditMatch {
+  reference: string | null
+  partner_id: number | null
+  transfer_id: number
+  problem: 'no_credit' | 'no_transfer' | 'member' | 'partner' | 'amount' | 'twice'
+  found: number
+}
+
+/** Each credit has its transfer, each transfer that is a credit has one credit, and they say the same. */
+async function findWrongCredits(tx: Transaction, communityId: number) {
+  const rows = await tx<CreditMatch[]>`
+    select *, count(*) over () as found from (
+      select c.reference, c.partner_id, coalesce(c.transfer_id, t.id) as transfer_id, case
+          when c.transfer_id is null then 'no_credit'
+          when t.id is null then 'no_transfer'
+          when a.member_id is distinct from c.member_id then 'member'
+          when p.partner_id is distinct from c.partner_id then 'partner'
+          when t.amount <> c.amount then 'amount'
+          when c.credits > 1 then 'twice'
+        end as problem
+      from (
+        select reference, partner_id, transfer_id, member_id, amount, count(*) over (partition by transfer_id) as credits
+        from credits where community_id = ${communityId}
+      ) c
+      full join (
+        select id, amount, debit_account_id, credit_account_id from transfers
+        where community_id = ${communityId} and kind = 'credit'
+      ) t on t.id = c.transfer_id
+      left join accounts a on a.community_id = ${communityId} and a.id = t.credit_account_id
+      left join accounts p on p.community_id = ${communityId} and p.id = t.debit_account_id
+    ) matched
+    where problem is not null
+    order by transfer_id, reference limit ${NAMED_MAX}`
+  const problems: Record<CreditMatch['problem'], (id: number) => string> = {
+    no_credit: (id) => `Transfer ${id} is a credit, but no partner's credit belongs to it.`,
+    no_transfer: (id) => `has no transfer: ${id} is not there, or is not a credit.`,
+    member: (id) => `is for another member than its transfer ${id}.`,
+    partner: (id) => `is of another partner than its transfer ${id}.`,
+    amount: (id) => `is of another amount than its transfer ${id}.`,
+    twice: (id) => `shares its transfer ${id} with another credit.`,
+  }
+  return named(rows, ({ reference, partner_id, transfer_id, problem }) => {
+    const text = problems[problem](transfer_id)
+    if (partner_id === null) return { message: text, transfer_id }
+    return { message: `The credit ${reference} of partner ${partner_id} ${text}`, transfer_id, partner_id }
+  })
+}
+
+interface ReversalMatch {
+  id: number
+  reverses_id: number
+  problem: 'missing' | 'reversal' | 'amount' | 'accounts' | 'twice'
+  found: number
+}
+
+/** In full, back where it came from, once, and never a reversal. */
+async function findWrongReversals(tx: Transaction, communityId: number) {
+  const rows = await tx<ReversalMatch[]>`
+    select *, count(*) over () as found from (
+      select r.id, r.reverses_id, case
+          when t.id is null then 'missing'
+          when t.kind = 'reversal' then 'reversal'
+          when r.amount <> t.amount then 'amount'
+          when (r.debit_account_id, r.credit_account_id) <> (t.credit_account_id, t.debit_account_id) then 'accounts'
+          when r.reversals > 1 then 'twice'
+        end as problem
+      from (
+        select *, count(*) over (partition by reverses_id) as reversals from transfers
+        where community_id = ${communityId} and (kind = 'reversal' or reverses_id is not null)
+      ) r
+      left join transfers t on t.community_id = ${communityId} and t.id = r.reverses_id
+    ) matched
+    where problem is not null
+    order by id limit ${NAMED_MAX}`
+  const problems: Record<ReversalMatch['problem'], string> = {
+    missing: 'which is not there',
+    reversal: 'which is a reversal itself',
+    amount: 'but not in its amount',
+    accounts: 'but not between its accounts',
+    twice: 'which is reversed more than once',
+  }
+  return named(rows, ({ id, reverses_id, problem }) => ({
+    message: `Transfer ${id} reverses transfer ${reverses_id}, ${problems[problem]}.`,
+    transfer_id: id,
+  }))
+}
+
+/** What a partner took back is a reversal of the transfer of that credit. */
+async function findWrongCreditReversals(tx: Transaction, communityId: number) {
+  const rows = await tx<{ partner_id: number; reversal_reference: string; transfer_id: number; found: number }[]>`
+    select r.partner_id, r.reversal_reference, r.transfer_id, count(*) over () as found
+    from credit_reversals r
+    left join credits c on c.community_id = ${communityId} and c.id = r.credit_id and c.partner_id = r.partner_id
+    left join transfers t on t.community_id = ${communityId} and t.id = r.transfer_id and t.kind = 'reversal'
+    where r.community_id = ${communityId} and (c.id is null or t.reverses_id is distinct from c.transfer_id)
+    order by r.transfer_id limit ${NAMED_MAX}`
+  return named(rows, ({ partner_id, reversal_reference, transfer_id }) => ({
+    message:
+      `The reversal ${reversal_reference} of partner ${partner_id} names transfer ${transfer_id}, ` +
+      'which does not reverse its credit.',
+    transfer_id,
+    partner_id,
+  }))
+}
+
+/** The hours that count against a partner's limit, by the days of the community as its time zone is now. */
+async function findWrongDays(tx: Transaction, communityId: number) {
+  const rows = await tx<{ partner_id: number; day: string; counted: number; credited: number; found: number }[]>`
+    select partner_id, day, coalesce(d.centihours, 0) as counted, coalesce(c.total, 0)::int8 as credited,
+      count(*) over () as found
+    from (select partner_id, day, centihours from partner_days where community_id = ${communityId}) d
+    full join (
+      select k.partner_id, (k.created_at at time zone m.time_zone)::date as day, sum(k.amount) as total
+      from credits k join communities m on m.id = ${communityId}
+      where k.community_id = ${communityId}
+      group by 1, 2
+    ) c using (partner_id, day)
+    where coalesce(d.centihours, 0) <> coalesce(c.total, 0)
+    order by partner_id, day limit ${NAMED_MAX}`
+  return named(rows, ({ partner_id, day, counted, credited }) => ({
+    message: `Partner ${partner_id} credited ${hours(credited)} on ${day}, but ${hours(counted)} are counted for that day.`,
+    partner_id,
+  }))
+}

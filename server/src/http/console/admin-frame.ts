@@ -1,0 +1,145 @@
+import cookie from '@fastify/cookie'
+import { isIP } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AdminRole } from '../../postgres/across-communities.ts'
+import type { Config } from '../../config.ts'
+import type { Sql } from '../../postgres/connect.ts'
+import type { Metrics } from '../shared/metrics.ts'
+import { ApiError } from '../shared/errors.ts'
+import { splitOnce } from '../shared/form.ts'
+import { acceptJson } from '../shared/read-body.ts'
+import { sendError } from '../shared/send-error.ts'
+import { findSession, SESSION_SECONDS, type AdminCommunity, type AdminSession } from './sessions.ts'
+import { requireSingleHeaders } from '../shared/single-headers.ts'
+import { isCleanText } from '../shared/validation.ts'
+
+export const ADMIN_PREFIX = '/api/admin/v1'
+
+/** What the frame of the console's API uses. */
+export interface ConsoleFrameDeps {
+  readonly config: Config
+  readonly sql: Sql
+  readonly metrics: Metrics
+  /** Something was changed that may have to be delivered. */
+  readonly wakeDeliveries: () => void
+}
+
+/** What a route asks for: a role in the community of its address, a session, or nothing. */
+export type RouteRole = AdminRole | 'session' | 'nobody'
+
+const RANK: Record<AdminRole, number> = { viewer: 1, manager: 2, owner: 3 }
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    role?: RouteRole
+    /** Open to those who still have to choose a password. */
+    beforePasswordChange?: true
+  }
+  interface FastifyRequest {
+    session: AdminSession
+    /** The community of the address, which the caller administers. */
+    community: AdminCommunity
+  }
+}
+
+/** What every request of the console goes through: where from, who, as what. */
+export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps): Promise<void> {
+  app.decorateRequest('session')
+  app.decorateRequest('community')
+  app.decorateRequest('failure')
+  await app.register(cookie)
+
+  app.addHook('onRoute', ({ config, method, url }) => {
+    if (config?.allow) return
+    if (!config?.role) throw new Error(`${method} ${url} declares no role`)
+    const needsCommunity = config.role in RANK
+    if (needsCommunity !== url.includes('/communities/:slug')) throw new Error(`${url} and its role do not fit`)
+  })
+  acceptJson(app)
+
+  app.addHook('onRequest', async (request, reply) => {
+    // Names, email addresses and balances: kept nowhere on the way.
+    reply.header('cache-control', 'no-store')
+    reply.header('x-content-type-options', 'nosniff')
+    requireSingleHeaders(request)
+    requireOwnOrigin(deps, request)
+    const { role = 'session', beforePasswordChange } = request.routeOptions.config
+    if (role === 'nobody') return
+    const session = await authenticate(deps, request, reply)
+    request.session = session
+    if (session.password_one_time && !beforePasswordChange) throw new ApiError('password_change_required')
+    if (role !== 'session') request.community = requireRole(session, role)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
+    const { method } = request
+    deps.metrics.observeRequest(method, route, reply.statusCode, reply.elapsedTime / 1000)
+    if (!SAFE_METHODS.has(method) && reply.statusCode < 300) deps.wakeDeliveries()
+  })
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
+  app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
+}
+
+/** SameSite keeps the cookie from other sites; this keeps other origins of the same site out, too. */
+function requireOwnOrigin({ config }: ConsoleFrameDeps, request: FastifyRequest): void {
+  if (SAFE_METHODS.has(request.method)) return
+  const { origin } = request.headers
+  const site = request.headers['sec-fetch-site']
+  const isOwn = origin !== undefined && (origin === config.publicUrl || hostOf(origin) === request.host)
+  if (!isOwn || (site !== undefined && site !== 'same-origin')) throw new ApiError('origin_refused')
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined
+}
+
+async function authenticate(
+  deps: ConsoleFrameDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<AdminSession> {
+  const token = request.cookies[cookieName(deps)]
+  const parameters = (request.params ?? {}) as Record<string, string>
+  // Nothing is called like that, and PostgreSQL rejects statements with a NUL character: the community is 404.
+  const isPossible = Object.values(parameters).every(isCleanText)
+  const session = token ? await findSession(deps.sql, token, isPossible ? parameters.slug : undefined) : undefined
+  if (!session) throw new ApiError('sign_in_required')
+  if (session.newToken) setSessionCookie(deps, reply, session.newToken)
+  return session
+}
+
+/** Another's community looks as if there were none. */
+function requireRole({ community }: AdminSession, role: AdminRole): AdminCommunity {
+  if (!community) throw new ApiError('not_found')
+  if (RANK[community.role] < RANK[role]) throw new ApiError('role_insufficient')
+  return community
+}
+
+/** Behind TLS the name itself asks the browser to take it from this host alone (RFC 6265bis 4.1.3.2). */
+function cookieName({ config }: ConsoleFrameDeps): string {
+  return isSecure(config.publicUrl) ? '__Host-hourbank_session' : 'hourbank_session'
+}
+
+function isSecure(publicUrl: string): boolean {
+  return publicUrl.startsWith('https:')
+}
+
+export function setSessionCookie(deps: ConsoleFrameDeps, reply: FastifyReply, token: string): void {
+  void reply.setCookie(cookieName(deps), token, { ...cookieOptions(deps), maxAge: SESSION_SECONDS })
+}
+
+export function clearSessionCookie(deps: ConsoleFrameDeps, reply: FastifyReply): void {
+  void reply.clearCookie(cookieName(deps), cookieOptions(deps))
+}
+
+function cookieOptions({ config }: ConsoleFrameDeps) {
+  return { path: '/', httpOnly: true, sameSite: 'strict', secure: isSecure(config.publicUrl) } as const
+}
+
+/** Where a request comes from, for the list of sessions. */
+export function originOf(request: FastifyRequest): { address: string | undefined; userAgent: string | undefined } {
+  // A proxy may forward anything.
+  const address = isIP(request.ip) ? splitOnce(request.ip, '%')[0] : undefined
+  return { address, userAgent: request.headers['user-agent'] }
+}

@@ -1,0 +1,81 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { Config } from '../../config.ts'
+import type { AdminApi } from './admin-api.ts'
+import type { RouteRole } from './admin-frame.ts'
+import { ALL_ERRORS, type ErrorCode } from '../shared/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    describeAdmin(): object
+  }
+}
+
+const WHO: Record<RouteRole, string> = {
+  nobody: 'Needs no session.',
+  session: 'Needs a session.',
+  viewer: 'For everyone who administers the community.',
+  manager: 'For managers and owners of the community.',
+  owner: 'For owners of the community.',
+}
+
+/** A description of its own: partners have no use for it, and it may change with the console. */
+export async function describeAdminApi(api: FastifyInstance, { publicUrl }: Config): Promise<void> {
+  await api.register(swagger, {
+    decorator: 'describeAdmin',
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Hourbank console API',
+        version: '1',
+        description: 'What the console is built on. It changes with the console; partners use the partner API.',
+      },
+      servers: [{ url: publicUrl }],
+      components: {
+        securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'hourbank_session' } },
+      },
+    },
+    refResolver: { buildLocalReference: (json, _base, _fragment, index) => (json.$id as string) ?? `schema${index}` },
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: schema?.hide
+        ? schema
+        : {
+            ...schema,
+            description: [schema?.description, WHO[route.config!.role!]].filter(Boolean).join(' '),
+            security: route.config?.role === 'nobody' ? [] : [{ session: [] }],
+            response: { ...(schema?.response as object), ...describeErrors(route) },
+          },
+    }),
+  })
+}
+
+export function adminDescriptionRoute(api: AdminApi): void {
+  api.get('/openapi.json', { config: { role: 'session' }, schema: { hide: true } }, async () => api.describeAdmin())
+}
+
+const CHANGES: ErrorCode[] = ['origin_refused', 'payload_too_large', 'unsupported_media_type', 'refused']
+
+function describeErrors({ config, method, schema }: RouteOptions): Record<string, object> {
+  const role = config?.role
+  const { properties } = (schema?.querystring ?? {}) as { properties?: Record<string, unknown> }
+  const codes: ErrorCode[] = [
+    'invalid_request',
+    ...(role === 'nobody' ? [] : (['sign_in_required', 'password_change_required', 'not_found'] as const)),
+    ...(role === 'manager' || role === 'owner' ? (['role_insufficient'] as const) : []),
+    ...(method === 'GET' ? [] : CHANGES),
+    ...(schema?.body || schema?.querystring ? (['validation_failed'] as const) : []),
+    ...(properties?.cursor ? (['resync_required'] as const) : []),
+    ...(config?.errors ?? []).map((error) => (typeof error === 'string' ? error : error.code)),
+    'overloaded',
+    'unavailable',
+  ]
+  const statuses = [...new Set(codes.map((code) => ALL_ERRORS[code][0]))]
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const group = codes.filter((code) => ALL_ERRORS[code][0] === status)
+      const description = group.map((code) => `\`${code}\`: ${ALL_ERRORS[code][1]}`).join('\n\n')
+      return [status, { description, content: { 'application/json': { schema: { $ref: 'Error#' } } } }]
+    }),
+  )
+}

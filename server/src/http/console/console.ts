@@ -1,0 +1,65 @@
+import helmet from '@fastify/helmet'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ApiError } from '../shared/errors.ts'
+import { sendError } from '../shared/send-error.ts'
+
+const CONSOLE_DIR = fileURLToPath(new URL('../../../../console/dist/', import.meta.url))
+const YEAR_SECONDS = 365 * 24 * 60 * 60
+const CONSOLE_PATH = '/console/'
+/** Where the page wants to be told the nonce for its styles. */
+const NONCE_MARK = '__CSP_NONCE__'
+
+/** The administrator's console: static files under a strict policy, nothing from elsewhere. */
+export async function consoleRoutes(app: FastifyInstance): Promise<void> {
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect(CONSOLE_PATH))
+  app.get('/console', { schema: { hide: true } }, async (_request, reply) => reply.redirect(CONSOLE_PATH))
+  await app.register(consoleFiles, { prefix: CONSOLE_PATH })
+}
+
+async function consoleFiles(app: FastifyInstance): Promise<void> {
+  await app.register(helmet, {
+    // The parts of the page add style elements as they run; scripts come from files alone.
+    enableCSPNonces: true,
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'self'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+        objectSrc: ["'none'"],
+      },
+    },
+    // Whether all of a host is served over TLS is for the proxy in front to say.
+    strictTransportSecurity: false,
+  })
+  await app.register(fastifyStatic, {
+    root: CONSOLE_DIR,
+    index: false,
+    cacheControl: false,
+    setHeaders(response, path) {
+      const isHashed = path.includes('/assets/')
+      response.setHeader('cache-control', isHashed ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache')
+    },
+  })
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => sendPage(reply))
+  // Deep links: the console's own router finds the page. A missing file is a missing file.
+  app.setNotFoundHandler((request, reply) => {
+    if (request.url.startsWith(`${CONSOLE_PATH}assets/`)) return sendError(new ApiError('not_found'), request, reply)
+    return sendPage(reply)
+  })
+}
+
+async function sendPage(reply: FastifyReply): Promise<FastifyReply> {
+  const page = await readFile(join(CONSOLE_DIR, 'index.html'), 'utf8')
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(page.replaceAll(NONCE_MARK, reply.cspNonce.style))
+}

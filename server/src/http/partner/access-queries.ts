@@ -1,0 +1,58 @@
+import type { Queries } from '../../postgres/connect.ts'
+
+/** What the frame must know of whoever calls, whether a token or a client's secret proves it. */
+export interface PartyRow {
+  n: number
+  client_id: number
+  client_public_id: string
+  client_scopes: string[]
+  partner_id: number
+  partner_status: 'active' | 'suspended'
+  partner_scopes: string[]
+  rate_limit_per_minute: number
+  allowed_networks: string[]
+  partner_api_enabled: boolean
+  partner_api_disabled_reason: string | null
+}
+
+export interface TokenRow extends PartyRow {
+  token_scopes: string[]
+  token_revoked: boolean
+  client_status: 'active' | 'revoked'
+  /** By the database's clock; ours may differ. */
+  expires_in_seconds: number
+}
+
+export interface ClientRow extends PartyRow {
+  secret_hash: Buffer
+  previous_secret_hash: Buffer | null
+  previous_secret_seconds: number | null
+}
+
+const partyColumns = (sql: Queries) => sql`
+  i.n::int4, c.id as client_id, c.public_id as client_public_id, c.scopes as client_scopes, p.id as partner_id, p.status as partner_status,
+  p.scopes as partner_scopes, p.rate_limit_per_minute, p.allowed_networks, m.partner_api_enabled,
+  m.partner_api_disabled_reason`
+
+/** The tokens of one community that are known, whatever their state. */
+export async function findTokens(sql: Queries, communityId: number, hashes: string[]): Promise<TokenRow[]> {
+  return sql<TokenRow[]>`
+    select ${partyColumns(sql)}, t.scopes as token_scopes, t.revoked_at is not null as token_revoked,
+      c.status as client_status, extract(epoch from t.expires_at - now())::float8 as expires_in_seconds
+    from unnest(${hashes}::text[]) with ordinality as i(hash, n)
+    join tokens t on t.community_id = ${communityId} and t.hash = decode(i.hash, 'hex')
+    join clients c on c.community_id = ${communityId} and c.id = t.client_id
+    join partners p on p.community_id = ${communityId} and p.id = c.partner_id
+    join communities m on m.id = ${communityId}`
+}
+
+/** The clients of one community that have not been revoked. */
+export async function findClients(sql: Queries, communityId: number, publicIds: string[]): Promise<ClientRow[]> {
+  return sql<ClientRow[]>`
+    select ${partyColumns(sql)}, c.secret_hash, c.previous_secret_hash,
+      extract(epoch from c.previous_secret_until - now())::float8 as previous_secret_seconds
+    from unnest(${publicIds}::text[]) with ordinality as i(public_id, n)
+    join clients c on c.community_id = ${communityId} and c.public_id = i.public_id and c.status = 'active'
+    join partners p on p.community_id = ${communityId} and p.id = c.partner_id
+    join communities m on m.id = ${communityId}`
+}

@@ -1,0 +1,49 @@
+import { hash } from 'node:crypto'
+import type { DoneFuncWithErrOrRes, FastifyReply, FastifyRequest } from 'fastify'
+import { COMPRESS_BYTES_MIN } from '../shared/encoding.ts'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Of a body that is kept and sent many times: its entity tag, made once. */
+    entityTag: string | undefined
+  }
+}
+
+/** Longer ones whose tag is still to be made are turned into bytes here, once for tag and socket; others go out with the head. */
+const SHORT_LENGTH_MAX = 2048
+
+/** An entity tag without the mark of weakness. */
+export function entityTagOf(body: string | Buffer): string {
+  return `"${hash('sha1', body, 'base64url')}"`
+}
+
+/**
+ * Weak entity tags on successful GETs: gzip and plain bodies share one tag. Lists and `*` in If-None-Match count
+ * (RFC 9110 13.1.2).
+ */
+export function answerNotModified(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: DoneFuncWithErrOrRes,
+): void {
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  const isBody = typeof payload === 'string' || Buffer.isBuffer(payload)
+  if (!isRead || reply.statusCode !== 200 || !isBody) return done(null, payload)
+  const isKnown = reply.entityTag !== undefined
+  const isLong = !isKnown && typeof payload === 'string' && payload.length > SHORT_LENGTH_MAX
+  const body = isLong ? Buffer.from(payload) : payload
+  const tag = reply.entityTag ?? entityTagOf(body)
+  reply.header('etag', `W/${tag}`)
+  // Set here for every encoding and for 304 (RFC 9110 section 15.4.5); @fastify/compress sets it only where it compresses.
+  if (Buffer.byteLength(body) >= COMPRESS_BYTES_MIN && !reply.hasHeader('vary')) reply.header('vary', 'accept-encoding')
+  if (!matches(request.headers['if-none-match'], tag)) return done(null, body)
+  for (const name of ['content-length', 'content-type', 'content-encoding']) reply.removeHeader(name)
+  reply.code(304)
+  done(null, '')
+}
+
+function matches(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false
+  return header.trim() === '*' || header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
+}

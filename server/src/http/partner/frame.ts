@@ -1,0 +1,255 @@
+import { isIP } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Access, Caller, TokenLookup, TokenState } from './access.ts'
+import type { CallLog } from './call-log.ts'
+import { ApiError, tooManyFailures } from '../shared/errors.ts'
+import { answerNotModified } from './etag.ts'
+import { contains } from '../../core/networks.ts'
+import { acceptJson } from '../shared/read-body.ts'
+import { sendError } from '../shared/send-error.ts'
+import { sendTogether } from './send-together.ts'
+import { requireSingleHeaders } from '../shared/single-headers.ts'
+import type { Scope } from '../../core/scopes.ts'
+import { communityOfToken } from '../../crypto/secrets.ts'
+import { splitOnce } from '../shared/form.ts'
+import type { Metrics } from '../shared/metrics.ts'
+import type { RateLimits } from './rate-limit.ts'
+
+export const API_PREFIX = '/api/partner/v1'
+export const API_VERSION = '2.0'
+export const BODY_BYTES_MAX = 64 * 1024
+
+/** What the frame of the partner API uses. */
+export interface PartnerFrameDeps {
+  readonly access: Access
+  readonly rateLimits: RateLimits
+  readonly callLog: CallLog
+  readonly metrics: Metrics
+  /** Something was changed that may have to be delivered. */
+  readonly wakeDeliveries: () => void
+}
+
+/** Who a call is booked to in the call log; known even when the call is refused. */
+export interface Party {
+  communityId: number
+  partnerId?: number
+  clientId?: number
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The scope a token must carry; one of several suffices. */
+    scope?: Scope | readonly Scope[]
+    /** Needs no token. */
+    public?: true
+    /** The methods of this address, for a route that only says that its own is not one of them. */
+    allow?: string
+  }
+  interface FastifyRequest {
+    caller: Caller
+    party: Party | undefined
+    failure: ApiError | undefined
+  }
+}
+
+/** What every partner request goes through, in the order of the checks: who, how often, switch, address, scope. */
+export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): void {
+  app.decorateRequest('caller')
+  app.decorateRequest('party')
+  app.decorateRequest('failure')
+  app.decorateReply('entityTag')
+
+  app.addHook('onRoute', ({ config, method, url }) => {
+    if (!config?.scope && !config?.public) throw new Error(`${method} ${url} declares no scope`)
+  })
+
+  acceptJson(app)
+
+  // With callbacks, and without a promise where memory knows the answer: these run for every request.
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('api-version', API_VERSION)
+    reply.header('cache-control', 'private, no-cache')
+    reply.header('x-content-type-options', 'nosniff')
+    requireHost(request)
+    requireSingleHeaders(request)
+    const checked = check(deps, request, reply)
+    // Fastify goes on when a promise that it is given is kept.
+    if (checked) return checked
+    done()
+    return undefined
+  })
+  app.addHook('onSend', answerNotModified)
+  sendTogether(app)
+  app.addHook('onResponse', (request, reply, done) => {
+    recordCall(deps, request, reply)
+    // What needs no token of the API (it issues and revokes them) changes nothing that anybody is told of.
+    const isChange = request.method !== 'GET' && reply.statusCode < 300 && !request.routeOptions.config.public
+    if (isChange) deps.wakeDeliveries()
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
+  app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
+}
+
+/** Undefined when all was known at once. */
+function check(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+  const { scope } = request.routeOptions.config
+  if (!scope) return identify(deps, request, reply)
+  const token = bearerToken(request.headers.authorization ?? '')
+  const known = token === undefined ? undefined : deps.access.recallToken(token)
+  return known ? proceed(deps, request, reply, known, scope) : lookUpAndProceed(deps, request, reply, scope)
+}
+
+async function lookUpAndProceed(
+  deps: PartnerFrameDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  scope: Scope | readonly Scope[],
+): Promise<void> {
+  await proceed(deps, request, reply, await authenticate(deps, request), scope)
+}
+
+function proceed(
+  deps: PartnerFrameDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller: Caller,
+  scope: Scope | readonly Scope[],
+): Promise<void> | undefined {
+  request.caller = caller
+  request.party = caller
+  const admitted = admit(deps, request, reply, caller)
+  if (admitted) return admitted.then(() => requireScope(caller, scope))
+  requireScope(caller, scope)
+  return undefined
+}
+
+/** RFC 9112 3.2 */
+function requireHost({ raw, headers }: FastifyRequest): void {
+  if (headers.host === undefined && raw.httpVersion !== '1.0') {
+    throw new ApiError('invalid_request', { description: 'The Host header is missing.' })
+  }
+}
+
+/** The checks that follow authentication, whichever way it was done. Undefined when all was known at once. */
+export function admit(
+  deps: PartnerFrameDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller: Caller,
+): Promise<void> | undefined {
+  const spent = deps.rateLimits.spend(caller, reply)
+  if (spent) return spent.then(() => requireAdmission(request, caller))
+  requireAdmission(request, caller)
+  return undefined
+}
+
+function requireAdmission(request: FastifyRequest, caller: Caller): void {
+  if (!caller.partnerApiEnabled) {
+    const reason = caller.partnerApiDisabledReason
+    throw new ApiError(
+      'partner_api_disabled',
+      reason ? { description: `The partner API is switched off: ${reason}` } : {},
+    )
+  }
+  requireAddress(caller, request.ip)
+}
+
+export function requireAddress(caller: Caller, address: string): void {
+  const allowed = caller.networks.length === 0 || caller.networks.some((network) => contains(network, address))
+  if (!allowed) throw new ApiError('ip_not_allowed')
+}
+
+export function requireScope(caller: Caller, scope: Scope | readonly Scope[]): void {
+  if (typeof scope === 'string' && caller.scopes.includes(scope)) return
+  const wanted = [scope].flat() as Scope[]
+  if (wanted.some((name) => caller.scopes.includes(name))) return
+  throw new ApiError('insufficient_scope', {
+    headers: { 'www-authenticate': `${BEARER}, error="insufficient_scope", scope="${wanted.join(' ')}"` },
+  })
+}
+
+const BEARER = 'Bearer realm="hourbank"'
+const NOT_LIVE: Record<Exclude<TokenState, 'live'>, string> = {
+  expired: 'The access token has expired; request a new one.',
+  revoked: 'The access token was revoked; request a new one.',
+  client_revoked: 'The client of this access token was revoked.',
+  partner_suspended: 'The partner of this access token is suspended.',
+}
+
+async function authenticate(deps: PartnerFrameDeps, request: FastifyRequest): Promise<Caller> {
+  const { authorization } = request.headers
+  // No credentials, or those of another scheme: a challenge without an error code (RFC 6750 3.1).
+  if (authorization === undefined || !/^bearer(\s|$)/i.test(authorization)) {
+    throw new ApiError('authentication_required', { headers: { 'www-authenticate': BEARER } })
+  }
+  const token = bearerToken(authorization)
+  if (token === undefined) {
+    throw new ApiError('invalid_request', {
+      description: 'The Authorization header must be: Bearer, one space, the access token.',
+      headers: { 'www-authenticate': `${BEARER}, error="invalid_request"` },
+    })
+  }
+  const lookup = await deps.access.byToken(token)
+  request.party = partyOf(token, lookup)
+  if (lookup?.state === 'live') return lookup.caller
+  // A live token is never refused for the failures of its neighbours; a dead one beyond the limit is not even explained.
+  if (await deps.rateLimits.countFailure(request.ip)) {
+    request.party = undefined
+    throw tooManyFailures()
+  }
+  throw new ApiError('invalid_token', {
+    ...(lookup && { description: NOT_LIVE[lookup.state as keyof typeof NOT_LIVE] }),
+    headers: { 'www-authenticate': `${BEARER}, error="invalid_token"` },
+  })
+}
+
+/** An unknown path or method is refused to everyone, but booked to whoever proves to be calling, and counted. */
+function identify(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+  if (!request.is404 && !request.routeOptions.config.allow) return undefined
+  return bookToCaller(deps, request, reply)
+}
+
+async function bookToCaller(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const token = bearerToken(request.headers.authorization ?? '')
+  const lookup = token === undefined ? undefined : await deps.access.byToken(token)
+  if (lookup) request.party = lookup.caller
+  if (lookup?.state === 'live') await deps.rateLimits.spend(lookup.caller, reply)
+}
+
+function bearerToken(authorization: string): string | undefined {
+  // RFC 6750 2.1: b64token
+  return /^bearer +([\w.~+/-]+=*)$/i.exec(authorization)?.[1]
+}
+
+/** An unknown token still names its community, whose administrator may want to see the attempt. */
+function partyOf(token: string, lookup: TokenLookup | undefined): Party | undefined {
+  const communityId = communityOfToken(token)
+  return lookup?.caller ?? (communityId === undefined ? undefined : { communityId })
+}
+
+function recordCall(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): void {
+  const { party, failure, ip } = request
+  const { url: route } = request.routeOptions
+  const durationMs = reply.elapsedTime
+  deps.metrics.observeRequest(request.method, route ?? 'none', reply.statusCode, durationMs / 1000)
+  if (!party) return
+  deps.callLog.add({
+    atMs: Math.round(Date.now() - durationMs),
+    requestId: request.id,
+    communityId: party.communityId,
+    partnerId: party.partnerId,
+    clientId: party.clientId,
+    method: request.method,
+    // Without the query: it may hold what a person searched for.
+    path: splitOnce(request.url, '?')[0],
+    route,
+    status: reply.statusCode,
+    error: failure?.code,
+    errorDescription: failure?.description,
+    durationMs,
+    // A proxy may forward anything.
+    address: isIP(ip) ? splitOnce(ip, '%')[0] : undefined,
+    userAgent: request.headers['user-agent'],
+  })
+}

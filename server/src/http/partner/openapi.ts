@@ -1,0 +1,309 @@
+import swagger from '@fastify/swagger'
+import type { ValidateFunction } from 'ajv'
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import { readFileSync } from 'node:fs'
+import { STATUS_CODES } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from '../../config.ts'
+import { ALL_ERRORS, ApiError, ERRORS, type ErrorCode } from '../shared/errors.ts'
+import { API_PREFIX, API_VERSION } from './frame.ts'
+import { SCOPES, type Scope } from '../../core/scopes.ts'
+import { compileValidator, validationFailed } from '../shared/validation.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What this route refuses beside what every route does; an error instead of a code serves as the example. */
+    errors?: readonly (ErrorCode | ApiError)[]
+  }
+}
+
+/** An event type as partners are told of it. */
+interface DescribedEvent {
+  description: string
+  scope: Scope | undefined
+  data: object
+  example: object
+}
+
+const INTRODUCTION = readFileSync(new URL('../../../reference/introduction.md', import.meta.url), 'utf8')
+
+const TAGS = {
+  OAuth: 'Access tokens by client credentials.',
+  Members: 'The active members of the community, and who is no longer among them.',
+  Listings: 'What members offer and ask for.',
+  Wallet: 'Balances, and the hours that the partner credits.',
+  Aggregates: 'Figures of the community, without personal data.',
+  Webhooks: 'Subscriptions, deliveries, and the same events as a feed.',
+  Events: 'What is sent to the `target_url` of a subscription, signed as Standard Webhooks has it.',
+}
+
+const ErrorBody = {
+  $id: 'Error',
+  type: 'object',
+  required: ['error', 'error_description', 'request_id'],
+  properties: {
+    error: { type: 'string', description: 'A stable code' },
+    error_description: { type: 'string', description: 'For people' },
+    errors: {
+      type: 'array',
+      description: 'Every problem found',
+      items: {
+        type: 'object',
+        required: ['code', 'field', 'message'],
+        properties: { code: { type: 'string' }, field: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+    data: { type: 'object', description: 'What a conflict is with, where there is such a thing' },
+    request_id: { type: 'string', format: 'uuid', description: 'Also in the header Request-Id' },
+  },
+} as const
+
+/** OpenAPI 3.1 from the routes' own schemas; the file openapi.json in the repository is compared with it in a test. */
+export async function describeApi(
+  app: FastifyInstance,
+  config: Config,
+  events: Record<string, DescribedEvent>,
+): Promise<void> {
+  app.addSchema(ErrorBody)
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Hourbank partner API',
+        version: API_VERSION,
+        description: INTRODUCTION,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: config.publicUrl }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      webhooks: describeEvents(events) as Record<string, never>,
+      components: {
+        examples: ERROR_EXAMPLES,
+        securitySchemes: {
+          clientCredentials: {
+            type: 'oauth2',
+            description: 'The client id and secret that the administrator of the community hands out.',
+            flows: {
+              clientCredentials: { tokenUrl: `${config.publicUrl}${API_PREFIX}/oauth/token`, scopes: { ...SCOPES } },
+            },
+          },
+        },
+      },
+    },
+    refResolver: { buildLocalReference: (json, _base, _fragment, index) => (json.$id as string) ?? `schema${index}` },
+    transform: ({ schema, url, route }) => ({
+      url,
+      // The console's API has a description of its own.
+      schema: schema.hide || route.config?.role ? { hide: true } : describeRoute(schema as RouteSchema, route),
+    }),
+    transformObject: (made) => ('openapiObject' in made ? nameSchemas(made.openapiObject) : made.swaggerObject),
+  })
+}
+
+/** As much of JSON Schema as is looked into here. */
+interface Schema {
+  title?: string
+  description?: string
+  type?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  examples?: unknown[]
+}
+
+interface RouteSchema extends FastifySchema {
+  querystring?: Schema
+  body?: Schema
+  response: Record<string, Schema>
+}
+
+function describeRoute(schema: RouteSchema, route: RouteOptions): FastifySchema {
+  const scopes = [route.config?.scope ?? []].flat() as Scope[]
+  const isList = schema.querystring?.properties?.cursor !== undefined
+  const answers = Object.entries(schema.response).map(([status, answer]) => {
+    const header = status === '201' ? 'Location' : isList ? 'Link' : undefined
+    const described = {
+      ...answer,
+      'x-response-description': answer.description ?? STATUS_CODES[status],
+      examples: [exampleOf(answer)],
+      ...(header && { headers: pick(header) }),
+    }
+    return [status, described]
+  })
+  return {
+    ...schema,
+    ...(schema.body && { body: { ...schema.body, examples: [exampleOf(schema.body)] } }),
+    // One of several scopes suffices: alternatives.
+    security: scopes.map((scope) => ({ clientCredentials: [scope] })),
+    response: { ...Object.fromEntries(answers), ...describeErrors(errorsOf(schema, route)) },
+  }
+}
+
+/** A shape brings its example along; what only wraps shapes is put together from theirs. */
+function exampleOf(schema: Schema): unknown {
+  if (schema.examples) return schema.examples[0]
+  if (schema.items) return [exampleOf(schema.items)]
+  if (!schema.properties) throw new Error(`no example for ${JSON.stringify(schema)}`)
+  return Object.fromEntries(Object.entries(schema.properties).map(([name, value]) => [name, exampleOf(value)]))
+}
+
+const SCOPED: ErrorCode[] = [
+  'invalid_request',
+  'authentication_required',
+  'invalid_token',
+  'insufficient_scope',
+  'ip_not_allowed',
+  'rate_limited',
+  'partner_api_disabled',
+]
+const WITH_BODY: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
+const ANY: ErrorCode[] = ['internal_error', 'overloaded', 'unavailable']
+
+/** What a route can answer follows from what it is; what only it refuses, it names itself. */
+function errorsOf({ querystring, body }: RouteSchema, { config, method }: RouteOptions): ApiError[] {
+  const all = [
+    ...ANY,
+    ...(config?.scope ? SCOPED : []),
+    ...(method === 'GET' ? [] : WITH_BODY),
+    ...(querystring?.properties?.cursor ? (['resync_required'] as const) : []),
+    ...(config?.scope ? [querystring && refusal(querystring, 'querystring'), body && refusal(body, 'body')] : []),
+    ...(config?.errors ?? []),
+  ].filter((error) => error !== undefined)
+  const byCode = new Map(
+    all.map((error) => (error instanceof ApiError ? [error.code, error] : [error, new ApiError(error)])),
+  )
+  return [...byCode.values()].toSorted((one, other) => one.status - other.status)
+}
+
+/** What the route's own schema says of something that it does not accept. */
+function refusal(schema: Schema, httpPart: 'querystring' | 'body'): ApiError {
+  const validate = compileValidator({ schema, httpPart, method: '', url: '' }) as ValidateFunction
+  const unacceptable = httpPart === 'body' ? [{}, null] : [{ limit: '0' }]
+  unacceptable.some((value) => !validate(value))
+  return validationFailed(validate.errors!)
+}
+
+const REQUEST_ID = '5f0c9a52-6c1e-4b0e-9d7a-3f1b2c4d5e6f'
+
+const HEADERS = {
+  Location: { type: 'string', description: 'Where it can be read' },
+  Link: { type: 'string', description: 'The next page, rel="next", if there is one' },
+  'WWW-Authenticate': { type: 'string', description: 'How to authenticate, and what was wrong' },
+  'Retry-After': { type: 'integer', description: 'Seconds until another try makes sense' },
+}
+const ERROR_HEADERS: Record<number, keyof typeof HEADERS> = {
+  401: 'WWW-Authenticate',
+  403: 'WWW-Authenticate',
+  429: 'Retry-After',
+  503: 'Retry-After',
+}
+
+function pick(name: keyof typeof HEADERS) {
+  return { [name]: HEADERS[name] }
+}
+
+const ERROR_EXAMPLES = Object.fromEntries(
+  (Object.keys(ERRORS) as ErrorCode[]).map((code) => [code, { value: new ApiError(code).body(REQUEST_ID) }]),
+)
+
+/** Most are what the table says, everywhere; those that tell more are told in their place. */
+function exampleOfError(error: ApiError) {
+  const value = error.body(REQUEST_ID)
+  const isUsual = isDeepStrictEqual(value, ERROR_EXAMPLES[error.code]!.value)
+  return isUsual ? { $ref: `#/components/examples/${error.code}` } : { value }
+}
+
+function describeErrors(errors: ApiError[]): Record<string, object> {
+  const statuses = [...new Set(errors.map(({ status }) => status))]
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const group = errors.filter((error) => error.status === status)
+      const examples = group.map((error) => [error.code, exampleOfError(error)])
+      const answer = {
+        description: group.map(({ code }) => `\`${code}\`: ${ALL_ERRORS[code][1]}`).join('\n\n'),
+        ...(ERROR_HEADERS[status] && { headers: pick(ERROR_HEADERS[status]) }),
+        content: { 'application/json': { schema: { $ref: 'Error#' }, examples: Object.fromEntries(examples) } },
+      }
+      return [status, answer]
+    }),
+  )
+}
+
+const EVENT_ID = 'evt_0b0a2c7e-2c1f-4d53-9c0d-7f8f5a1e6b21'
+const EVENT_AT = '2026-01-31T09:00:00Z'
+
+const EVENT_HEADERS = [
+  ['webhook-id', EVENT_ID, 'Of the event; the same over retries, redelivery and replay: whoever has seen it drops it'],
+  ['webhook-timestamp', `${Date.parse(EVENT_AT) / 1000}`, 'Of this attempt, in seconds since 1970: refuse what is old'],
+  [
+    'webhook-signature',
+    'v1,7lpOm+Wh3iBGNsKpbJIeHMm2i1vZ6TgQ3tRkqjMWuUM=',
+    '`v1,` and, in base64, the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`; the key is what follows `whsec_` in the secret, in base64. Several, separated by spaces, while a secret is rotated: one has to match.',
+  ],
+] as const
+
+function describeEvents(events: Record<string, DescribedEvent>) {
+  return Object.fromEntries(Object.entries(events).map(([type, event]) => [type, describeEvent(type, event)]))
+}
+
+function describeEvent(type: string, { description, scope, data, example }: DescribedEvent) {
+  const scopes = ['webhooks.manage', scope].filter((name) => name !== undefined)
+  return {
+    post: {
+      operationId: `on${type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}`,
+      summary: type,
+      description: `${description}\n\nSent to clients with ${scopes.map((name) => `\`${name}\``).join(' and ')}.`,
+      tags: ['Events'],
+      parameters: EVENT_HEADERS.map(([name, value, text]) => ({
+        in: 'header',
+        name,
+        required: true,
+        description: text,
+        schema: { type: 'string' },
+        example: value,
+      })),
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: {
+              type: 'object',
+              required: ['type', 'timestamp', 'data'],
+              properties: {
+                type: { type: 'string', const: type },
+                timestamp: { type: 'string', format: 'date-time', description: 'When it happened' },
+                data,
+              },
+            },
+            example: { type, timestamp: EVENT_AT, data: example },
+          },
+        },
+      },
+      responses: {
+        '2XX': { description: 'Any of these within 15 seconds: the event has arrived.' },
+        410: { description: 'Disables the subscription.' },
+        default: { description: 'Anything else: up to ten attempts over three days. `Retry-After` is honoured.' },
+      },
+    },
+  }
+}
+
+/** Shapes with a title become components: readers and generated code know them by one name. */
+function nameSchemas<Description extends object>(description: Description): Description {
+  const named: Record<string, object> = {}
+  const visit = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(visit)
+    if (typeof node !== 'object' || node === null) return node
+    const copy = Object.fromEntries(
+      Object.entries(node).map(([key, value]) => [key, /^examples?$/.test(key) ? value : visit(value)]),
+    )
+    const { title } = copy
+    if (typeof title !== 'string') return copy
+    if (named[title] && !isDeepStrictEqual(named[title], copy)) throw new Error(`two shapes are called ${title}`)
+    named[title] = copy
+    return { $ref: `#/components/schemas/${title}` }
+  }
+  const { components } = description as { components?: { schemas?: object } }
+  const { paths, webhooks } = description as { paths?: object; webhooks?: object }
+  const visited = { paths: visit(paths), webhooks: visit(webhooks) }
+  return { ...description, ...visited, components: { ...components, schemas: { ...components?.schemas, ...named } } }
+}

@@ -1,0 +1,91 @@
+import helmet from '@fastify/helmet'
+import type { FastifyInstance } from 'fastify'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { runInNewContext } from 'node:vm'
+import { bestEncoding, encodeOnce } from '../shared/encoding.ts'
+import { ApiError } from '../shared/errors.ts'
+import { answerNotModified } from './etag.ts'
+import { sendError } from '../shared/send-error.ts'
+
+const REFERENCE_PATH = '/docs/'
+const PAGE_FILES = new URL('../../../reference/', import.meta.url)
+const SCALAR_FILE = createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')
+const JAVASCRIPT = 'text/javascript; charset=utf-8'
+const YEAR_SECONDS = 365 * 24 * 60 * 60
+
+/** Made at the first request, kept compressed: whoever never opens the page does not pay for it. */
+const scalarScript = encodeOnce(readScalar)
+
+/** The API reference: a page of our own around Scalar, under a strict policy, nothing from elsewhere. */
+export async function referenceRoutes(app: FastifyInstance): Promise<void> {
+  app.get('/openapi.json', { schema: { hide: true }, onSend: answerNotModified }, async (_request, reply) =>
+    reply.header('cache-control', 'no-cache').send(app.swagger()),
+  )
+  app.get('/docs', { schema: { hide: true } }, async (_request, reply) => reply.redirect(REFERENCE_PATH))
+  await app.register(referencePage, { prefix: REFERENCE_PATH })
+}
+
+async function referencePage(app: FastifyInstance): Promise<void> {
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        // Scalar adds styles as it runs, as elements and as attributes, of which neither nonces nor hashes cover all.
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        connectSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:'],
+        fontSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    // Whether all of a host is served over TLS is for the proxy in front to say.
+    strictTransportSecurity: false,
+  })
+  app.addHook('onSend', answerNotModified)
+  app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
+
+  const scalarName = `scalar-${await scalarVersion()}.js`
+  app.get(`/${scalarName}`, { schema: { hide: true }, compress: false }, async (request, reply) => {
+    const encoding = bestEncoding(request.headers['accept-encoding'])
+    const tag = `"${scalarName}-${encoding}"`
+    reply.headers({ 'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`, etag: tag, vary: 'accept-encoding' })
+    if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send()
+    if (encoding !== 'identity') reply.header('content-encoding', encoding)
+    return reply.type(JAVASCRIPT).send(await scalarScript(encoding))
+  })
+  const page = (await readPageFile('index.html')).replace('{{scalar}}', REFERENCE_PATH + scalarName)
+  sendText(app, '/', 'text/html; charset=utf-8', page)
+  sendText(app, '/start.js', JAVASCRIPT, await readPageFile('start.js'))
+  sendText(app, '/style.css', 'text/css; charset=utf-8', await readPageFile('style.css'))
+}
+
+function sendText(app: FastifyInstance, path: string, type: string, text: string): void {
+  app.get(path, { schema: { hide: true } }, async (_request, reply) =>
+    reply.type(type).header('cache-control', 'no-cache').send(text),
+  )
+}
+
+function readPageFile(name: string): Promise<string> {
+  return readFile(new URL(name, PAGE_FILES), 'utf8')
+}
+
+/**
+ * The package embeds the script as one literal. Importing the package for it would block for 0.4 s and leave 60 MB
+ * behind, most of it for what the page does not use; the literal alone takes 0.04 s.
+ */
+async function readScalar(): Promise<string> {
+  const literal = /^var standalone_default = (".*");$/m.exec(await readFile(SCALAR_FILE, 'utf8'))?.[1]
+  if (!literal) throw new Error(`${SCALAR_FILE} does not hold the script of the API reference where it used to`)
+  return runInNewContext(literal) as string
+}
+
+async function scalarVersion(): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(dirname(SCALAR_FILE), '../package.json'), 'utf8'))
+  return version
+}

@@ -1,0 +1,47 @@
+import { Redis } from 'ioredis'
+import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
+import { countInMemory, type Count, type Counter } from './memory-counter.ts'
+
+const REDIS_COMMAND_TIMEOUT_MS = 250
+const REDIS_CONNECT_TIMEOUT_MS = 2000
+
+export interface Counters {
+  counter(name: string, windowSeconds: number): Counter
+  close(): void
+}
+
+/** In memory, or in Redis so that all nodes count together; memory stands in while Redis is away. */
+export function openCounters(redisUrl: string | undefined, onRedisError: (error: Error) => void): Counters {
+  const redis =
+    redisUrl === undefined
+      ? undefined
+      : new Redis(redisUrl, {
+          // A request must not wait for Redis to come back.
+          enableOfflineQueue: false,
+          maxRetriesPerRequest: 0,
+          commandTimeout: REDIS_COMMAND_TIMEOUT_MS,
+          connectTimeout: REDIS_CONNECT_TIMEOUT_MS,
+        })
+  redis?.on('error', onRedisError)
+
+  return {
+    counter(name, windowSeconds) {
+      if (!redis) return countInMemory(windowSeconds)
+      // Limits differ from partner to partner, so the library only counts, and the caller compares.
+      const options = { keyPrefix: `hourbank:${name}`, points: Number.MAX_SAFE_INTEGER, duration: windowSeconds }
+      const memory = new RateLimiterMemory(options)
+      const limiter = new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory })
+      return {
+        add: async (key) => toCount(await limiter.consume(key), windowSeconds),
+        read: async (key) => toCount(await limiter.get(key), windowSeconds),
+        forget: async (key) => void (await limiter.delete(key)),
+      }
+    },
+    close: () => redis?.disconnect(),
+  }
+}
+
+function toCount(result: RateLimiterRes | null, windowSeconds: number): Count {
+  if (!result) return { count: 0, resetSeconds: windowSeconds }
+  return { count: result.consumedPoints, resetSeconds: Math.max(1, Math.ceil(result.msBeforeNext / 1000)) }
+}

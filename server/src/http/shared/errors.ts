@@ -1,0 +1,109 @@
+/** What the partner API refuses, and how. */
+export const ERRORS = {
+  invalid_request: [400, 'The request is malformed.'],
+  unsupported_grant_type: [400, 'Only the grant type client_credentials is supported.'],
+  invalid_scope: [400, 'None of the requested scopes can be granted.'],
+  invalid_client: [401, 'Client authentication failed.'],
+  authentication_required: [401, 'This endpoint needs an access token: Authorization: Bearer <token>.'],
+  invalid_token: [401, 'The access token is not valid.'],
+  insufficient_scope: [403, 'The access token does not cover this operation.'],
+  ip_not_allowed: [403, 'This address is not on the allowlist of the partner.'],
+  not_found: [404, 'There is nothing at this address.'],
+  user_not_found: [404, 'There is no such member.'],
+  listing_not_found: [404, 'There is no such listing.'],
+  credit_not_found: [404, 'There is no such credit.'],
+  subscription_not_found: [404, 'There is no such subscription.'],
+  delivery_not_found: [404, 'There is no such delivery.'],
+  method_not_allowed: [405, 'This method is not offered at this address.'],
+  request_timeout: [408, 'The request did not arrive in time.'],
+  reference_conflict: [409, 'This reference was already used for a different credit.'],
+  daily_limit_reached: [409, 'The hours that this partner may credit in a day are used up.'],
+  subscription_limit_reached: [409, 'A partner may have at most 20 subscriptions.'],
+  cursor_expired: [410, 'This cursor is older than the events that are kept; read from the beginning.'],
+  resync_required: [410, 'This cursor is from before the service was restored; read the list from its beginning.'],
+  payload_too_large: [413, 'The request body is larger than 64 KiB.'],
+  unsupported_media_type: [415, 'Send the body as application/json.'],
+  validation_failed: [422, 'The request is well-formed, but its content is not acceptable.'],
+  rate_limited: [429, 'Too many requests; try again after the time in Retry-After.'],
+  headers_too_large: [431, 'The request headers are too large.'],
+  internal_error: [500, 'Something went wrong here. Report the request_id if it happens again.'],
+  partner_api_disabled: [503, 'The administrator of the community has switched the partner API off.'],
+  overloaded: [503, 'The service is overloaded; try again shortly.'],
+  unavailable: [503, 'The service cannot reach its database; try again shortly.'],
+} as const satisfies Record<string, readonly [status: number, description: string]>
+
+/** What only the API of the console refuses. */
+export const CONSOLE_ERRORS = {
+  sign_in_failed: [401, 'The email address or the password is wrong.'],
+  sign_in_required: [401, 'Your session has ended. Sign in to go on.'],
+  origin_refused: [403, 'This request does not come from the console.'],
+  password_change_required: [403, 'Choose a password of your own first.'],
+  role_insufficient: [403, 'Your role in this community does not include this.'],
+  refused: [409, 'This is not possible.'],
+  link_expired: [410, 'This link was used already, or is too old. Ask for a new one.'],
+} as const satisfies Record<string, readonly [status: number, description: string]>
+
+/** The only list of codes: no third place names one. */
+export const ALL_ERRORS = { ...ERRORS, ...CONSOLE_ERRORS }
+
+export type ErrorCode = keyof typeof ALL_ERRORS
+export type PartnerErrorCode = keyof typeof ERRORS
+
+/** One problem with one field. */
+export interface FieldError {
+  code: string
+  field: string
+  message: string
+}
+
+interface Details {
+  /** For the caller; replaces the table's text. ASCII without quotes where OAuth clients read it (RFC 6749 5.2). */
+  description?: string
+  errors?: FieldError[]
+  /** What the caller needs to understand the refusal. */
+  data?: object
+  headers?: Record<string, string>
+  /** For the log alone. */
+  cause?: unknown
+}
+
+export class ApiError extends Error {
+  readonly status: number
+  readonly description: string
+  readonly errors: FieldError[] | undefined
+  readonly data: object | undefined
+  readonly headers: Record<string, string>
+
+  constructor(
+    readonly code: ErrorCode,
+    details: Details = {},
+  ) {
+    const [status, description] = ALL_ERRORS[code]
+    super(details.description ?? description, { cause: details.cause })
+    this.status = status
+    this.description = this.message
+    this.errors = details.errors
+    this.data = details.data
+    this.headers = { ...(status === 503 && { 'retry-after': `${RETRY_AFTER_SECONDS}` }), ...details.headers }
+  }
+
+  body(requestId: string) {
+    return {
+      error: this.code,
+      error_description: this.description,
+      ...(this.errors && { errors: this.errors }),
+      ...(this.data && { data: this.data }),
+      request_id: requestId,
+    }
+  }
+}
+
+const RETRY_AFTER_SECONDS = 5
+const FAILURES_RETRY_AFTER_SECONDS = 60
+
+export function tooManyFailures(retryAfterSeconds = FAILURES_RETRY_AFTER_SECONDS): ApiError {
+  return new ApiError('rate_limited', {
+    description: 'Too many failed authentications from this address; try again after the time in Retry-After.',
+    headers: { 'retry-after': `${retryAfterSeconds}` },
+  })
+}

@@ -1,0 +1,215 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type, type Static } from 'typebox'
+import { identifier, type Queries } from '../../postgres/connect.ts'
+import { ApiError } from './errors.ts'
+import { toUtc } from '../../core/times.ts'
+import { invalidField } from './validation.ts'
+
+const LIMIT_DEFAULT = 25
+const LIMIT_MAX = 100
+const CURSOR_LENGTH_MAX = 1000
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export const PageQuery = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT, description: 'How many at most' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: CURSOR_LENGTH_MAX,
+      description: 'Where to go on: next_cursor of the page before, with the same filters',
+    }),
+  ),
+}
+
+export const UpdatedSince = Type.Optional(
+  Type.String({
+    format: 'date-time',
+    description: 'Only what changed since; ordered by change. Begin with the synced_until of your last round.',
+  }),
+)
+
+export const PageMeta = Type.Object(
+  {
+    limit: Type.Integer(),
+    has_more: Type.Boolean(),
+    next_cursor: Type.Union([Type.String(), Type.Null()]),
+    synced_until: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'The updated_since (or since) of the next round; nothing that commits late is missed',
+      }),
+    ),
+  },
+  { title: 'PageMeta', examples: [{ limit: LIMIT_DEFAULT, has_more: false, next_cursor: null }] },
+)
+
+/** The place of a row in its list: an id, or a time and an id. */
+export type Place<Id extends number | string = number> = { id: Id; at?: string }
+
+export interface ListRequest<Id extends number | string = number> {
+  /** The list and its filters: a cursor of another list or with other filters is refused. */
+  list: string
+  filters: Record<string, unknown>
+  limit: number
+  after: Place<Id> | undefined
+  /** Ordered by time of change: from here, up to the horizon. */
+  since: string | undefined
+  horizon: string | undefined
+  epoch: string
+}
+
+interface ListQuery {
+  limit?: number
+  cursor?: string
+  [filter: string]: unknown
+}
+
+/** Reads limit, cursor and filters. `since` makes the list one that is ordered by time of change. */
+export async function readListRequest(
+  sql: Queries,
+  epoch: string,
+  list: string,
+  query: ListQuery,
+  since?: string,
+): Promise<ListRequest> {
+  const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
+  const after =
+    cursor === undefined
+      ? undefined
+      : readCursor<number>(cursor, epoch, fingerprint(list, filters), { isTimed: since !== undefined, isId: isNumber })
+  // Before the statement that reads: see sync_horizon() in the migrations.
+  const horizon = since === undefined ? undefined : await syncHorizon(sql)
+  return { list, filters, limit, after, since, horizon, epoch }
+}
+
+/** The same for a list that is ordered by time, the newest first, of rows whose ids are UUIDs. */
+export function readTimedListRequest(epoch: string, list: string, query: ListQuery): ListRequest<string> {
+  const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
+  const shape = { isTimed: true, isId: isUuid }
+  const after = cursor === undefined ? undefined : readCursor<string>(cursor, epoch, fingerprint(list, filters), shape)
+  return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
+}
+
+/**
+ * Where a list begins and ends is hidden from PostgreSQL's planner behind a `select`. With numbers that it can see it makes
+ * a plan for them: for a small community one that reads all of it, for a large one a new one with every page, which took
+ * a third of the time among a million members. Like this there is one plan, made once, that reads a page of the index.
+ */
+export function unseen(sql: Queries, place: number) {
+  return sql`(select ${place}::int8)`
+}
+
+function unseenTime(sql: Queries, time: string) {
+  return sql`(select ${time}::timestamptz)`
+}
+
+export function afterId(sql: Queries, after: Place | undefined) {
+  return sql`id > ${unseen(sql, after?.id ?? 0)}`
+}
+
+/** By this column: since then, and up to the horizon. */
+export function changedSince(sql: Queries, column: string, { since, after, horizon }: ListRequest) {
+  const start = after
+    ? sql`(${identifier(column)}, id) > (${unseenTime(sql, after.at!)}, ${unseen(sql, after.id)})`
+    : sql`${identifier(column)} >= ${unseenTime(sql, since!)}`
+  return sql`${start} and ${identifier(column)} < ${unseenTime(sql, horizon!)}`
+}
+
+/** One row more than the limit tells whether there are more. */
+export function limitRows(sql: Queries, limit: number) {
+  return sql`limit ${unseen(sql, limit + 1)}`
+}
+
+/** Cuts a list that was read for one row more than the limit, names where to go on, in the body and in a Link. */
+export function finishList<Row, Id extends number | string = number>(
+  list: ListRequest<Id>,
+  found: Row[],
+  placeOf: (row: Row) => Place<Id>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  publicUrl: string,
+  /** Of a feed, which has no end: where to go on when there is no more for now. */
+  end?: Place<Id>,
+) {
+  const rows = found.slice(0, list.limit)
+  const hasMore = found.length > list.limit
+  const last = hasMore ? placeOf(rows.at(-1)!) : end
+  return { rows, meta: describePage(list, hasMore, last, request, reply, publicUrl) }
+}
+
+/** What a page says of itself, in the body and in a Link. `last`: where to go on. */
+export function describePage<Id extends number | string = number>(
+  list: ListRequest<Id>,
+  hasMore: boolean,
+  last: Place<Id> | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  publicUrl: string,
+): Static<typeof PageMeta> {
+  const next = last ? writeCursor(last, list.epoch, fingerprint(list.list, list.filters)) : null
+  if (next !== null && hasMore) {
+    const address = new URL(request.url, publicUrl)
+    address.searchParams.set('cursor', next)
+    reply.header('link', `<${address.href}>; rel="next"`)
+  }
+  return {
+    limit: list.limit,
+    has_more: hasMore,
+    next_cursor: next,
+    ...(list.horizon !== undefined && { synced_until: last?.at ?? list.horizon }),
+  }
+}
+
+/** A page whose rows the database has written as JSON. */
+export function pageText(json: string, meta: Static<typeof PageMeta>): string {
+  return `{"data":[${json}],"meta":${JSON.stringify(meta)}}`
+}
+
+async function syncHorizon(sql: Queries): Promise<string> {
+  const [row] = await sql<[{ horizon: string }]>`select sync_horizon() as horizon`
+  return row.horizon
+}
+
+function fingerprint(list: string, filters: Record<string, unknown>): string {
+  const named = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return hash('sha1', JSON.stringify([list, named]), 'base64url').slice(0, 8)
+}
+
+function writeCursor({ id, at }: Place<number | string>, epoch: string, filters: string): string {
+  return Buffer.from(JSON.stringify([epoch, filters, id, ...(at === undefined ? [] : [at])])).toString('base64url')
+}
+
+const isNumber = (id: unknown) => Number.isSafeInteger(id)
+const isUuid = (id: unknown) => typeof id === 'string' && UUID.test(id)
+
+function readCursor<Id extends number | string>(
+  cursor: string,
+  epoch: string,
+  filters: string,
+  { isTimed, isId }: { isTimed: boolean; isId: (id: unknown) => boolean },
+): Place<Id> {
+  const parts = decodeCursor(cursor)
+  const [ofEpoch, ofFilters, id, time] = parts ?? []
+  const at = typeof time === 'string' ? toUtc(time) : undefined
+  const isPlace = isId(id) && (isTimed ? at !== undefined : time === undefined)
+  if (typeof ofEpoch !== 'string') throw invalidField('cursor', 'invalid_cursor', 'is not a cursor of this service')
+  if (ofEpoch !== epoch) throw new ApiError('resync_required')
+  if (ofFilters !== filters || !isPlace) {
+    throw invalidField('cursor', 'invalid_cursor', 'belongs to another list or to other filters')
+  }
+  return { id: id as Id, ...(at !== undefined && { at }) }
+}
+
+function decodeCursor(cursor: string): unknown[] | undefined {
+  try {
+    const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown
+    return Array.isArray(parts) ? parts : undefined
+  } catch {
+    return undefined
+  }
+}

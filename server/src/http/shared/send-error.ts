@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorObject } from 'ajv'
+import { QueueFull } from '../../postgres/coalesce.ts'
+import { isOutage } from '../../postgres/connect.ts'
+import { isDiskFull } from '../../postgres/embedded/disk-space.ts'
+import { ApiError, type ErrorCode } from './errors.ts'
+import { NotFound, Refusal } from '../../core/refusal.ts'
+import { validationFailed } from './validation.ts'
+
+/** What Fastify itself refuses, in our words. */
+const FASTIFY_ERRORS: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_request',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_request',
+  FST_ERR_BAD_URL: 'invalid_request',
+  FST_CP_ERR_INVALID_CONTENT_ENCODING: 'unsupported_media_type',
+}
+
+const STREAM_HEADERS = ['content-encoding', 'content-disposition', 'content-length']
+
+/** The one place that turns an error into a response. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = toApiError(error)
+  request.failure = failure
+  logFailure(failure, request)
+  // Left behind by a stream that failed before its first byte.
+  for (const name of STREAM_HEADERS) reply.removeHeader(name)
+  return reply
+    .code(failure.status)
+    .headers(failure.headers)
+    .type('application/json; charset=utf-8')
+    .send(failure.body(request.id))
+}
+
+function logFailure(failure: ApiError, request: FastifyRequest): void {
+  const { code, status, cause } = failure
+  // An administrator switched it off: the call log has these calls.
+  if (status < 500 || code === 'partner_api_disabled') return
+  // Rejected on purpose, so a stack would only repeat where.
+  if (code === 'overloaded') request.log.warn({ reqId: request.id, code }, 'request rejected')
+  else request.log.error({ reqId: request.id, err: cause ?? failure, code }, 'request failed')
+}
+
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof QueueFull) return new ApiError('overloaded', { cause: error })
+  if (isOutage(error)) return fromOutage(error)
+  if (error instanceof Refusal) return fromRefusal(error)
+  const { code, validation, statusCode } = error as { code?: string; validation?: ErrorObject[]; statusCode?: number }
+  if (validation) return validationFailed(validation)
+  const known = code === undefined ? undefined : FASTIFY_ERRORS[code]
+  if (known) return new ApiError(known, { cause: error })
+  // The JSON parser's own SyntaxError, or a body that Fastify finds malformed in yet another way.
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new ApiError('invalid_request', { description: 'The body is not well-formed JSON.', cause: error })
+  }
+  return new ApiError('internal_error', { cause: error })
+}
+
+function fromOutage(error: unknown): ApiError {
+  if (!isDiskFull(error)) return new ApiError('unavailable', { cause: error })
+  const description = 'The disk of the database is full and nothing was saved; try again later.'
+  return new ApiError('unavailable', { description, cause: error })
+}
+
+/** The words of a rule are for people as they are. */
+function fromRefusal(refusal: Refusal): ApiError {
+  const { message: description, problems } = refusal
+  if (refusal instanceof NotFound) return new ApiError('not_found', { description })
+  if (problems.length === 0) return new ApiError('refused', { description })
+  return new ApiError('validation_failed', {
+    description,
+    errors: problems.map(({ field, message, code = 'not_allowed' }) => ({ code, field, message })),
+  })
+}

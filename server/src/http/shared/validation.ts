@@ -1,0 +1,146 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import type { FastifySchemaCompiler } from 'fastify'
+import { ApiError, type FieldError } from './errors.ts'
+import { isDay, isTime, toUtc } from '../../core/times.ts'
+
+const OPTIONS = {
+  allErrors: true,
+  strict: false,
+  strictNumbers: true,
+  // A pattern is explained by the description beside it.
+  verbose: true,
+  multipleOfPrecision: 6,
+  formats: {
+    text: isCleanText,
+    storable: isStorableText,
+    'date-time': isTime,
+    date: isDay,
+  },
+} as const
+const bodies = new Ajv(OPTIONS)
+const parameters = new Ajv({ ...OPTIONS, useDefaults: true })
+
+interface ObjectSchema {
+  properties?: Record<string, { type?: string; format?: string }>
+}
+
+/** What an accepted input holds reaches SQL, so times are converted here: see toUtc. */
+export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+  const readValues = httpPart === 'body' ? undefined : createReader(schema)
+  const validate = (httpPart === 'body' ? bodies : parameters).compile<Record<string, unknown>>(schema)
+  const times = timesOf(schema)
+  if (!readValues && times.length === 0) return validate
+
+  const read = (input: Record<string, unknown>): boolean => {
+    readValues?.(input)
+    const isValid = validate(input)
+    read.errors = validate.errors ?? null
+    if (isValid) for (const name of times) if (input[name] !== undefined) input[name] = toUtc(input[name] as string)
+    return isValid
+  }
+  read.errors = null as ErrorObject[] | null
+  return read
+}
+
+function timesOf(schema: ObjectSchema): string[] {
+  const times = Object.entries(schema.properties ?? {}).filter(([, { format }]) => format === 'date-time')
+  const mentioned = JSON.stringify(schema).match(/"format":"date-time"/g) ?? []
+  if (mentioned.length !== times.length) throw new Error('only times at the top level of an input are converted to UTC')
+  return times.map(([name]) => name)
+}
+
+/** Parameters are text on the wire. Ajv's own coercion would also read 0x10, 1e3 and text with spaces as integers. */
+function createReader({ properties = {} }: ObjectSchema): ((input: Record<string, unknown>) => void) | undefined {
+  const integers = Object.keys(properties).filter((name) => properties[name]!.type === 'integer')
+  const booleans = Object.keys(properties).filter((name) => properties[name]!.type === 'boolean')
+  if (integers.length + booleans.length === 0) return undefined
+  return (input) => {
+    for (const name of integers) if (/^-?\d+$/.test(`${input[name]}`)) input[name] = Number(input[name])
+    for (const name of booleans) if (/^(true|false)$/.test(`${input[name]}`)) input[name] = input[name] === 'true'
+  }
+}
+
+/** Well-formed Unicode without control characters; emoji and directional marks are text like any other. */
+export function isCleanText(text: string): boolean {
+  return text.isWellFormed() && !/\p{Cc}/u.test(text)
+}
+
+/** PostgreSQL stores no NUL character, and a lone surrogate would be replaced on the way to it. */
+function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+const CODES: Record<string, string> = {
+  required: 'required',
+  type: 'wrong_type',
+  format: 'invalid_format',
+  pattern: 'invalid_format',
+  minLength: 'too_short',
+  maxLength: 'too_long',
+  minItems: 'too_few',
+  maxItems: 'too_many',
+  uniqueItems: 'repeated',
+  multipleOf: 'too_precise',
+  minimum: 'out_of_range',
+  maximum: 'out_of_range',
+  exclusiveMinimum: 'out_of_range',
+  exclusiveMaximum: 'out_of_range',
+}
+
+const FORMATS = {
+  text: 'must not contain control characters or broken Unicode',
+  storable: 'must not contain NUL characters or broken Unicode',
+  'date-time': 'must be a time like 2026-01-31T12:00:00Z (encode a + as %2B)',
+  date: 'must be a day like 2026-01-31',
+}
+
+/** Our words for what the schema refused. */
+export function validationFailed(problems: readonly ErrorObject[]): ApiError {
+  const errors = problems.map(toFieldError)
+  return new ApiError('validation_failed', {
+    errors,
+    description: errors.map(({ field, message }) => (field ? `${field} ${message}` : `The body ${message}`)).join('; '),
+  })
+}
+
+export function invalidField(field: string, code: string, message: string): ApiError {
+  return new ApiError('validation_failed', {
+    errors: [{ code, field, message }],
+    description: `${field} ${message}`,
+  })
+}
+
+function toFieldError({ keyword, instancePath, params, parentSchema, message }: ErrorObject): FieldError {
+  const path = instancePath.split('/').slice(1)
+  const limit = params.limit as number
+  if (keyword === 'required') path.push(params.missingProperty as string)
+  const sentences: Record<string, string> = {
+    required: 'is required',
+    format: FORMATS[params.format as keyof typeof FORMATS],
+    exclusiveMinimum: `must be greater than ${limit}`,
+    minimum: `must be at least ${limit}`,
+    maximum: `must be at most ${limit}`,
+    minLength: limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`,
+    maxLength: `must have at most ${limit} characters`,
+    minItems: `must have at least ${limit} entries`,
+    maxItems: `must have at most ${limit} entries`,
+    multipleOf:
+      params.multipleOf === 0.01 ? 'must have at most two decimals' : `must be a multiple of ${params.multipleOf}`,
+    pattern: `must be ${decapitalise(`${parentSchema?.description ?? 'of another form'}`)}`,
+    type: `must be ${withArticle([params.type].flat().join(' or '))}`,
+    enum: `must be one of ${(params.allowedValues as string[] | undefined)?.join(', ')}`,
+  }
+  return {
+    code: CODES[keyword] ?? 'not_allowed',
+    field: path.join('.'),
+    message: sentences[keyword] ?? message ?? 'is not acceptable',
+  }
+}
+
+function decapitalise(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+function withArticle(noun: string): string {
+  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`
+}

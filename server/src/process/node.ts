@@ -1,0 +1,180 @@
+import { setInterval } from 'node:timers'
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import { startCloseJob } from '../features/aggregates/close-job.ts'
+import { buildApp, TIMEOUTS, type Timeouts } from '../app.ts'
+import type { Config } from '../config.ts'
+import { connect } from '../postgres/connect.ts'
+import { epochReader } from '../postgres/epoch.ts'
+import { openListener, type Listener } from '../postgres/listener.ts'
+import { makePartitions } from '../postgres/partitions.ts'
+import { startPruneJob } from '../postgres/prune.ts'
+import { openAccess, type Access } from '../http/partner/access.ts'
+import { openCallLog } from '../http/partner/call-log.ts'
+import { openCounters } from '../http/shared/counters.ts'
+import { openFileWork } from '../http/console/file-work.ts'
+import { idleConnectionCloser } from '../http/shared/idle-connections.ts'
+import { createMetrics } from '../http/shared/metrics.ts'
+import { createRateLimits } from '../http/partner/rate-limit.ts'
+import { createSecretBox, type SecretBox } from '../crypto/secret-box.ts'
+import { createSignInLimits } from '../http/console/sign-in-limits.ts'
+import { LONG_WORK_MS } from '../http/shared/time-limit.ts'
+import { resolveBySystem } from '../delivery/addresses.ts'
+import { createSender, type Sender } from '../delivery/send.ts'
+import { deliveryAnnouncer, hearDeliveries } from '../delivery/wake.ts'
+import { startDeliveryWorker, type DeliveryWorker } from '../delivery/worker.ts'
+import { throttle } from '../core/throttle.ts'
+import { within } from '../core/within.ts'
+
+const REQUEST_CONNECTIONS_MAX = 10
+const BACKGROUND_CONNECTIONS_MAX = 2
+const DELIVERY_CONNECTIONS_MAX = 4
+const LONG_WORK_CONNECTIONS_MAX = 2
+/** Nobody waits for these, but a connection that went silent must end. */
+const BACKGROUND_TIME_LIMIT_MS = 30_000
+/**
+ * Under a stream of credits the fan-out runs this often instead of after each: at one connection that halved the CPU of a
+ * credit. A single credit is still fanned out at once.
+ */
+const WAKE_INTERVAL_MS = 50
+const SHUTDOWN_MS = 10_000
+const IDLE_CHECK_INTERVAL_MS = 50
+const PARTITION_INTERVAL_MS = 24 * 60 * 60 * 1000
+
+export interface NodeOptions {
+  config: Config
+  databaseUrl: string
+  secretKey: string
+  log: Logger
+  onStatement?: (statement: string) => void
+  /** Tests bring one that trusts their receivers. */
+  sender?: Sender | undefined
+  /** Shorter than usual, for tests that wait for them. */
+  timeouts?: Timeouts
+}
+
+/** One process that answers requests. */
+export interface ServingNode {
+  port: number
+  /** Stops accepting, finishes what is running, flushes what is waiting. */
+  close(): Promise<void>
+}
+
+export async function startNode(options: NodeOptions): Promise<ServingNode> {
+  const { config, databaseUrl, log, onStatement, timeouts = TIMEOUTS } = options
+  const sql = connect(databaseUrl, {
+    connectionsMax: REQUEST_CONNECTIONS_MAX,
+    name: 'requests',
+    timeLimitMs: timeouts.handlerMs,
+    onStatement,
+  })
+  // Apart, so that a request never queues behind the call log.
+  const background = connect(databaseUrl, {
+    connectionsMax: BACKGROUND_CONNECTIONS_MAX,
+    name: 'background',
+    timeLimitMs: BACKGROUND_TIME_LIMIT_MS,
+  })
+  const longSql = connect(databaseUrl, {
+    connectionsMax: LONG_WORK_CONNECTIONS_MAX,
+    name: 'long work',
+    timeLimitMs: LONG_WORK_MS,
+  })
+  const files = openFileWork(databaseUrl)
+  const listener = openListener(config.listenUrl ?? databaseUrl)
+  const metrics = createMetrics()
+  const counters = openCounters(config.redisUrl, (error) =>
+    log.warn({ err: error }, 'Redis is away; counting in memory'),
+  )
+  const access = openAccess(sql, listener, background)
+  const callLog = openCallLog(background, log, metrics.callsDropped)
+  const nodes = config.redisUrl ? 1 : config.webConcurrency
+  const rateLimits = createRateLimits(counters, nodes)
+  const box = createSecretBox(options.secretKey, config.previousSecretKey)
+  const deliveries =
+    config.role === 'api' ? undefined : startDeliveries({ ...options, box, listener, access, sender: options.sender })
+  const wakeDeliveries = deliveries
+    ? throttle(WAKE_INTERVAL_MS, () => deliveries.wake())
+    : deliveryAnnouncer(background, log)
+  const deps = {
+    config,
+    log,
+    sql,
+    longSql,
+    files,
+    epoch: epochReader(sql),
+    access,
+    rateLimits,
+    signInLimits: createSignInLimits(counters),
+    callLog,
+    metrics,
+    box,
+    wakeDeliveries,
+  }
+  const app = await buildApp(deps, timeouts)
+  const closeIdle = idleConnectionCloser(app.server)
+
+  const tendPartitions = () =>
+    makePartitions(background).catch((error) => log.warn({ err: error }, 'partitions could not be made'))
+  await tendPartitions()
+  const partitionTimer = setInterval(tendPartitions, PARTITION_INTERVAL_MS)
+  const closeJob = config.role === 'api' ? undefined : startCloseJob(databaseUrl, log)
+  const pruneJob = config.role === 'api' ? undefined : startPruneJob(databaseUrl, config.callLogDays, log)
+
+  async function close(): Promise<void> {
+    clearInterval(partitionTimer)
+    // What was busy when the end began is idle once it has its answer, and would be kept open for more.
+    const idleTimer = setInterval(closeIdle, IDLE_CHECK_INTERVAL_MS)
+    // Side by side: both have the same ten seconds. What requests still write is delivered by others, or after the start.
+    await Promise.all([within(SHUTDOWN_MS, app.close()), deliveries?.close()])
+    clearInterval(idleTimer)
+    app.server.closeAllConnections()
+    await within(SHUTDOWN_MS, callLog.close())
+    access.close()
+    listener.close()
+    counters.close()
+    const pools = [sql, longSql, files, background].map((pool) => pool.end({ timeoutMs: 1000 }))
+    await Promise.all([...pools, closeJob?.stop(), pruneJob?.stop()])
+  }
+
+  try {
+    await app.listen({ host: config.host, port: config.port })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { port: (app.server.address() as AddressInfo).port, close }
+}
+
+/** Pool, connections and worker of its own: a slow delivery never holds up a request. */
+function startDeliveries({
+  config,
+  databaseUrl,
+  log,
+  box,
+  listener,
+  access,
+  sender,
+}: NodeOptions & { box: SecretBox; listener: Listener; access: Access; sender: Sender | undefined }): DeliveryWorker {
+  const sql = connect(databaseUrl, {
+    connectionsMax: DELIVERY_CONNECTIONS_MAX,
+    name: 'deliveries',
+    timeLimitMs: BACKGROUND_TIME_LIMIT_MS,
+  })
+  const worker = startDeliveryWorker({
+    sql,
+    log,
+    box,
+    mayReadAhead: access.isCacheTrusted,
+    sender:
+      sender ?? createSender({ resolve: resolveBySystem, allowPrivateTargets: config.webhookAllowPrivateTargets }),
+  })
+  hearDeliveries(listener, () => worker.look())
+  access.onChange(worker.judgeAnew)
+  return {
+    ...worker,
+    async close() {
+      await worker.close()
+      await sql.end({ timeoutMs: 1000 })
+    },
+  }
+}
