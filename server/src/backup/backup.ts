@@ -27,7 +27,7 @@ import {
 } from './catalogue.ts'
 import { begin, type Queries, type Sql, type Transaction } from '../postgres/connect.ts'
 import { appliedMigrations, holdOffMigrations } from '../postgres/migrate.ts'
-import { quoted } from '../postgres/statement.ts'
+import { quoteName } from '../postgres/statement.ts'
 
 const CHUNK_BYTES = 64 * 1024
 /** How often the list of tables may change between reading and locking it. */
@@ -235,7 +235,7 @@ async function* backupText(
     progress.add(name, 0)
     yield line({ table: name, columns, partitions } satisfies TableEntry)
     for await (const rows of tx.copyOut(
-      `copy (select ${columns.map(quoted).join(', ')} from ${publicName(name)}) to stdout`,
+      `copy (select ${columns.map(quoteName).join(', ')} from ${publicName(name)}) to stdout`,
     )) {
       progress.add(name, countLines(rows))
       yield rows

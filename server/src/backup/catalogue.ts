@@ -1,6 +1,6 @@
 import type { Partition, SequenceEntry } from './backup-format.ts'
 import type { Queries } from '../postgres/connect.ts'
-import { quoted } from '../postgres/statement.ts'
+import { quoteName } from '../postgres/statement.ts'
 
 export interface Table {
   name: string
@@ -91,7 +91,7 @@ export async function lastValue(sql: Queries, sequence: string): Promise<string>
 }
 
 export function publicName(name: string): string {
-  return `public.${quoted(name)}`
+  return `public.${quoteName(name)}`
 }
 
 /** The text of a value depends on these, and a role or a database may carry others. */

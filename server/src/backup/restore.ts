@@ -27,7 +27,7 @@ import {
   type BackupText,
 } from './read-backup.ts'
 import { applyMigrations, lockMigrations, migrationNames } from '../postgres/migrate.ts'
-import { quoted } from '../postgres/statement.ts'
+import { quoteName } from '../postgres/statement.ts'
 
 /**
  * Ids handed out after the backup was made may live on elsewhere, in partners' books and in delivered events. So that
@@ -257,7 +257,7 @@ async function copyRows(tx: Transaction, { table, columns }: TableEntry, work: W
     }
   }
   try {
-    await tx.copyIn(`copy ${publicName(table)} (${columns.map(quoted).join(', ')}) from stdin`, counted())
+    await tx.copyIn(`copy ${publicName(table)} (${columns.map(quoteName).join(', ')}) from stdin`, counted())
   } catch (error) {
     throw explained(error, table, work.file)
   }
@@ -298,7 +298,7 @@ async function silenceTriggers(tx: Queries): Promise<Trigger[]> {
     where not t.tgisinternal and t.tgparentid = 0 and t.tgenabled <> 'D' and c.relnamespace = 'public'::regnamespace
       and c.relkind in ('r', 'p')`
   for (const { table, name } of triggers) {
-    await tx.unsafe(`alter table ${publicName(table)} disable trigger ${quoted(name)}`)
+    await tx.unsafe(`alter table ${publicName(table)} disable trigger ${quoteName(name)}`)
   }
   return triggers
 }
@@ -307,7 +307,7 @@ async function wakeTriggers(tx: Queries, triggers: Trigger[]): Promise<void> {
   // A table with checks put off until the commit cannot be altered before they are made.
   await tx`set constraints all immediate`
   for (const { table, name, enabled } of triggers) {
-    await tx.unsafe(`alter table ${publicName(table)} ${WAKE[enabled]} trigger ${quoted(name)}`)
+    await tx.unsafe(`alter table ${publicName(table)} ${WAKE[enabled]} trigger ${quoteName(name)}`)
   }
 }
 

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
 import { connect } from '../postgres/connect.ts'
 import { epochReader } from '../postgres/epoch.ts'
 import { openListener, type Listener } from '../postgres/listener.ts'
-import { makePartitions } from '../postgres/partitions.ts'
+import { createPartitions } from '../postgres/partitions.ts'
 import { startPruneJob } from '../postgres/prune.ts'
 import { openAccess, type Access } from '../http/partner/access.ts'
 import { openCallLog } from '../http/partner/call-log.ts'
@@ -114,7 +114,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const closeIdle = idleConnectionCloser(app.server)
 
   const tendPartitions = () =>
-    makePartitions(background).catch((error) => log.warn({ err: error }, 'partitions could not be made'))
+    createPartitions(background).catch((error) => log.warn({ err: error }, 'partitions could not be made'))
   await tendPartitions()
   const partitionTimer = setInterval(tendPartitions, PARTITION_INTERVAL_MS)
   const closeJob = config.role === 'api' ? undefined : startCloseJob(databaseUrl, log)

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { gatherForTurn } from '../../core/end-of-turn.ts'
+import { createEndOfTurnQueue } from '../../core/end-of-turn.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -15,7 +15,7 @@ const ERROR_STATUS_MIN = 400
  * answer is up, what then comes in the same turn must find that it is too late.
  */
 export function sendTogether(app: FastifyInstance): void {
-  const atEndOfTurn = gatherForTurn()
+  const atEndOfTurn = createEndOfTurnQueue()
   app.decorateReply('isAnswered')
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.statusCode >= ERROR_STATUS_MIN) return done(null, payload)

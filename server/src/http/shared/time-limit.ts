@@ -37,12 +37,12 @@ export function answerInTime(app: FastifyInstance, limitMs: number): void {
   app.addHook('onRequest', (request, reply, done) => {
     const withinMs = request.routeOptions.config?.answerWithinMs ?? limitMs
     const open = { slot: -1, reply, deadlineMs: performance.now() + withinMs, withinMs }
-    open.slot = slots.enter(open)
+    open.slot = slots.add(open)
     reply.open = open
     done()
   })
   app.addHook('onResponse', (_request, { open }, done) => {
-    if (open) slots.leave(open.slot, open)
+    if (open) slots.remove(open.slot, open)
     done()
   })
 
@@ -53,7 +53,7 @@ export function answerInTime(app: FastifyInstance, limitMs: number): void {
       // Whoever has hung up is not told of by onResponse.
       const isGone = reply.raw.closed
       if (!isGone && nowMs < deadlineMs) return
-      slots.leave(slot, open)
+      slots.remove(slot, open)
       if (!isGone) giveUp(reply, withinMs)
     })
   }
