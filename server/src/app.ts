@@ -22,7 +22,7 @@ import { healthRoutes } from './http/health.ts'
 import { shedLoad } from './http/shared/load.ts'
 import { answerAnyMethod, answerOtherMethods } from './http/shared/method-not-allowed.ts'
 import { describeApi } from './http/partner/openapi.ts'
-import { parseQuery, refuseBadQuery } from './http/shared/query.ts'
+import { parseQuery, rejectMalformedQuery } from './http/shared/query.ts'
 import { referenceRoutes } from './http/partner/reference.ts'
 import { newRequestId } from './http/shared/request-id.ts'
 import { answerInTime } from './http/shared/time-limit.ts'
@@ -107,7 +107,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       framePartnerApi(api, deps)
       shedLoad(api)
-      refuseBadQuery(api)
+      rejectMalformedQuery(api)
       const answerTheRest = answerOtherMethods(api)
 
       await api.register(async (oauth) => oauthRoutes(oauth.withTypeProvider<TypeBoxTypeProvider>(), deps))
@@ -128,7 +128,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       await frameAdminApi(api, deps)
       shedLoad(api)
-      refuseBadQuery(api)
+      rejectMalformedQuery(api)
       await describeAdminApi(api, deps.config)
       const answerTheRest = answerOtherMethods(api)
 

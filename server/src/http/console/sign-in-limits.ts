@@ -24,7 +24,7 @@ export function createSignInLimits(counters: Counters): SignInLimits {
       if (ofAddress.count > TRIES_PER_ADDRESS_MAX) throw tooManyFailures(ofAddress.resetSeconds)
     },
     async forgive(address, account) {
-      await byAccount.forget(pair(address, account))
+      await byAccount.reset(pair(address, account))
     },
   }
 }
