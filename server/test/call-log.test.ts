@@ -4,7 +4,7 @@ import { switchPartnerApi } from '../src/features/communities/switch-partner-api
 import { insertCalls } from '../src/postgres/across-communities.ts'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { createPartitions } from '../src/postgres/partitions.ts'
-import { gatherCalls, type Call } from '../src/http/partner/call-groups.ts'
+import { createCallBatch, type Call } from '../src/http/partner/call-groups.ts'
 import { openCallLog, type CallLog } from '../src/http/partner/call-log.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { createMetrics } from '../src/http/shared/metrics.ts'
@@ -312,11 +312,11 @@ test('while the database is away calls wait, up to a bound; beyond it they are d
 
 test('a batch that was written although nobody heard of it is not written twice', async () => {
   const { sql, communityId } = await startBank()
-  const gathering = gatherCalls()
-  addCalls(gathering, communityId, 3)
-  addCalls(gathering, communityId, 2, { status: 404, error: 'not_found' })
-  await insertCalls(sql, gathering.groups, { again: false })
-  await insertCalls(sql, gathering.groups, { again: true })
+  const batch = createCallBatch()
+  addCalls(batch, communityId, 3)
+  addCalls(batch, communityId, 2, { status: 404, error: 'not_found' })
+  await insertCalls(sql, batch.groups, { isRetry: false })
+  await insertCalls(sql, batch.groups, { isRetry: true })
   expect(await countCalls(sql)).toBe(5)
 })
 

@@ -34,9 +34,9 @@ export interface CallGroup {
 
 /**
  * Inserts the calls of all communities in one batch. Calls whose token names a community that does not exist are skipped.
- * Set `again` on a retry: the first attempt may have committed although it reported an error.
+ * Set `isRetry` after a failure: the first attempt may have committed although it reported an error.
  */
-export async function insertCalls(sql: Queries, groups: CallGroup[], { again }: { again: boolean }): Promise<void> {
+export async function insertCalls(sql: Queries, groups: CallGroup[], { isRetry }: { isRetry: boolean }): Promise<void> {
   await sql`
     with made as (
       select to_timestamp(g.second) as second_at, g.*
@@ -58,7 +58,7 @@ export async function insertCalls(sql: Queries, groups: CallGroup[], { again }: 
       i.error, i."errorDescription", i.address, i."userAgent", cardinality(i."requestIds"), i."afterMs", i."requestIds",
       i."durationsMs", i.paths
     from made i join communities m on m.id = i."communityId"
-    ${again ? sql`on conflict do nothing` : sql``}`
+    ${isRetry ? sql`on conflict do nothing` : sql``}`
 }
 
 /** Sign-in starts with an email address, before any community is known. */

@@ -9,7 +9,7 @@ import { epochReader } from '../postgres/epoch.ts'
 import { openListener, type Listener } from '../postgres/listener.ts'
 import { createPartitions } from '../postgres/partitions.ts'
 import { startPruneJob } from '../postgres/prune.ts'
-import { openAccess, type Access } from '../http/partner/access.ts'
+import { openAccessCache, type AccessCache } from '../http/partner/access.ts'
 import { openCallLog } from '../http/partner/call-log.ts'
 import { openCounters } from '../http/shared/counters.ts'
 import { openFileWork } from '../http/console/file-work.ts'
@@ -85,7 +85,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const counters = openCounters(config.redisUrl, (error) =>
     log.warn({ err: error }, 'Redis is away; counting in memory'),
   )
-  const access = openAccess(sql, listener, background)
+  const access = openAccessCache(sql, listener, background)
   const callLog = openCallLog(background, log, metrics.callsDropped)
   const nodes = config.redisUrl ? 1 : config.webConcurrency
   const rateLimits = createRateLimits(counters, nodes)
@@ -154,7 +154,12 @@ function startDeliveries({
   listener,
   access,
   sender,
-}: NodeOptions & { box: SecretBox; listener: Listener; access: Access; sender: Sender | undefined }): DeliveryWorker {
+}: NodeOptions & {
+  box: SecretBox
+  listener: Listener
+  access: AccessCache
+  sender: Sender | undefined
+}): DeliveryWorker {
   const sql = connect(databaseUrl, {
     connectionsMax: DELIVERY_CONNECTIONS_MAX,
     name: 'deliveries',
