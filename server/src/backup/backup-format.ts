@@ -10,8 +10,8 @@ import { Type, type Static } from 'typebox'
  *   for each sequence {"sequence":"members_id_seq","table":"members","column":"id","value":"17"}
  *   the end           {"end":true,"rows":{"members":16,…}}
  *
- * A table comes after those it references. Tables and columns are read from the catalogue, so migrations need no changes
- * here.
+ * A table comes after those it references. Tables and columns are read from the catalogue, so migrations need no
+ * changes here.
  */
 export const BACKUP_FORMAT = 'hourbank-backup'
 export const BACKUP_VERSION = 1

@@ -25,7 +25,7 @@ import {
   sortByReferences,
   type Table,
 } from './catalogue.ts'
-import { begin, type Queries, type Sql, type Transaction } from '../postgres/connect.ts'
+import type { Queries, Sql, Transaction } from '../postgres/connect.ts'
 import { appliedMigrations, holdOffMigrations } from '../postgres/migrate.ts'
 import { quoteName } from '../postgres/statement.ts'
 
@@ -118,7 +118,7 @@ async function moveIntoPlace(partial: string, file: string, overwrite: boolean):
   }
 }
 
-/** A file name is durable only after its folder is synced. Network file systems that cannot sync folders need no sync. */
+/** A file name is durable only after its folder is synced. Network file systems that cannot do this need not. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined)
   await handle?.sync().catch(() => {})
@@ -151,8 +151,8 @@ async function writeAll(out: Output, chunks: AsyncIterable<Buffer>): Promise<voi
 }
 
 /**
- * Runs a function in a transaction with one snapshot. All tables are locked before the snapshot is taken: a table that a
- * migration rewrites afterwards would look empty in it. LOCK takes no snapshot; the first SELECT does.
+ * Runs a function in a transaction with one snapshot. All tables are locked before the snapshot is taken: a table that
+ * a migration rewrites afterwards would look empty in it. LOCK takes no snapshot; the first SELECT does.
  */
 async function inSnapshot<T>(sql: Sql, run: (tx: Transaction, tables: Table[]) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -160,7 +160,7 @@ async function inSnapshot<T>(sql: Sql, run: (tx: Transaction, tables: Table[]) =
     const before = await listTables(sql)
     let isRunning = false
     try {
-      return await begin(sql, 'isolation level repeatable read read only', async (tx) => {
+      return await sql.begin('isolation level repeatable read read only', async (tx) => {
         await fixSettings(tx)
         const locked = [...before.map(({ name }) => name), 'schema_migrations']
         await tx.unsafe(`lock table ${locked.map(publicName).join(', ')} in access share mode`)

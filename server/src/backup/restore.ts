@@ -22,7 +22,7 @@ import {
 } from './catalogue.ts'
 import type { Progress } from '../core/progress.ts'
 import { Refusal } from '../core/refusal.ts'
-import { begin, type Queries, type Sql, type Transaction } from '../postgres/connect.ts'
+import type { Queries, Sql, Transaction } from '../postgres/connect.ts'
 import {
   cutOff,
   damaged,
@@ -95,7 +95,7 @@ export async function restore(
     const header = await readHeader(file, text)
     await verifyOnError(text, rejectNewer(file, header, options))
     const report = (label: string) => onProgress({ done: source.bytesRead, total: size, label, unit: 'bytes' })
-    return await begin(sql, 'read write', (tx) => fillDatabase(tx, { file, text, header, report, options }))
+    return await sql.begin('read write', (tx) => fillDatabase(tx, { file, text, header, report, options }))
   } finally {
     chunks.destroy()
     source.destroy()

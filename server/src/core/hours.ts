@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.ts'
 
-/** Hours are integer hundredths internally and decimals on the wire. Dividing an integer by 100 gives the nearest double: 115 becomes 1.15. */
+/** Hours are integer hundredths internally and decimals on the wire. Division gives the nearest double: 115 → 1.15. */
 export function toHours(centihours: number): number {
   return centihours / 100
 }

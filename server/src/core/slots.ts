@@ -1,6 +1,6 @@
 /**
- * A collection of open items for a timer that scans all of them. Not a Map or Set: one that gains and loses an entry per
- * request leaves old hash tables behind that point to newer ones and keep finished requests alive until a full
+ * A collection of open items for a timer that scans all of them. Not a Map or Set: one that gains and loses an entry
+ * per request leaves old hash tables behind that point to newer ones and keep finished requests alive until a full
  * collection (a fifth of the time of a short request).
  */
 export interface Slots<Item> {

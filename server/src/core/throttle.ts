@@ -1,4 +1,4 @@
-/** Runs `act` immediately on the first call, then at most once per interval. Calls within an interval run once at its end. */
+/** Runs `act` immediately, then at most once per interval. Calls within an interval are merged into one at its end. */
 export function throttle(intervalMs: number, act: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
   let isCalled = false

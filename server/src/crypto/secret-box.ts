@@ -5,7 +5,7 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-export class WrongSecretKey extends Error {}
+class WrongSecretKey extends Error {}
 
 /** Encrypts secrets at rest. */
 export interface SecretBox {

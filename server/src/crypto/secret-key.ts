@@ -6,7 +6,7 @@ import { Refusal } from '../core/refusal.ts'
 
 const KEY_BYTES = 32
 
-/** Returns SECRET_KEY, or the key stored beside the embedded database, which is generated on the first start. */
+/** Returns SECRET_KEY, or the key stored next to the embedded database, which is generated on the first start. */
 export async function loadSecretKey(config: Config): Promise<string> {
   if (config.secretKey !== undefined) return config.secretKey
   const file = join(config.dataDir, 'secret-key')
@@ -16,7 +16,7 @@ export async function loadSecretKey(config: Config): Promise<string> {
   return key
 }
 
-/** If two processes start at once, one creates the key and both read it: link() publishes the complete file atomically. */
+/** If two processes race, one creates the key and both read it: link() publishes the complete file atomically. */
 async function createKey(file: string): Promise<string> {
   // Not the process id, which two containers may share.
   const draft = `${file}.${randomUUID()}`

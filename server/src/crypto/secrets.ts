@@ -9,8 +9,8 @@ const PUBLIC_ID_BYTES = 8
  * hbs_<64 hex><8 hex checksum>       a client's secret
  * hbt_<community>_<64 hex><checksum> an access token
  *
- * The prefix and the checksum let secret scanners find leaks without false positives, and reject typing errors without a
- * database query. Ids and tokens name their community, so a lookup never searches across communities.
+ * The prefix and the checksum let secret scanners find leaks without false positives, and reject typing errors without
+ * a database query. Ids and tokens name their community, so a lookup never searches across communities.
  */
 const CLIENT_ID = /^hbc_([1-9]\d{0,15})_[0-9a-f]{16}$/
 const TOKEN = /^hbt_([1-9]\d{0,15})_[0-9a-f]{72}$/

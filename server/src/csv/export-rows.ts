@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { lstat, open, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Progress } from '../core/progress.ts'
-import { begin, type Sql, type Transaction } from '../postgres/connect.ts'
+import type { Sql, Transaction } from '../postgres/connect.ts'
 import { Refusal } from '../core/refusal.ts'
 import { writeCsv, type CsvValue } from './write-csv.ts'
 
@@ -27,7 +27,7 @@ export async function exportRows<Row extends object>(
   write: (text: AsyncIterable<string>) => Promise<void>,
   onProgress: (progress: Progress) => void = () => {},
 ): Promise<void> {
-  await begin(sql, 'isolation level repeatable read read only', async (tx) => {
+  await sql.begin('isolation level repeatable read read only', async (tx) => {
     // The receiver may be slow.
     await tx`set local statement_timeout = 0`
     await tx`set local idle_in_transaction_session_timeout = 0`

@@ -36,7 +36,7 @@ export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   if (last) yield last
 }
 
-/** Yields text in whole lines. Splitting bytes at line ends is safe: no multi-byte UTF-8 sequence contains that byte. */
+/** Yields whole lines. Splitting bytes at line ends is safe: no multi-byte UTF-8 sequence contains that byte. */
 async function* readWholeLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let pending: Uint8Array[] = []
   let pendingLength = 0

@@ -33,8 +33,8 @@ export interface CallGroup {
 }
 
 /**
- * Inserts the calls of all communities in one batch. Calls whose token names a community that does not exist are skipped.
- * Set `isRetry` after a failure: the first attempt may have committed although it reported an error.
+ * Inserts the calls of all communities in one batch. Calls whose token names a community that does not exist are
+ * skipped. Set `isRetry` after a failure: the first attempt may have committed although it reported an error.
  */
 export async function insertCalls(sql: Queries, groups: CallGroup[], { isRetry }: { isRetry: boolean }): Promise<void> {
   await sql`
@@ -158,9 +158,9 @@ export interface DueSubscription {
 
 /**
  * Returns subscriptions that no other worker has leased and that have work beyond the deliveries in flight: untried
- * events after the read position, or rows that are due. Each subscription costs one index lookup, because a dead endpoint
- * may have many pending rows: `exists` is planned as a join that reads all of them (142 ms with 100,000 rows; 0.2 ms this
- * way). Deliveries of a community are held while its partner API is switched off.
+ * events after the read position, or rows that are due. Each subscription costs one index lookup, because a dead
+ * endpoint may have many pending rows: `exists` is planned as a join that reads all of them (142 ms with 100,000 rows;
+ * 0.2 ms this way). Deliveries of a community are held while its partner API is switched off.
  */
 export async function dueSubscriptions(
   sql: Queries,

@@ -16,8 +16,8 @@ export interface AccessChange {
 export interface AccessChannel {
   /**
    * Whether every change committed more than a second ago has been received. NOTIFY is delivered in commit order, so
-   * receiving our own echo sent at time T proves that everything before T was received. Without an echo (connection down,
-   * a pooler that swallows LISTEN) nothing is proven.
+   * receiving our own echo sent at time T proves that everything before T was received. Without an echo (connection
+   * down, a pooler that swallows LISTEN) nothing is proven.
    */
   isTrusted(): boolean
   close(): void

@@ -60,7 +60,7 @@ export class Client extends DriverClient implements Startup {
   }
 }
 
-/** The driver has no error class for a lost connection: any error that is neither the server's nor our own bug is one. */
+/** The driver has no error class for a lost connection: any error that is neither the server's nor our bug is one. */
 export function toFailure(error: unknown): Error {
   const isKnown = [DatabaseError, DatabaseUnavailable, UnreadableValue, TypeError].some((kind) => error instanceof kind)
   if (isKnown) return error as Error

@@ -12,8 +12,8 @@ const STEP_MS = 100
 export interface DatabaseClock {
   now(): Date
   /**
-   * Call this before using the time. Reads the database's clock at intervals, and immediately after the system clock was
-   * set. Returns by how much the database's clock was set; 0 without a reading and after the first one.
+   * Call this before using the time. Reads the database's clock at intervals, and immediately after the system clock
+   * was set. Returns by how much the database's clock was set; 0 without a reading and after the first one.
    */
   sync(): Promise<number>
 }

@@ -24,8 +24,8 @@ interface Queue<Item, Outcome> {
 }
 
 /**
- * Batches concurrent calls with the same key (a community) into one statement. No timer is involved: a statement is sent
- * at the end of the event loop turn in which its first call arrived. `run` returns one outcome per item, in order.
+ * Batches concurrent calls with the same key (a community) into one statement. No timer is involved: a statement is
+ * sent at the end of the event loop turn in which its first call arrived. `run` returns one outcome per item, in order.
  */
 export function coalesce<Key, Item, Outcome>(
   run: (key: Key, items: Item[]) => Promise<Outcome[]>,
@@ -35,7 +35,7 @@ export function coalesce<Key, Item, Outcome>(
 
   /**
    * Waits for the end of the turn, so that calls from other connections join the batch. Every statement costs a socket
-   * write, which took a seventh of the time of reads by id under load, and a first call sent alone makes the others wait.
+   * write, which took a seventh of the time of reads by id under load, and a first call sent alone delays the others.
    */
   function schedule(key: Key, queue: Queue<Item, Outcome>): void {
     queue.isScheduled = true

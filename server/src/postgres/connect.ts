@@ -1,4 +1,5 @@
 import { Pool, type PoolClient, type QueryResult } from 'pg'
+import { within } from '../core/within.ts'
 import { Client, clientSettings, isStalePlan, toFailure } from './client.ts'
 import { copyIn, copyOut } from './copy.ts'
 import { openSession, type Session } from './session.ts'
@@ -27,6 +28,7 @@ export interface Queries {
 
 /** A pool of connections. */
 export interface Sql extends Queries {
+  /** Runs the work in a transaction with this mode: isolation level, read only. */
   begin<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T>
   /** The same pool, bound to a signal: aborting it cancels a running statement and rolls back a transaction. */
   until(signal: AbortSignal): Sql
@@ -46,8 +48,8 @@ export interface ConnectOptions {
   /** Shown in pg_stat_activity, so operators can see which part holds a connection. */
   name: string
   /**
-   * For one statement or one transaction, including the wait for a free connection. On timeout the statement is cancelled
-   * and its connection closed, because a connection that went silent must not be reused.
+   * For one statement or one transaction, including the wait for a free connection. On timeout the statement is
+   * cancelled and its connection closed, because a connection that went silent must not be reused.
    */
   timeLimitMs?: number
   /** Infinity for a session that holds locks. */
@@ -66,11 +68,6 @@ export async function transaction<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   return 'savepoint' in sql ? (sql as Transaction).savepoint(work) : (sql as Sql).begin('', work)
-}
-
-/** Runs the work in a transaction with its own mode: isolation level, read only. */
-export async function begin<T>(sql: Sql, mode: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return sql.begin(mode, work)
 }
 
 /** Runs statements on any connection of a pool, or on the connection of a transaction. */
@@ -215,9 +212,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
   async function end({ timeoutMs = Infinity } = {}): Promise<void> {
     const closed = pool.end()
     if (timeoutMs === Infinity) return closed
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)))
-    await Promise.race([closed, timeout]).finally(() => clearTimeout(timer))
+    await within(timeoutMs, closed)
     for (const client of clients) void client.end()
   }
 

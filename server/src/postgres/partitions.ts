@@ -1,7 +1,7 @@
 import { readDatabaseTime } from './clock.ts'
 import { identifier, type Queries, type Sql, transaction, type Transaction } from './connect.ts'
 
-export const PARTITIONED_TABLES = ['call_groups', 'events', 'attempts'] as const
+const PARTITIONED_TABLES = ['call_groups', 'events', 'attempts'] as const
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
 
 const WEEKS_AHEAD = 4
@@ -13,7 +13,7 @@ const CHECK_VIOLATION = '23514'
 const LOCK_NOT_AVAILABLE = '55P03'
 /**
  * Creating or dropping a partition needs an exclusive lock on the table, and every other query queues behind a waiting
- * exclusive lock: during a long read (a backup) the whole service would stall. So give up after this time and retry later.
+ * exclusive lock: during a long read (a backup) the whole service would stall. So give up after this time and retry.
  */
 const LOCK_TIMEOUT = '200ms'
 

@@ -33,8 +33,8 @@ const LONG_WORK_CONNECTIONS_MAX = 2
 /** No request waits for background work, but a connection that went silent must end. */
 const BACKGROUND_TIME_LIMIT_MS = 30_000
 /**
- * Under a stream of credits, the fan-out runs at this interval instead of after each credit, which halved the CPU time per
- * credit on one connection. A single credit is still fanned out immediately.
+ * Under a stream of credits, the fan-out runs at this interval instead of after each credit, which halved the CPU time
+ * per credit on one connection. A single credit is still fanned out immediately.
  */
 const WAKE_INTERVAL_MS = 50
 const SHUTDOWN_TIMEOUT_MS = 10_000
@@ -125,8 +125,8 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     clearInterval(partitionTimer)
     // A connection that is busy now becomes idle after its response and would otherwise be kept alive.
     const idleTimer = setInterval(closeIdle, IDLE_CHECK_INTERVAL_MS)
-    // In parallel, because both share the same ten seconds. Events of the last requests are delivered by another node or
-    // after a restart.
+    // In parallel, because both share the same ten seconds. Events of the last requests are delivered by another node
+    // or after a restart.
     await Promise.all([within(SHUTDOWN_TIMEOUT_MS, app.close()), deliveries?.close()])
     clearInterval(idleTimer)
     app.server.closeAllConnections()

@@ -7,8 +7,8 @@ const WAITING_BYTES_MAX = 1_000_000
 const RETRY_MS = 1_000
 
 /**
- * Standard error as a log destination. A file on a full disk or a pipe without a reader must neither end the service nor
- * block it. Pino's own destination does both: an unhandled error first, then an endless retry at exit.
+ * Standard error as a log destination. A file on a full disk or a pipe without a reader must neither end the service
+ * nor block it. Pino's own destination does both: an unhandled error first, then an endless retry at exit.
  */
 export function openStandardError(): DestinationStream {
   let waiting: Buffer[] = []

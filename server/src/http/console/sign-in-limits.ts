@@ -7,7 +7,7 @@ const TRIES_PER_ADDRESS_MAX = 100
 
 /** Slows down password guessing. Guesses from one address do not lock an account out elsewhere. */
 export interface SignInLimits {
-  /** Counts an attempt before the password is checked, so that concurrent attempts count too; rejects over the limit. */
+  /** Counts an attempt before the password check, so that concurrent attempts count too; rejects over the limit. */
   spend(address: string, account: string): Promise<void>
   /** Resets the account's count after a successful sign-in; attempts on other accounts still count for the address. */
   forgive(address: string, account: string): Promise<void>
@@ -19,9 +19,12 @@ export function createSignInLimits(counters: Counters): SignInLimits {
 
   return {
     async spend(address, account) {
-      const counts = await Promise.all([byAccount.add(pairKey(address, account)), byAddress.add(address)])
-      if (counts[0].count > TRIES_PER_ACCOUNT_AND_ADDRESS_MAX) throw tooManyFailures(counts[0].resetSeconds)
-      if (counts[1].count > TRIES_PER_ADDRESS_MAX) throw tooManyFailures(counts[1].resetSeconds)
+      const [forAccount, forAddress] = await Promise.all([
+        byAccount.add(pairKey(address, account)),
+        byAddress.add(address),
+      ])
+      if (forAccount.count > TRIES_PER_ACCOUNT_AND_ADDRESS_MAX) throw tooManyFailures(forAccount.resetSeconds)
+      if (forAddress.count > TRIES_PER_ADDRESS_MAX) throw tooManyFailures(forAddress.resetSeconds)
     },
     async forgive(address, account) {
       await byAccount.reset(pairKey(address, account))

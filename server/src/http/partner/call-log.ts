@@ -31,8 +31,8 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
   }
 
   /**
-   * Writes one batch, then continues while at least `callsMin` calls wait. Without this minimum, a node under load would
-   * write small batches all the time.
+   * Writes one batch, then continues while at least `callsMin` calls wait. Without this minimum, a node under load
+   * would write small batches all the time.
    */
   async function write(callsMin: number): Promise<void> {
     for (let needed = 1; waiting >= needed; needed = callsMin) {

@@ -35,7 +35,7 @@ export function answerNotModified(
   const body = isLong ? Buffer.from(payload) : payload
   const tag = reply.entityTag ?? entityTagOf(body)
   reply.header('etag', `W/${tag}`)
-  // Set Vary for every encoding and for 304 (RFC 9110 section 15.4.5); @fastify/compress sets it only when it compresses.
+  // Every encoding and 304 need Vary (RFC 9110 section 15.4.5); @fastify/compress sets it only when it compresses.
   if (Buffer.byteLength(body) >= COMPRESS_BYTES_MIN && !reply.hasHeader('vary')) reply.header('vary', 'accept-encoding')
   if (!matches(request.headers['if-none-match'], tag)) return done(null, body)
   for (const name of ['content-length', 'content-type', 'content-encoding']) reply.removeHeader(name)

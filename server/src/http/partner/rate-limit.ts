@@ -12,8 +12,8 @@ const CLIENT_ID_LENGTH_MAX = 100
 
 export interface RateLimits {
   /**
-   * Counts the call against its partner, sets the rate limit headers and rejects calls over the limit. Returns undefined
-   * if the count is in memory.
+   * Counts the call against its partner, sets the rate limit headers and rejects calls over the limit. Returns
+   * undefined if the count is in memory.
    */
   spend(caller: Caller, reply: FastifyReply): Promise<void> | undefined
   /** Rejects further guesses at this client from this address only. Returns undefined if the counts are in memory. */
@@ -54,7 +54,7 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
     },
 
     async countFailure(address, clientId) {
-      // Counted separately from guessed secrets: a partner whose token expires under load must be able to get a new one.
+      // Counted separately from guessed secrets: a partner whose token expires under load must get a new one.
       if (clientId === undefined) return (await tokenFailures.add(address)).count > FAILURES_PER_ADDRESS_MAX
       const [byClient, byAddress] = await Promise.all([
         clientFailures.add(pairKey(address, clientId)),

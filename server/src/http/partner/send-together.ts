@@ -11,8 +11,8 @@ declare module 'fastify' {
 const ERROR_STATUS_MIN = 400
 
 /**
- * Sends all responses of one event loop turn together at its end. Errors are sent immediately: after a timeout response,
- * a late result in the same turn must find that headers were already sent.
+ * Sends all responses of one event loop turn together at its end. Errors are sent immediately: after a timeout
+ * response, a late result in the same turn must find that headers were already sent.
  */
 export function sendTogether(app: FastifyInstance): void {
   const atEndOfTurn = createEndOfTurnQueue()

@@ -10,7 +10,7 @@ export interface Counters {
   close(): void
 }
 
-/** Counts in memory, or in Redis so that all nodes share the counts. Memory is the fallback while Redis is unreachable. */
+/** Counts in memory, or in Redis to share counts between nodes. Memory is the fallback while Redis is unreachable. */
 export function openCounters(redisUrl: string | undefined, onRedisError: (error: Error) => void): Counters {
   const redis =
     redisUrl === undefined

@@ -33,7 +33,7 @@ export const ERRORS = {
 } as const satisfies Record<string, readonly [status: number, description: string]>
 
 /** Error codes that only the console API uses. */
-export const CONSOLE_ERRORS = {
+const CONSOLE_ERRORS = {
   sign_in_failed: [401, 'The email address or the password is wrong.'],
   sign_in_required: [401, 'Your session has ended. Sign in to go on.'],
   origin_refused: [403, 'This request does not come from the console.'],

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Returns a function that closes idle connections, including those without a request yet, which browsers open in advance and Node does not treat as idle. */
+/** Also closes connections without a request yet: browsers open them in advance, and Node does not see them as idle. */
 export function idleConnectionCloser(server: Server): () => void {
   const unused = new Set<Socket>()
   server.on('connection', (socket) => {

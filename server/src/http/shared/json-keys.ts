@@ -3,7 +3,7 @@ const COLON = 0x3a
 const BACKSLASH = 0x5c
 
 /**
- * Reports whether an object in a JSON text has the same key more than once. `value` is what JSON.parse made of the text.
+ * Reports whether an object in a JSON text has the same key more than once. `value` is the result of JSON.parse.
  *
  * JSON.parse keeps the last of several equal keys, so the value then has fewer members than the text has colons outside
  * strings. Comparing the two counts needs no second parser, compares keys after unescaping, and does not recurse.

@@ -2,12 +2,12 @@ import { METHODS } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from './errors.ts'
 
-/** Registers every method that Node parses, not only those that Fastify knows: PROPFIND then gets 405 instead of 404. */
+/** Registers every method that Node parses, not only those Fastify knows: PROPFIND then gets 405 instead of 404. */
 export function answerAnyMethod(app: FastifyInstance): void {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
 }
 
-/** Collects the routes registered after this call. Call the returned function last: it adds 405 for their other methods. */
+/** Collects the routes registered after this call; the returned function adds 405 for their other methods. */
 export function answerOtherMethods(app: FastifyInstance): () => void {
   const offered = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method, config }) => {

@@ -94,9 +94,9 @@ export function readTimedListRequest(epoch: string, list: string, query: ListQue
 }
 
 /**
- * Hides a bound or limit of a list from PostgreSQL's planner behind a `select`. Otherwise it plans for the given values: a
- * full scan for a small community, and a new plan per page for a large one, which took a third of the time with a million
- * members. Hidden, they lead to one generic plan, made once, that reads a page of the index.
+ * Hides a bound or limit of a list from PostgreSQL's planner behind a `select`. Otherwise it plans for the given
+ * values: a full scan for a small community, and a new plan per page for a large one, which took a third of the time
+ * with a million members. Hidden, they lead to one generic plan, made once, that reads a page of the index.
  */
 export function hideFromPlanner(sql: Queries, place: number) {
   return sql`(select ${place}::int8)`

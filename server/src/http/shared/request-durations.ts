@@ -11,8 +11,8 @@ interface Series {
 }
 
 /**
- * A histogram in Prometheus's text format. Not prom-client's: that validates and joins the labels on every request, which
- * took as long as the whole call log entry.
+ * A histogram in Prometheus's text format. Not prom-client's: that validates and joins the labels on every request,
+ * which took as long as the whole call log entry.
  */
 export interface RequestDurations {
   observe(method: string, route: string, status: number, seconds: number): void

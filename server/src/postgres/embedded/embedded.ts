@@ -104,8 +104,8 @@ async function joinServer(
 
   try {
     await takeUsersLock(sql)
-    // Opens a new connection, which a stopping server rejects. This proves that the lock was not acquired merely because
-    // a shutdown disconnected its previous holder.
+    // Opens a new connection, which a stopping server rejects. This proves that the lock was not acquired merely
+    // because a shutdown disconnected its previous holder.
     await ensureDatabase(sql, cluster, port)
     if (purpose === 'serve') await takeServingLock(sql)
     if (disconnects > 0) throw new TransientFailure('The database ended the connection.')

@@ -140,8 +140,8 @@ async function removeStalePidFile(cluster: Cluster): Promise<void> {
 }
 
 /**
- * Returns the port of the last start if it is free, so that a running service finds the server at the same address after
- * any process restarts it. Otherwise returns a random free port.
+ * Returns the port of the last start if it is free, so that a running service finds the server at the same address
+ * after any process restarts it. Otherwise returns a random free port.
  */
 async function choosePort(cluster: Cluster): Promise<number> {
   // postmaster.opts holds the command line of the last start.

@@ -63,7 +63,7 @@ export function watchPostmaster(cluster: Cluster, port: number, log: Logger | un
     killIfAlive(postmaster.pid)
   }
 
-  /** `other`: a command found our port taken and started the server on another one. It stops that server when it ends. */
+  /** `other`: a command found our port taken and started the server on another one. It stops that server at its end. */
   async function restart(other: Postmaster | undefined): Promise<void> {
     if (failures > 0) await pause(Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** (failures - 1)))
     if (signal.aborted) return
