@@ -65,8 +65,8 @@ function flatten({ strings, values }: Fragment, parameters: unknown[]): string {
 }
 
 function nameOf(text: string): string {
-  const known = names.get(text)
-  if (known) return known
+  const cached = names.get(text)
+  if (cached) return cached
   // PostgreSQL truncates names to 63 bytes.
   const name = createHash('sha256').update(text).digest('base64url')
   if (names.size >= NAMES_MAX) names.clear()

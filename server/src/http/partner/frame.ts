@@ -162,10 +162,10 @@ export function requireAddress(caller: Caller, address: string): void {
 
 export function requireScope(caller: Caller, scope: Scope | readonly Scope[]): void {
   if (typeof scope === 'string' && caller.scopes.includes(scope)) return
-  const wanted = [scope].flat() as Scope[]
-  if (wanted.some((name) => caller.scopes.includes(name))) return
+  const accepted = [scope].flat() as Scope[]
+  if (accepted.some((name) => caller.scopes.includes(name))) return
   throw new ApiError('insufficient_scope', {
-    headers: { 'www-authenticate': `${BEARER}, error="insufficient_scope", scope="${wanted.join(' ')}"` },
+    headers: { 'www-authenticate': `${BEARER}, error="insufficient_scope", scope="${accepted.join(' ')}"` },
   })
 }
 

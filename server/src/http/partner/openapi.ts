@@ -96,7 +96,7 @@ export async function describeApi(
       // The console API has its own description.
       schema: schema.hide || route.config?.role ? { hide: true } : describeRoute(schema as RouteSchema, route),
     }),
-    transformObject: (made) => ('openapiObject' in made ? nameSchemas(made.openapiObject) : made.swaggerObject),
+    transformObject: (result) => ('openapiObject' in result ? nameSchemas(result.openapiObject) : result.swaggerObject),
   })
 }
 

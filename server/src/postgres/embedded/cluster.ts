@@ -83,7 +83,7 @@ async function createCluster(home: string, path: string): Promise<void> {
   try {
     await mkdir(temporary, { mode: 0o700 })
     await writeFile(join(temporary, 'password'), password, { mode: 0o600 })
-    if (user) for (const made of [temporary, join(temporary, 'password')]) await chown(made, user.uid, user.gid)
+    if (user) for (const entry of [temporary, join(temporary, 'password')]) await chown(entry, user.uid, user.gid)
     await initdb({ folder: temporary, password, bin, user })
     await moveIntoPlace(temporary, path)
   } finally {
@@ -145,9 +145,9 @@ export async function runProgram(
     })
   } catch (cause) {
     const { message, stderr, killed } = cause as Error & { stderr?: string; killed?: boolean }
-    const printed = stderr?.trim().split('\n').slice(-OUTPUT_LINES_SHOWN).join('\n')
+    const output = stderr?.trim().split('\n').slice(-OUTPUT_LINES_SHOWN).join('\n')
     const limit = killed ? ` (stopped after ${timeoutMs / 1000} s)` : ''
-    throw new Error(`${program} failed${limit}: ${printed || message}`, { cause })
+    throw new Error(`${program} failed${limit}: ${output || message}`, { cause })
   } finally {
     if (link) await rm(link, { recursive: true, force: true })
   }
@@ -167,6 +167,6 @@ async function dataPath(folder: string): Promise<{ link?: string; data: string }
 }
 
 function environment(): NodeJS.ProcessEnv {
-  const ours = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'))
-  return { ...Object.fromEntries(ours), LC_ALL: LOCALE }
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'))
+  return { ...Object.fromEntries(inherited), LC_ALL: LOCALE }
 }

@@ -23,8 +23,8 @@ const isRoot = () => process.getuid?.() === 0
  * it to reach its own folder inside, but not list it.
  */
 export async function ensureDataDir(dataDir: string): Promise<string> {
-  const made = await mkdir(dataDir, { recursive: true })
-  if (made) await chmod(dataDir, isRoot() ? 0o711 : 0o700)
+  const created = await mkdir(dataDir, { recursive: true })
+  if (created) await chmod(dataDir, isRoot() ? 0o711 : 0o700)
   return realpath(dataDir)
 }
 

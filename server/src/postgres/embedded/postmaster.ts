@@ -64,8 +64,8 @@ async function isOwnServer(cluster: Cluster, { pid }: Postmaster): Promise<boole
   if (!isAlive(pid)) return false
   if (process.platform !== 'linux') {
     // Start times are unreliable: they shift when the clock is set.
-    const listed = await promisify(execFile)('ps', ['-o', 'command=', '-p', `${pid}`]).catch(() => ({ stdout: '' }))
-    return listed.stdout.includes('postgres')
+    const processes = await promisify(execFile)('ps', ['-o', 'command=', '-p', `${pid}`]).catch(() => ({ stdout: '' }))
+    return processes.stdout.includes('postgres')
   }
   try {
     // The working directory of a server is its data folder. A zombie has none.
