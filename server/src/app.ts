@@ -22,7 +22,7 @@ import { healthRoutes } from './http/health.ts'
 import { shedLoad } from './http/shared/load.ts'
 import { answerAnyMethod, answerOtherMethods } from './http/shared/method-not-allowed.ts'
 import { describeApi } from './http/partner/openapi.ts'
-import { parseQuery, refuseBadQuery } from './http/shared/query.ts'
+import { parseQuery, rejectMalformedQuery } from './http/shared/query.ts'
 import { referenceRoutes } from './http/partner/reference.ts'
 import { newRequestId } from './http/shared/request-id.ts'
 import { answerInTime } from './http/shared/time-limit.ts'
@@ -43,36 +43,36 @@ import { webhookAdminRoutes } from './features/subscriptions/admin-routes.ts'
 import { webhookRoutes } from './features/subscriptions/routes.ts'
 
 export interface Timeouts {
-  /** For an answer: longer than any statement should take, shorter than a partner's patience. */
+  /** For the response: longer than any statement should take, shorter than a partner's timeout. */
   readonly handlerMs: number
-  /** For a request to arrive whole: whoever trickles it in holds a connection no longer than that. */
+  /** For receiving the complete request: limits how long a slow client can hold a connection. */
   readonly requestMs: number
 }
 
 export const TIMEOUTS: Timeouts = { handlerMs: 10_000, requestMs: 30_000 }
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
-/** Node looks for requests that are late this often, and by default only every 30 seconds. */
-const LATENESS_CHECKS_PER_TIMEOUT = 10
+/** Checks for late requests per timeout; Node checks only every 30 seconds by default. */
+const CHECKS_PER_REQUEST_TIMEOUT = 10
 const PARAMETER_LENGTH_MAX = 1000
 
-/** The list of features is the architecture. */
+/** Registers every feature by hand, in the order in which a reader would learn them. */
 export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     http: {
-      // Node swaps the two when the one for the headers (a minute by default) is the longer.
+      // Node swaps the two timeouts if the one for headers (a minute by default) is longer.
       headersTimeout: timeouts.requestMs,
-      connectionsCheckingInterval: timeouts.requestMs / LATENESS_CHECKS_PER_TIMEOUT,
-      // The frame refuses such a request itself: Node's refusal has no body.
+      connectionsCheckingInterval: timeouts.requestMs / CHECKS_PER_REQUEST_TIMEOUT,
+      // The frame rejects such requests itself, because Node's response has no body.
       requireHostHeader: false,
     },
     genReqId: newRequestId,
-    // No logger for each request, of which hardly one logs anything: whoever logs names the request.
+    // No child logger per request: few requests log anything, and those that do add the request id.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: timeouts.requestMs,
-    // What still comes in on an open connection is answered too; Fastify's own refusal has another shape.
+    // During shutdown, still answer requests on open connections: Fastify's own 503 has a different format.
     return503OnClosing: false,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     trustProxy: deps.config.trustProxy,
@@ -98,17 +98,17 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   await app.register(async (plain) => {
     const api = plain.withTypeProvider<TypeBoxTypeProvider>()
     framePartnerApi(api, deps)
-    const answerTheRest = answerOtherMethods(api)
+    const answerRemainingMethods = answerOtherMethods(api)
     oauthMetadataRoute(api, deps)
-    answerTheRest()
+    answerRemainingMethods()
   })
   await app.register(
     async (plain) => {
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       framePartnerApi(api, deps)
       shedLoad(api)
-      refuseBadQuery(api)
-      const answerTheRest = answerOtherMethods(api)
+      rejectMalformedQuery(api)
+      const answerRemainingMethods = answerOtherMethods(api)
 
       await api.register(async (oauth) => oauthRoutes(oauth.withTypeProvider<TypeBoxTypeProvider>(), deps))
       memberRoutes(api, deps)
@@ -119,7 +119,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       webhookRoutes(api, deps)
       eventRoutes(api, deps)
 
-      answerTheRest()
+      answerRemainingMethods()
     },
     { prefix: API_PREFIX },
   )
@@ -128,9 +128,9 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       await frameAdminApi(api, deps)
       shedLoad(api)
-      refuseBadQuery(api)
+      rejectMalformedQuery(api)
       await describeAdminApi(api, deps.config)
-      const answerTheRest = answerOtherMethods(api)
+      const answerRemainingMethods = answerOtherMethods(api)
 
       sessionRoutes(api, deps)
       overviewRoutes(api, deps)
@@ -149,7 +149,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       auditRoutes(api, deps)
       adminDescriptionRoute(api)
 
-      answerTheRest()
+      answerRemainingMethods()
     },
     { prefix: ADMIN_PREFIX },
   )

@@ -5,23 +5,23 @@ import { parseNetwork } from './core/networks.ts'
 
 export type Role = 'all' | 'api' | 'worker'
 
-/** Every mistake at once, so that an operator mends a deployment in one go. */
+/** Reports every mistake at once, so that an operator can fix all of them together. */
 export class ConfigError extends Error {
   constructor(readonly mistakes: string[]) {
     super(`These settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
   }
 }
 
-type Read<T> = (text: string) => T
+type Parse<T> = (text: string) => T
 
-/** The folder of the project, so that commands find the same data from any folder. */
+/** The project folder, so that commands find the same data from any working directory. */
 const PROJECT_DIR = fileURLToPath(new URL('../../', import.meta.url))
 const SECRET_KEY_LENGTH_MIN = 32
 const WEB_CONCURRENCY_MAX = 64
 const ON = ['on', 'true', '1']
 const OFF = ['off', 'false', '0']
 
-/** The settings: name, how it is read, what is taken when it is absent. Nothing else reads the environment. */
+/** All settings: name, parser and default. Nothing else reads the environment. */
 export const SETTINGS = {
   PORT: [integer(1, 65_535), 3000],
   HOST: [host, '127.0.0.1'],
@@ -40,7 +40,7 @@ export const SETTINGS = {
   WEBHOOK_ALLOW_PRIVATE_TARGETS: [flag, false],
   LOG_LEVEL: [oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'],
   METRICS_TOKEN: [metricsToken, undefined],
-} as const satisfies Record<string, readonly [read: Read<unknown>, fallback: unknown]>
+} as const satisfies Record<string, readonly [parse: Parse<unknown>, fallback: unknown]>
 
 type Settings = {
   [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name][0]> | (typeof SETTINGS)[Name][1]
@@ -50,10 +50,10 @@ export interface Config {
   readonly port: number
   readonly host: string
   readonly dataDir: string
-  /** Absent: the embedded database under dataDir. */
+  /** Undefined means the embedded database under dataDir. */
   readonly databaseUrl: string | undefined
   readonly listenUrl: string | undefined
-  /** The address partners use; also the OAuth issuer. */
+  /** The base URL that partners use; also the OAuth issuer. */
   readonly publicUrl: string
   readonly redisUrl: string | undefined
   readonly secretKey: string | undefined
@@ -61,7 +61,7 @@ export interface Config {
   readonly callLogDays: number
   readonly role: Role
   readonly webConcurrency: number
-  /** The peers that may say whom they speak for. */
+  /** The proxies whose X-Forwarded-For header is trusted. */
   readonly trustProxy: false | string[]
   readonly demo: boolean
   readonly webhookAllowPrivateTargets: boolean
@@ -72,11 +72,11 @@ export interface Config {
 export function readConfig(env: Record<string, string | undefined>): Config {
   const mistakes: string[] = []
   const settings = Object.fromEntries(
-    Object.entries(SETTINGS).map(([name, [read, fallback]]) => {
+    Object.entries(SETTINGS).map(([name, [parse, fallback]]) => {
       const text = env[name]?.trim()
       if (!text) return [name, fallback]
       try {
-        return [name, read(text)]
+        return [name, parse(text)]
       } catch (error) {
         mistakes.push(`${name}: expected ${(error as Error).message}`)
         return [name, fallback]
@@ -94,7 +94,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes)
 
-  const embeddedOnLoopback = !settings.DATABASE_URL && isLoopback(settings.HOST)
+  const isLocal = !settings.DATABASE_URL && isLoopback(settings.HOST)
   return Object.freeze({
     port: settings.PORT,
     host: settings.HOST,
@@ -109,14 +109,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     role: settings.ROLE,
     webConcurrency: settings.WEB_CONCURRENCY,
     trustProxy: settings.TRUST_PROXY,
-    demo: settings.DEMO ?? (embeddedOnLoopback && !settings.PUBLIC_URL),
+    demo: settings.DEMO ?? (isLocal && !settings.PUBLIC_URL),
     webhookAllowPrivateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS,
     logLevel: settings.LOG_LEVEL,
     metricsToken: settings.METRICS_TOKEN,
   })
 }
 
-/** Where a person on this machine reaches the service; a wildcard address is not one to type into a browser. */
+/** Returns the URL of the service on this machine; a wildcard address does not work in a browser. */
 function localAddress(listenHost: string, port: number): string {
   const name = listenHost === '0.0.0.0' || listenHost === '::' ? 'localhost' : listenHost
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
@@ -126,7 +126,7 @@ function isLoopback(name: string): boolean {
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
 }
 
-function integer(min: number, max: number): Read<number> {
+function integer(min: number, max: number): Parse<number> {
   return (text) => {
     const value = Number(text)
     if (!/^\d+$/.test(text) || value < min || value > max) throw new Error(`a whole number from ${min} to ${max}`)
@@ -134,7 +134,7 @@ function integer(min: number, max: number): Read<number> {
   }
 }
 
-function oneOf<const T extends string>(...choices: T[]): Read<T> {
+function oneOf<const T extends string>(...choices: T[]): Parse<T> {
   return (text) => {
     const choice = choices.find((candidate) => candidate === text)
     if (!choice) throw new Error(`one of ${choices.join(', ')}`)
@@ -154,9 +154,9 @@ function host(text: string): string {
   return text
 }
 
-function url(...protocols: string[]): Read<string> {
+function url(...protocols: string[]): Parse<string> {
   return (text) => {
-    // The text itself is never repeated in the message: it holds a password.
+    // Never quote the text in the message: it may contain a password.
     if (!URL.canParse(text) || !protocols.some((protocol) => text.toLowerCase().startsWith(`${protocol}//`))) {
       throw new Error(`an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`)
     }
@@ -183,8 +183,8 @@ function metricsToken(text: string): string {
 }
 
 /**
- * Never a plain 'true' or a number of hops: whoever reaches the port directly could then choose the address that the
- * allowlist judges.
+ * Neither 'true' nor a number of hops is accepted: a client that reaches the port directly could then forge the address
+ * that allowlists check.
  */
 function trustProxy(text: string): string[] {
   const ranges = text.split(',').map((range) => range.trim())

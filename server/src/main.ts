@@ -35,7 +35,7 @@ const COMMANDS: Command[] = [
   ...ledgerCommands,
 ]
 
-const WRONG_USE = 2
+const USAGE_ERROR = 2
 
 async function main(args: string[]): Promise<number> {
   const command = COMMANDS.find(({ name }) => name.split(' ').every((word, index) => args[index] === word))
@@ -50,7 +50,7 @@ async function main(args: string[]): Promise<number> {
     parsed = parseArgs({ args: rest, options: command.options, allowPositionals: true })
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\nUsage: hourbank ${command.name} ${command.usage}\n`)
-    return WRONG_USE
+    return USAGE_ERROR
   }
   try {
     const { values, positionals } = parsed
@@ -66,18 +66,18 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
-/** All commands, or those that begin with the word given. */
+/** Lists all commands, or those that start with the given word. */
 function help(args: string[]): number {
-  const wanted = args.filter((arg) => !arg.startsWith('-'))
-  const fitting = COMMANDS.filter(({ name }) => wanted.length > 0 && name.split(' ')[0] === wanted[0])
-  if (wanted.length > 0 && fitting.length === 0) {
-    process.stderr.write(`There is no command ${wanted.join(' ')}. See: npx hourbank --help\n`)
-    return WRONG_USE
+  const words = args.filter((arg) => !arg.startsWith('-'))
+  const matching = COMMANDS.filter(({ name }) => words.length > 0 && name.split(' ')[0] === words[0])
+  if (words.length > 0 && matching.length === 0) {
+    process.stderr.write(`There is no command ${words.join(' ')}. See: npx hourbank --help\n`)
+    return USAGE_ERROR
   }
-  const shown = fitting.length > 0 ? fitting : COMMANDS
+  const shown = matching.length > 0 ? matching : COMMANDS
   print('hourbank COMMAND [options]', '')
   for (const { name, usage, summary } of shown) print(`  ${`${name} ${usage}`.trim()}`, `      ${summary}`)
-  return fitting.length > 0 && !args.includes('--help') ? WRONG_USE : 0
+  return matching.length > 0 && !args.includes('--help') ? USAGE_ERROR : 0
 }
 
 tuneCollector()

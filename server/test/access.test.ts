@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { announceAccessChange } from '../src/postgres/channel.ts'
 import { connect, transaction } from '../src/postgres/connect.ts'
 import { openListener } from '../src/postgres/listener.ts'
-import { openAccess } from '../src/http/partner/access.ts'
+import { openAccessCache } from '../src/http/partner/access.ts'
 import { hashSecret, newToken } from '../src/crypto/secrets.ts'
 import { revokeClient, rotateSecret } from '../src/features/partners/change-client.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
@@ -500,7 +500,7 @@ describe('when the listening connection fails', () => {
 test('whoever keeps something of a community is told when its access changes', async () => {
   const { sql, databaseUrl, communityId } = await startBank()
   const listener = openListener(databaseUrl)
-  const access = openAccess(sql, listener, sql)
+  const access = openAccessCache(sql, listener, sql)
   onTestFinished(() => {
     access.close()
     listener.close()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { insertCalls } from '../src/postgres/across-communities.ts'
-import { gatherCalls, type Call } from '../src/http/partner/call-groups.ts'
+import { createCallBatch, type Call } from '../src/http/partner/call-groups.ts'
 import { newRequestId } from '../src/http/shared/request-id.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { eventually, startBank, type Bank } from './bank.ts'
@@ -15,12 +15,12 @@ type Logged = Partial<Call> & { minute: number }
 
 /** As if they had been called, so many minutes past noon, and written in one batch. */
 async function log({ sql, communityId, partner }: Bank, calls: Logged[], community = communityId): Promise<string[]> {
-  const gathering = gatherCalls()
+  const batch = createCallBatch()
   const ids: string[] = []
   for (const { minute, ...call } of calls) {
     const { requestId = randomUUID() } = call
     ids.push(requestId)
-    gathering.add({
+    batch.add({
       communityId: community,
       atMs: NOON + minute * 60_000,
       partnerId: partner.partnerId,
@@ -38,7 +38,7 @@ async function log({ sql, communityId, partner }: Bank, calls: Logged[], communi
       requestId,
     })
   }
-  await insertCalls(sql, gathering.groups, { again: false })
+  await insertCalls(sql, batch.groups, { isRetry: false })
   return ids
 }
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { backup } from '../src/backup/backup.ts'
-import { inOrderOfReference, listTables, publicName, type Table } from '../src/backup/catalogue.ts'
+import { sortByReferences, listTables, publicName, type Table } from '../src/backup/catalogue.ts'
 import { connect, isOutage, Json, type Queries, type Sql, transaction } from '../src/postgres/connect.ts'
 import { openEmbedded } from '../src/postgres/embedded/embedded.ts'
 import { migrate, migrationNames } from '../src/postgres/migrate.ts'
@@ -395,7 +395,7 @@ function order(references: Record<string, string[]>): string[] {
   const tables = Object.entries(references).map(([name, to]): Table => {
     return { name, references: to, columns: [], partitions: [], estimate: 0 }
   })
-  return inOrderOfReference(tables).map(({ name }) => name)
+  return sortByReferences(tables).map(({ name }) => name)
 }
 
 describe('later versions', () => {

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
 import { insertCalls } from '../src/postgres/across-communities.ts'
 import { connect, type Sql } from '../src/postgres/connect.ts'
-import { makePartitions } from '../src/postgres/partitions.ts'
-import { gatherCalls, type Call } from '../src/http/partner/call-groups.ts'
+import { createPartitions } from '../src/postgres/partitions.ts'
+import { createCallBatch, type Call } from '../src/http/partner/call-groups.ts'
 import { openCallLog, type CallLog } from '../src/http/partner/call-log.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { createMetrics } from '../src/http/shared/metrics.ts'
@@ -312,11 +312,11 @@ test('while the database is away calls wait, up to a bound; beyond it they are d
 
 test('a batch that was written although nobody heard of it is not written twice', async () => {
   const { sql, communityId } = await startBank()
-  const gathering = gatherCalls()
-  addCalls(gathering, communityId, 3)
-  addCalls(gathering, communityId, 2, { status: 404, error: 'not_found' })
-  await insertCalls(sql, gathering.groups, { again: false })
-  await insertCalls(sql, gathering.groups, { again: true })
+  const batch = createCallBatch()
+  addCalls(batch, communityId, 3)
+  addCalls(batch, communityId, 2, { status: 404, error: 'not_found' })
+  await insertCalls(sql, batch.groups, { isRetry: false })
+  await insertCalls(sql, batch.groups, { isRetry: true })
   expect(await countCalls(sql)).toBe(5)
 })
 
@@ -359,7 +359,7 @@ test('ten nodes make the same partitions at once, and weeks meet without gap or 
   const nodes = Array.from({ length: 10 }, () => connect(databaseUrl, { connectionsMax: 1, name: 'test' }))
   onTestFinished(async () => void (await Promise.all(nodes.map((sql) => sql.end({ timeoutMs: 1000 })))))
   const sunday = new Date('2031-03-30T23:59:59.999Z')
-  await Promise.all(nodes.map((sql) => makePartitions(sql, sunday)))
+  await Promise.all(nodes.map((sql) => createPartitions(sql, sunday)))
   const [sql] = nodes as [Sql]
   // Those of the present were in the template.
   const made = (await partitions(sql)).map(({ name }) => name).filter((name) => name > 'call_groups_2031')
@@ -380,7 +380,7 @@ test('ten nodes make the same partitions at once, and weeks meet without gap or 
   expect(await insertAt('2031-04-28T00:00:00Z')).toEqual([{ name: 'call_groups_default' }])
 
   // A week whose calls already stand in the default partition stays there; that keeps nobody from starting.
-  await makePartitions(sql, new Date('2031-05-01T00:00:00Z'))
+  await createPartitions(sql, new Date('2031-05-01T00:00:00Z'))
   const names = (await partitions(sql)).map(({ name }) => name)
   expect(names).not.toContain('call_groups_20310428')
   expect(names).toContain('call_groups_20310505')

@@ -7,7 +7,7 @@ import type { TestProject } from 'vitest/node'
 import { connect } from '../src/postgres/connect.ts'
 import { openEmbedded } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
-import { makePartitions } from '../src/postgres/partitions.ts'
+import { createPartitions } from '../src/postgres/partitions.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -27,7 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const sql = connect(urlOf(server.url, TEMPLATE), { connectionsMax: 1, name: 'test template' })
   await migrate(sql)
   // A node makes them at its start; made here they are there for all.
-  await makePartitions(sql)
+  await createPartitions(sql)
   await sql.end()
   project.provide('serverUrl', server.url)
   return async () => {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, identifier, type Sql } from '../src/postgres/connect.ts'
-import { makePartitions } from '../src/postgres/partitions.ts'
+import { createPartitions } from '../src/postgres/partitions.ts'
 import { prune } from '../src/postgres/prune.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
@@ -110,7 +110,7 @@ test('a table that somebody reads for long is not waited for, neither to drop a 
   onTestFinished(() => reader.end())
   const reading = await holdOpen(reader, 'select count(*) from call_log')
   const before = await partitionNames(sql)
-  const writing = Promise.all([pruneAt(sql, inDays(365)), makePartitions(sql, inDays(700))])
+  const writing = Promise.all([pruneAt(sql, inDays(365)), createPartitions(sql, inDays(700))])
   // Meanwhile calls are logged: nobody stands behind the wait for longer than its limit.
   const startedAt = performance.now()
   await sql`
@@ -131,7 +131,7 @@ test('under load: credits and deliveries go on while weeks of events are dropped
   const post = await startPostman()
   const { bank } = post
   const { sql, communityId } = bank
-  for (let week = 6; week < 12; week++) await makePartitions(sql, inDays(-7 * week))
+  for (let week = 6; week < 12; week++) await createPartitions(sql, inDays(-7 * week))
   await sql`
     insert into events (community_id, created_at, type, data, position)
     select ${communityId}, now() - interval '80 days' + n * interval '12 minutes', 'wallet.balance_changed', '{}', n

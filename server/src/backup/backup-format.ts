@@ -10,12 +10,12 @@ import { Type, type Static } from 'typebox'
  *   for each sequence {"sequence":"members_id_seq","table":"members","column":"id","value":"17"}
  *   the end           {"end":true,"rows":{"members":16,…}}
  *
- * A table comes after those it refers to. What tables and columns there are is read from the catalogue, so that a
- * migration never has to think of backups.
+ * A table comes after those it references. Tables and columns are read from the catalogue, so migrations need no
+ * changes here.
  */
 export const BACKUP_FORMAT = 'hourbank-backup'
 export const BACKUP_VERSION = 1
-/** The line after a table's last row. No row looks like it: COPY writes a backslash as two. */
+/** The line after a table's last row. No row can look like it, because COPY doubles backslashes. */
 export const ROWS_END = '\\.\n'
 
 export const BackupHeader = Type.Object({
@@ -28,7 +28,7 @@ export const BackupHeader = Type.Object({
 })
 export type BackupHeader = Static<typeof BackupHeader>
 
-/** A partition that a job made, not a migration: `bound` is how PostgreSQL words which rows it takes. */
+/** A partition. `bound` is PostgreSQL's text for the rows it holds. */
 export const Partition = Type.Object({ name: Type.String(), bound: Type.String() })
 export type Partition = Static<typeof Partition>
 
@@ -41,10 +41,10 @@ export type TableEntry = Static<typeof TableEntry>
 
 export const SequenceEntry = Type.Object({
   sequence: Type.String(),
-  /** The column it numbers, by which a restore finds it; null for a sequence that stands alone. */
+  /** The column that owns it, by which a restore finds it; null for a standalone sequence. */
   table: Type.Union([Type.String(), Type.Null()]),
   column: Type.Union([Type.String(), Type.Null()]),
-  /** Text: an int8 need not fit a JSON number. */
+  /** Text, because an int8 may exceed the range of JSON numbers. */
   value: Type.String({ pattern: '^-?[0-9]{1,19}$' }),
 })
 export type SequenceEntry = Static<typeof SequenceEntry>

@@ -17,31 +17,31 @@ import {
 } from './backup-format.ts'
 import {
   fixSettings,
-  inOrderOfReference,
+  disableTransactionTimeout,
   lastValue,
   listSequences,
   listTables,
   publicName,
-  withoutTimeLimit,
+  sortByReferences,
   type Table,
 } from './catalogue.ts'
-import { begin, type Queries, type Sql, type Transaction } from '../postgres/connect.ts'
+import type { Queries, Sql, Transaction } from '../postgres/connect.ts'
 import { appliedMigrations, holdOffMigrations } from '../postgres/migrate.ts'
-import { quoted } from '../postgres/statement.ts'
+import { quoteName } from '../postgres/statement.ts'
 
 const CHUNK_BYTES = 64 * 1024
-/** How often the list of tables may change between reading and locking it. */
+/** How often the list of tables may change between listing and locking them. */
 const LISTING_TRIES_MAX = 5
-/** No such table; a deadlock with a migration that began at the same moment. */
+/** Undefined table; a deadlock with a migration that started at the same time. */
 const TABLES_CHANGED = new Set(['42P01', '40P01'])
-/** What link() says on file systems without hard links. */
+/** link() fails with these on file systems without hard links. */
 const NO_HARD_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
 
 export interface BackupOptions {
-  /** Replaces the file if there is one. */
+  /** Replaces an existing file. */
   overwrite?: boolean
   appVersion?: string
-  /** Ends the backup early, leaving no file behind. */
+  /** Aborts the backup and leaves no file behind. */
   signal?: AbortSignal
 }
 
@@ -52,16 +52,16 @@ export interface BackupSummary {
   rowsByTable: Record<string, number>
 }
 
-/** Writes everything, as of one moment, into a file, while the service runs. */
+/** Writes a consistent snapshot of the database to a file while the service runs. */
 export async function backup(
   sql: Sql,
   file: string,
   onProgress: (progress: Progress) => void,
   options: BackupOptions = {},
 ): Promise<BackupSummary> {
-  if (!options.overwrite) await refuseExisting(file)
+  if (!options.overwrite) await rejectExisting(file)
   const partial = `${file}.partial-${randomBytes(8).toString('hex')}`
-  const out = await openNew(partial, file)
+  const out = await openOutput(partial, file)
   try {
     const summary = await writeSnapshot(sql, out, onProgress, options).finally(() => out.close())
     await moveIntoPlace(partial, file, options.overwrite ?? false)
@@ -74,12 +74,12 @@ export async function backup(
 
 interface Output {
   write(chunk: Buffer): Promise<void>
-  /** Resolves when everything is on the disk, to the number of bytes. */
+  /** Flushes everything to disk and returns the number of bytes. */
   sync(): Promise<number>
   close(): Promise<void>
 }
 
-async function openNew(partial: string, file: string): Promise<Output> {
+async function openOutput(partial: string, file: string): Promise<Output> {
   const explain = (cause: Error) => {
     throw new Refusal(`A backup cannot be written to ${file}: ${cause.message}`, { cause })
   }
@@ -94,7 +94,7 @@ async function openNew(partial: string, file: string): Promise<Output> {
   }
 }
 
-async function refuseExisting(file: string): Promise<void> {
+async function rejectExisting(file: string): Promise<void> {
   const found = await lstat(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })
@@ -108,17 +108,17 @@ function alreadyExists(file: string, cause?: unknown): Error {
 async function moveIntoPlace(partial: string, file: string, overwrite: boolean): Promise<void> {
   if (overwrite) return rename(partial, file)
   try {
-    // Not rename(), which replaces a file that appeared since we looked.
+    // Not rename(), which would replace a file created since the check.
     await link(partial, file)
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw alreadyExists(file, error)
     if (!NO_HARD_LINKS.has(codeOf(error))) throw error
-    await refuseExisting(file)
+    await rejectExisting(file)
     await rename(partial, file)
   }
 }
 
-/** The name is safe only when its folder is. Network file systems that cannot sync a folder keep names by themselves. */
+/** A file name is durable only after its folder is synced. Network file systems that cannot do this need not. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined)
   await handle?.sync().catch(() => {})
@@ -151,29 +151,29 @@ async function writeAll(out: Output, chunks: AsyncIterable<Buffer>): Promise<voi
 }
 
 /**
- * Runs a function in one transaction that sees one moment. All tables are locked before that moment is chosen: a table
- * that a migration rewrites afterwards would look empty from it. LOCK chooses no moment, the first SELECT does.
+ * Runs a function in a transaction with one snapshot. All tables are locked before the snapshot is taken: a table that
+ * a migration rewrites afterwards would look empty in it. LOCK takes no snapshot; the first SELECT does.
  */
 async function inSnapshot<T>(sql: Sql, run: (tx: Transaction, tables: Table[]) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
-    await refuseUnknown(sql)
+    await requireHourbankTables(sql)
     const before = await listTables(sql)
-    let running = false
+    let isRunning = false
     try {
-      return await begin(sql, 'isolation level repeatable read read only', async (tx) => {
+      return await sql.begin('isolation level repeatable read read only', async (tx) => {
         await fixSettings(tx)
         const locked = [...before.map(({ name }) => name), 'schema_migrations']
         await tx.unsafe(`lock table ${locked.map(publicName).join(', ')} in access share mode`)
-        await withoutTimeLimit(tx)
+        await disableTransactionTimeout(tx)
         await holdOffMigrations(tx)
         const tables = await listTables(tx)
         if (tables.some(({ name }) => !locked.includes(name))) throw new TablesChanged()
-        running = true
-        return run(tx, inOrderOfReference(tables))
+        isRunning = true
+        return run(tx, sortByReferences(tables))
       })
     } catch (error) {
-      const changed = error instanceof TablesChanged || TABLES_CHANGED.has(codeOf(error))
-      if (running || !changed || tries === LISTING_TRIES_MAX) throw error
+      const haveChanged = error instanceof TablesChanged || TABLES_CHANGED.has(codeOf(error))
+      if (isRunning || !haveChanged || tries === LISTING_TRIES_MAX) throw error
     }
   }
 }
@@ -186,7 +186,7 @@ class TablesChanged extends Refusal {
   override message = 'The tables of the database keep changing. Try again when no migration is running.'
 }
 
-async function refuseUnknown(sql: Queries): Promise<void> {
+async function requireHourbankTables(sql: Queries): Promise<void> {
   const [row] = await sql<{ found: boolean }[]>`select to_regclass('public.schema_migrations') is not null as found`
   if (!row?.found) throw new Refusal('This database holds no tables of Hourbank, so there is nothing to back up.')
 }
@@ -235,14 +235,14 @@ async function* backupText(
     progress.add(name, 0)
     yield line({ table: name, columns, partitions } satisfies TableEntry)
     for await (const rows of tx.copyOut(
-      `copy (select ${columns.map(quoted).join(', ')} from ${publicName(name)}) to stdout`,
+      `copy (select ${columns.map(quoteName).join(', ')} from ${publicName(name)}) to stdout`,
     )) {
       progress.add(name, countLines(rows))
       yield rows
     }
     yield ROWS_END
   }
-  // After the rows, so that no id among them is above its sequence: sequences do not stand still in a snapshot.
+  // Read sequences after the rows, so that no id exceeds its sequence: snapshots do not cover sequences.
   for (const sequence of await listSequences(tx)) {
     yield line({ ...sequence, value: await lastValue(tx, sequence.sequence) } satisfies SequenceEntry)
   }

@@ -1,17 +1,17 @@
 import type { Partition, SequenceEntry } from './backup-format.ts'
 import type { Queries } from '../postgres/connect.ts'
-import { quoted } from '../postgres/statement.ts'
+import { quoteName } from '../postgres/statement.ts'
 
 export interface Table {
   name: string
   columns: string[]
   references: string[]
   partitions: Partition[]
-  /** Rows, roughly; 0 where PostgreSQL has not counted yet. */
+  /** An estimated row count; 0 if PostgreSQL has no statistics yet. */
   estimate: number
 }
 
-/** All tables but the list of migrations. Partitions are part of their table; generated columns generate themselves. */
+/** Lists all tables except schema_migrations. Partitions belong to their table, and generated columns are omitted. */
 export async function listTables(sql: Queries): Promise<Table[]> {
   return sql<Table[]>`
     select c.relname::text as name,
@@ -42,32 +42,32 @@ export async function listTables(sql: Queries): Promise<Table[]> {
     order by c.relname collate "C"`
 }
 
-/** Each table after those it refers to; alphabetical otherwise. */
-export function inOrderOfReference(tables: Table[]): Table[] {
+/** Sorts each table after those it references, and alphabetically otherwise. */
+export function sortByReferences(tables: Table[]): Table[] {
   const ordered: Table[] = []
   let waiting = tables
   while (waiting.length > 0) {
-    const next = waiting.find((table) => !waiting.some((other) => other !== table && refers(table, other)))
-    if (!next) throw new Error(describeCircle(waiting))
+    const next = waiting.find((table) => !waiting.some((other) => other !== table && isReferencing(table, other)))
+    if (!next) throw new Error(describeCycle(waiting))
     ordered.push(next)
     waiting = waiting.filter((table) => table !== next)
   }
   return ordered
 }
 
-function refers(table: Table, other: Table): boolean {
+function isReferencing(table: Table, other: Table): boolean {
   return table.references.includes(other.name)
 }
 
-/** Each of these refers to another one of them, so following the references comes round. */
-function describeCircle(tables: Table[]): string {
+/** Each of these tables references another one of them, so following the references must end in a cycle. */
+function describeCycle(tables: Table[]): string {
   const path: Table[] = []
-  let at = tables[0]!
-  while (!path.includes(at)) {
-    path.push(at)
-    at = tables.find((other) => refers(at, other))!
+  let current = tables[0]!
+  while (!path.includes(current)) {
+    path.push(current)
+    current = tables.find((other) => isReferencing(current, other))!
   }
-  const names = path.slice(path.indexOf(at)).map(({ name }) => name)
+  const names = path.slice(path.indexOf(current)).map(({ name }) => name)
   return `These tables refer to each other in a circle, so that none can be restored first: ${names.join(', ')}.`
 }
 
@@ -91,10 +91,10 @@ export async function lastValue(sql: Queries, sequence: string): Promise<string>
 }
 
 export function publicName(name: string): string {
-  return `public.${quoted(name)}`
+  return `public.${quoteName(name)}`
 }
 
-/** The text of a value depends on these, and a role or a database may carry others. */
+/** These settings affect the text form of values, and a role or a database may override their defaults. */
 export async function fixSettings(tx: Queries): Promise<void> {
   await tx.unsafe(`
     set local search_path = public;
@@ -103,13 +103,13 @@ export async function fixSettings(tx: Queries): Promise<void> {
     set local timezone = 'UTC';
     set local extra_float_digits = 3;
     set local bytea_output = 'hex';
-    set local row_security = off; -- an error instead of rows that are silently missing
+    set local row_security = off; -- fail instead of silently omitting rows
     set local statement_timeout = 0;
     set local lock_timeout = 0;
     set local idle_in_transaction_session_timeout = 0`)
 }
 
-/** As a query, because `set` fails on the versions before 17, which have no such setting. */
-export async function withoutTimeLimit(tx: Queries): Promise<void> {
+/** A query, because `set` fails on versions before 17, which do not have this setting. */
+export async function disableTransactionTimeout(tx: Queries): Promise<void> {
   await tx`select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`
 }

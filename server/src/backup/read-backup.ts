@@ -1,73 +1,73 @@
 import { Refusal } from '../core/refusal.ts'
 import { ROWS_END } from './backup-format.ts'
 
-/** No line but a row is nearly as long; a file without line ends is no backup. */
+/** Only rows are longer than this; a file without line ends is not a backup. */
 const LINE_BYTES_MAX = 1024 * 1024
-/** zlib's words. */
+/** zlib's error message. */
 const NOT_GZIP = 'incorrect header check'
 const LINE_END = Buffer.from('\n')
 const LAST_LINE = Buffer.from(`\n${ROWS_END}`)
 
-/** The file is no backup, is damaged or cut off, or is beyond this version. */
+/** The file is not a backup, is damaged or truncated, or needs a newer version. */
 export class UnusableBackup extends Refusal {}
 
 export interface BackupText {
-  /** The next line without its end; undefined behind the last one. */
+  /** Reads the next line, without its line end; returns undefined after the last one. */
   line(): Promise<string | undefined>
-  /** The rows that come next, in pieces that may end within a row, and without the line that ends them. */
+  /** Yields the following rows, without the line that ends them. A chunk may end within a row. */
   rows(): AsyncGenerator<Buffer>
-  /** Fails if the file is damaged or cut off. */
+  /** Throws if the file is damaged or truncated. */
   skipToEnd(): Promise<void>
 }
 
 export function readText(file: string, chunks: AsyncIterable<Buffer>): BackupText {
   const source = chunks[Symbol.asyncIterator]()
-  let held: Buffer = Buffer.alloc(0)
-  let begun = false
+  let buffered: Buffer = Buffer.alloc(0)
+  let hasLines = false
 
   async function readMore(): Promise<boolean> {
     const next = await source.next().catch((error: NodeJS.ErrnoException) => {
       if (!error.code?.startsWith('Z_')) throw unreadable(file, error)
-      // zlib's name for input that ends too early.
+      // zlib's code for truncated input.
       if (error.code === 'Z_BUF_ERROR') throw cutOff(file, error)
       throw error.message === NOT_GZIP ? notABackup(file, error) : damaged(file, error.message, error)
     })
     if (next.done) return false
-    held = held.length === 0 ? next.value : Buffer.concat([held, next.value])
+    buffered = buffered.length === 0 ? next.value : Buffer.concat([buffered, next.value])
     return true
   }
 
   async function line(): Promise<string | undefined> {
-    let end = held.indexOf(LINE_END)
+    let end = buffered.indexOf(LINE_END)
     while (end < 0) {
-      const searched = held.length
-      if (searched > LINE_BYTES_MAX) throw begun ? damaged(file, 'a line is too long') : notABackup(file)
+      const searched = buffered.length
+      if (searched > LINE_BYTES_MAX) throw hasLines ? damaged(file, 'a line is too long') : notABackup(file)
       if (!(await readMore())) {
-        if (held.length > 0) throw begun ? cutOff(file) : notABackup(file)
+        if (buffered.length > 0) throw hasLines ? cutOff(file) : notABackup(file)
         return undefined
       }
-      end = held.indexOf(LINE_END, searched)
+      end = buffered.indexOf(LINE_END, searched)
     }
-    const text = held.toString('utf8', 0, end)
-    held = held.subarray(end + 1)
-    begun = true
+    const text = buffered.toString('utf8', 0, end)
+    buffered = buffered.subarray(end + 1)
+    hasLines = true
     return text
   }
 
   async function* rows(): AsyncGenerator<Buffer> {
-    // With a line end in front, the last line is found in the same way whether or not there are rows before it.
-    held = Buffer.concat([LINE_END, held])
+    // Prepend a line end, so that the end marker is found in the same way for an empty table.
+    buffered = Buffer.concat([LINE_END, buffered])
     let from = LINE_END.length
     for (;;) {
-      const end = held.indexOf(LAST_LINE)
-      const until = end >= 0 ? end + LINE_END.length : held.length - LAST_LINE.length + 1
+      const end = buffered.indexOf(LAST_LINE)
+      const until = end >= 0 ? end + LINE_END.length : buffered.length - LAST_LINE.length + 1
       if (until > from) {
-        yield held.subarray(from, until)
-        held = held.subarray(until)
+        yield buffered.subarray(from, until)
+        buffered = buffered.subarray(until)
         from = 0
       }
       if (end >= 0) {
-        held = held.subarray(from + ROWS_END.length)
+        buffered = buffered.subarray(from + ROWS_END.length)
         return
       }
       if (!(await readMore())) throw cutOff(file)
@@ -75,7 +75,7 @@ export function readText(file: string, chunks: AsyncIterable<Buffer>): BackupTex
   }
 
   async function skipToEnd(): Promise<void> {
-    do held = Buffer.alloc(0)
+    do buffered = Buffer.alloc(0)
     while (await readMore())
   }
 

@@ -12,10 +12,17 @@ import {
   SequenceEntry,
   TableEntry,
 } from './backup-format.ts'
-import { fixSettings, lastValue, listSequences, listTables, publicName, withoutTimeLimit } from './catalogue.ts'
+import {
+  fixSettings,
+  lastValue,
+  listSequences,
+  listTables,
+  publicName,
+  disableTransactionTimeout,
+} from './catalogue.ts'
 import type { Progress } from '../core/progress.ts'
 import { Refusal } from '../core/refusal.ts'
-import { begin, type Queries, type Sql, type Transaction } from '../postgres/connect.ts'
+import type { Queries, Sql, Transaction } from '../postgres/connect.ts'
 import {
   cutOff,
   damaged,
@@ -27,34 +34,34 @@ import {
   type BackupText,
 } from './read-backup.ts'
 import { applyMigrations, lockMigrations, migrationNames } from '../postgres/migrate.ts'
-import { quoted } from '../postgres/statement.ts'
+import { quoteName } from '../postgres/statement.ts'
 
 /**
- * Ids handed out after the backup was made may live on elsewhere, in partners' books and in delivered events. So that
- * none names something else one day, every sequence goes on this far behind where the backup left it.
+ * Ids assigned after the backup may survive elsewhere, in partners' records and in delivered events. To prevent their
+ * reuse, every sequence continues this far beyond its value in the backup.
  */
 export const SEQUENCE_GAP = 1_000_000
 
 const CHUNK_BYTES = 64 * 1024
 
-/** SQLSTATE classes of errors in data, of violated constraints and of unknown columns. */
-const MISFIT = /^(22|23|42)[0-9A-Z]{3}$/
+/** SQLSTATE classes for data exceptions, constraint violations and unknown columns. */
+const ROW_ERROR = /^(22|23|42)[0-9A-Z]{3}$/
 
-/** A bound becomes part of a statement, and a file may come from anywhere: nothing but literals gets through. */
+/** A bound becomes part of a statement, and the file may come from anywhere: only literals are allowed. */
 const BOUND_VALUES = String.raw`\((?:'[^'\\]*'|-?[0-9.]+|MINVALUE|MAXVALUE|NULL|true|false|, )+\)`
 const BOUND = new RegExp(
   String.raw`^(?:DEFAULT|FOR VALUES (?:IN ${BOUND_VALUES}|FROM ${BOUND_VALUES} TO ${BOUND_VALUES}|WITH \(modulus \d+, remainder \d+\)))$`,
 )
 
-/** A backup is restored into an empty database only. */
+/** A backup can only be restored into an empty database. */
 export class DatabaseNotEmpty extends Refusal {}
 
 export interface RestoreOptions {
-  /** Leaves out tables that Hourbank's migrations do not make, instead of refusing the backup that holds them. */
+  /** Skips tables that Hourbank's migrations do not create, instead of rejecting the backup. */
   skipUnknown?: boolean
-  /** Where the migrations lie; tests play later versions with it. */
+  /** The folder of the migrations; tests use it to simulate later versions. */
   migrations?: URL
-  /** Done to what was restored before anyone can see it, in the same transaction. */
+  /** Runs on the restored data before the commit, in the same transaction. */
   finish?: (tx: Transaction) => Promise<void>
 }
 
@@ -63,13 +70,13 @@ export interface RestoreSummary {
   createdAt: string
   rows: number
   rowsByTable: Record<string, number>
-  /** Tables and sequences left out. */
+  /** Skipped tables and sequences. */
   skipped: string[]
-  /** Migrations that this version has beyond those of the backup; they were applied to the restored data. */
+  /** Migrations that are newer than the backup; they were applied to the restored data. */
   migrated: string[]
 }
 
-/** Fills an empty database from a backup: completely, or not at all. */
+/** Restores a backup into an empty database, completely or not at all. */
 export async function restore(
   sql: Sql,
   file: string,
@@ -81,22 +88,22 @@ export async function restore(
   })
   const source = createReadStream(file)
   const chunks = pipeline(source, createGunzip({ chunkSize: CHUNK_BYTES }), () => {
-    // A failure is raised where the chunks are read.
+    // The reader of the chunks receives the error.
   })
   try {
     const text = readText(file, chunks)
     const header = await readHeader(file, text)
-    await unlessDamaged(text, refuseNewer(file, header, options))
+    await verifyOnError(text, rejectNewer(file, header, options))
     const report = (label: string) => onProgress({ done: source.bytesRead, total: size, label, unit: 'bytes' })
-    return await begin(sql, 'read write', (tx) => fill(tx, { file, text, header, report, options }))
+    return await sql.begin('read write', (tx) => fillDatabase(tx, { file, text, header, report, options }))
   } finally {
     chunks.destroy()
     source.destroy()
   }
 }
 
-/** What a wrong byte leads to may look like anything; its checksum, at the end of the file, tells. */
-async function unlessDamaged<T>(text: BackupText, work: Promise<T>): Promise<T> {
+/** A corrupt byte can cause any error. Reading to the end checks gzip's checksum and reports the damage instead. */
+async function verifyOnError<T>(text: BackupText, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
@@ -106,7 +113,7 @@ async function unlessDamaged<T>(text: BackupText, work: Promise<T>): Promise<T> 
 }
 
 async function readHeader(file: string, text: BackupText): Promise<BackupHeader> {
-  const value = parse(await text.line())
+  const value = parseJson(await text.line())
   const { format, version } = (value ?? {}) as Partial<BackupHeader>
   if (format !== BACKUP_FORMAT) throw notABackup(file)
   if (typeof version === 'number' && version > BACKUP_VERSION) throw newer(file, `format ${version}`)
@@ -114,13 +121,13 @@ async function readHeader(file: string, text: BackupText): Promise<BackupHeader>
   return value
 }
 
-async function refuseNewer(file: string, header: BackupHeader, options: RestoreOptions): Promise<void> {
+async function rejectNewer(file: string, header: BackupHeader, options: RestoreOptions): Promise<void> {
   const known = await migrationNames(options.migrations)
   const unknown = header.migrations.filter((name) => !known.includes(name))
   if (unknown.length > 0) throw newer(file, unknown.join(', '))
 }
 
-interface Work {
+interface RestoreContext {
   file: string
   text: BackupText
   header: BackupHeader
@@ -128,35 +135,35 @@ interface Work {
   options: RestoreOptions
 }
 
-async function fill(tx: Transaction, work: Work): Promise<RestoreSummary> {
-  const directory = work.options.migrations && { directory: work.options.migrations }
+async function fillDatabase(tx: Transaction, context: RestoreContext): Promise<RestoreSummary> {
+  const directory = context.options.migrations && { directory: context.options.migrations }
   await fixSettings(tx)
-  await withoutTimeLimit(tx)
+  await disableTransactionTimeout(tx)
   await lockMigrations(tx)
-  await refuseUsed(tx)
-  await applyMigrations(tx, { only: work.header.migrations, ...directory })
+  await requireEmpty(tx)
+  await applyMigrations(tx, { only: context.header.migrations, ...directory })
 
   const tables = (await listTables(tx)).map(({ name }) => name)
-  const triggers = await silenceTriggers(tx)
+  const triggers = await disableTriggers(tx)
   await tx.unsafe(`truncate ${tables.map(publicName).join(', ')}`)
-  const { rowsByTable, sequences, skipped } = await unlessDamaged(work.text, fillTables(tx, tables, work))
+  const { rowsByTable, sequences, skipped } = await verifyOnError(context.text, fillTables(tx, tables, context))
 
-  work.report('finishing')
-  await wakeTriggers(tx, triggers)
-  for (const [sequence, value] of sequences) await moveOn(tx, sequence, value)
+  context.report('finishing')
+  await enableTriggers(tx, triggers)
+  for (const [sequence, value] of sequences) await advanceSequence(tx, sequence, value)
   const migrated = await applyMigrations(tx, { ...directory })
-  // Those of later migrations too: a newer version may have handed out ids before the backup had to be used.
+  // Also advance sequences of later migrations: a newer version may have assigned ids before the restore.
   for (const { sequence } of await listSequences(tx)) {
-    if (!sequences.has(sequence)) await moveOn(tx, sequence, await lastValue(tx, sequence))
+    if (!sequences.has(sequence)) await advanceSequence(tx, sequence, await lastValue(tx, sequence))
   }
   await renewEpoch(tx)
-  await endSessions(tx)
-  await work.options.finish?.(tx)
+  await deleteSessions(tx)
+  await context.options.finish?.(tx)
   await tx.unsafe(`analyze ${(await listTables(tx)).map(({ name }) => publicName(name)).join(', ')}`)
 
   const rows = [...rowsByTable.values()].reduce((sum, some) => sum + some, 0)
   return {
-    createdAt: work.header.created_at,
+    createdAt: context.header.created_at,
     rows,
     rowsByTable: Object.fromEntries(rowsByTable),
     skipped,
@@ -164,7 +171,7 @@ async function fill(tx: Transaction, work: Work): Promise<RestoreSummary> {
   }
 }
 
-async function refuseUsed(tx: Queries): Promise<void> {
+async function requireEmpty(tx: Queries): Promise<void> {
   const [found] = await tx<{ name: string }[]>`
     select c.relname::text as name from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
@@ -178,106 +185,110 @@ async function refuseUsed(tx: Queries): Promise<void> {
   )
 }
 
-interface Filled {
+interface FillResult {
   rowsByTable: Map<string, number>
-  /** Where the backup left each, by their names in this database. */
+  /** The value of each sequence in the backup, by its name in this database. */
   sequences: Map<string, string>
   skipped: string[]
 }
 
-async function fillTables(tx: Transaction, tables: string[], work: Work): Promise<Filled> {
-  const { file, text, options } = work
-  const here = await listSequences(tx)
-  const filled: Filled = { rowsByTable: new Map(), sequences: new Map(), skipped: [] }
+async function fillTables(tx: Transaction, tables: string[], context: RestoreContext): Promise<FillResult> {
+  const { file, text, options } = context
+  const ownSequences = await listSequences(tx)
+  const result: FillResult = { rowsByTable: new Map(), sequences: new Map(), skipped: [] }
   const found = new Map<string, number>()
 
   function skip(what: string): void {
     if (!options.skipUnknown) throw new UnusableBackup(`${file} holds ${what}, which no migration of Hourbank makes.`)
-    filled.skipped.push(what)
+    result.skipped.push(what)
   }
 
   for (;;) {
     const next = await text.line()
     if (next === undefined) throw cutOff(file)
-    const entry = parse(next)
+    const entry = parseJson(next)
     if (Value.Check(TableEntry, entry) && !found.has(entry.table)) {
-      const known = tables.includes(entry.table)
-      if (!known) skip(`the table ${entry.table}`)
-      if (known) await makePartitions(tx, entry, file)
-      const rows = known ? await copyRows(tx, entry, work) : await passOver(entry, work)
+      const isKnown = tables.includes(entry.table)
+      if (!isKnown) skip(`the table ${entry.table}`)
+      if (isKnown) await createPartitions(tx, entry, file)
+      const rows = isKnown ? await copyRows(tx, entry, context) : await skipRows(entry, context)
       found.set(entry.table, rows)
-      if (known) filled.rowsByTable.set(entry.table, rows)
+      if (isKnown) result.rowsByTable.set(entry.table, rows)
     } else if (Value.Check(SequenceEntry, entry)) {
-      const sequence = findSequence(here, entry)
-      if (sequence) filled.sequences.set(sequence, entry.value)
+      const sequence = findSequence(ownSequences, entry)
+      if (sequence) result.sequences.set(sequence, entry.value)
       else skip(`the sequence ${entry.sequence}`)
     } else if (Value.Check(EndEntry, entry)) {
-      await checkEnd(tables, found, entry, work)
-      return filled
+      await checkEnd(tables, found, entry, context)
+      return result
     } else {
       throw damaged(file, 'there is a line that means nothing')
     }
   }
 }
 
-async function checkEnd(tables: string[], found: Map<string, number>, end: EndEntry, work: Work): Promise<void> {
-  const { file, text } = work
+async function checkEnd(
+  tables: string[],
+  found: Map<string, number>,
+  end: EndEntry,
+  { file, text }: RestoreContext,
+): Promise<void> {
   for (const table of new Set([...tables, ...found.keys(), ...Object.keys(end.rows)])) {
-    const [rows, promised] = [found.get(table), end.rows[table]]
+    const [rows, expected] = [found.get(table), end.rows[table]]
     if (rows === undefined) throw damaged(file, `the table ${table} is missing`)
-    if (rows !== promised) throw damaged(file, `it has ${rows} rows of ${table}, and should have ${promised ?? 'none'}`)
+    if (rows !== expected) throw damaged(file, `it has ${rows} rows of ${table}, and should have ${expected ?? 'none'}`)
   }
-  // Reads to the very end, where gzip keeps its checksum.
+  // Reads to the end of the file, where gzip verifies its checksum.
   if ((await text.line()) !== undefined) throw damaged(file, 'it goes on behind its end')
 }
 
-/** By the column it numbers: names of sequences are PostgreSQL's choice. */
-function findSequence(here: Omit<SequenceEntry, 'value'>[], entry: SequenceEntry): string | undefined {
-  const same = here.filter(({ table, column }) => table === entry.table && column === entry.column)
-  const named = same.find(({ sequence }) => sequence === entry.sequence)
-  return (named ?? (entry.table === null ? undefined : same[0]))?.sequence
+/** Matches by owning column, because PostgreSQL chooses the names of sequences. */
+function findSequence(ownSequences: Omit<SequenceEntry, 'value'>[], entry: SequenceEntry): string | undefined {
+  const candidates = ownSequences.filter(({ table, column }) => table === entry.table && column === entry.column)
+  const named = candidates.find(({ sequence }) => sequence === entry.sequence)
+  return (named ?? (entry.table === null ? undefined : candidates[0]))?.sequence
 }
 
-/** As they were, so that pruning goes on dropping them instead of deleting rows from a default partition. */
-async function makePartitions(tx: Queries, { table, partitions }: TableEntry, file: string): Promise<void> {
+/** Recreates the partitions, so that pruning can drop them instead of deleting rows from a default partition. */
+async function createPartitions(tx: Queries, { table, partitions }: TableEntry, file: string): Promise<void> {
   for (const { name, bound } of partitions) {
     if (!BOUND.test(bound)) throw damaged(file, `the partition ${name} has no bound that is known`)
-    // Those that migrations made are there already.
+    // Partitions created by migrations already exist.
     await tx.unsafe(`create table if not exists ${publicName(name)} partition of ${publicName(table)} ${bound}`)
   }
 }
 
-async function copyRows(tx: Transaction, { table, columns }: TableEntry, work: Work): Promise<number> {
+async function copyRows(tx: Transaction, { table, columns }: TableEntry, context: RestoreContext): Promise<number> {
   let rows = 0
-  async function* counted(): AsyncGenerator<Buffer> {
-    for await (const chunk of work.text.rows()) {
+  async function* countRows(): AsyncGenerator<Buffer> {
+    for await (const chunk of context.text.rows()) {
       rows += countLines(chunk)
       yield chunk
-      work.report(table)
+      context.report(table)
     }
   }
   try {
-    await tx.copyIn(`copy ${publicName(table)} (${columns.map(quoted).join(', ')}) from stdin`, counted())
+    await tx.copyIn(`copy ${publicName(table)} (${columns.map(quoteName).join(', ')}) from stdin`, countRows())
   } catch (error) {
-    throw explained(error, table, work.file)
+    throw toDamage(error, table, context.file)
   }
   return rows
 }
 
-/** Rows or columns that do not fit. Says where, but not what: PostgreSQL's message may quote a value, its context the row. */
-function explained(error: unknown, table: string, file: string): unknown {
+/** Explains a row or column error without its data: PostgreSQL's message may quote a value, and its context the row. */
+function toDamage(error: unknown, table: string, file: string): unknown {
   const { code, message, where } = error as { code?: string; message: string; where?: string }
-  if (!MISFIT.test(code ?? '')) return error
+  if (!ROW_ERROR.test(code ?? '')) return error
   const reason = message.replace(/: ".*/s, '')
   const at = /\bline \d+(, column \w+)?/.exec(where ?? '')?.[0]
   return damaged(file, `the table ${table} does not fit: ${reason}${at ? ` (${at})` : ''}`, error)
 }
 
-async function passOver({ table }: TableEntry, work: Work): Promise<number> {
+async function skipRows({ table }: TableEntry, { text, report }: RestoreContext): Promise<number> {
   let rows = 0
-  for await (const chunk of work.text.rows()) {
+  for await (const chunk of text.rows()) {
     rows += countLines(chunk)
-    work.report(table)
+    report(table)
   }
   return rows
 }
@@ -288,48 +299,48 @@ interface Trigger {
   enabled: 'O' | 'R' | 'A'
 }
 
-const WAKE = { O: 'enable', R: 'enable replica', A: 'enable always' }
+const ENABLE = { O: 'enable', R: 'enable replica', A: 'enable always' }
 
-/** What triggers did when the rows were first written is in the backup; they must not do it again. */
-async function silenceTriggers(tx: Queries): Promise<Trigger[]> {
+/** The backup already contains the effects of triggers, so they must not run again. */
+async function disableTriggers(tx: Queries): Promise<Trigger[]> {
   const triggers = await tx<Trigger[]>`
     select c.relname::text as table, t.tgname::text as name, t.tgenabled::text as enabled
     from pg_trigger t join pg_class c on c.oid = t.tgrelid
     where not t.tgisinternal and t.tgparentid = 0 and t.tgenabled <> 'D' and c.relnamespace = 'public'::regnamespace
       and c.relkind in ('r', 'p')`
   for (const { table, name } of triggers) {
-    await tx.unsafe(`alter table ${publicName(table)} disable trigger ${quoted(name)}`)
+    await tx.unsafe(`alter table ${publicName(table)} disable trigger ${quoteName(name)}`)
   }
   return triggers
 }
 
-async function wakeTriggers(tx: Queries, triggers: Trigger[]): Promise<void> {
-  // A table with checks put off until the commit cannot be altered before they are made.
+async function enableTriggers(tx: Queries, triggers: Trigger[]): Promise<void> {
+  // A table with pending deferred constraints cannot be altered.
   await tx`set constraints all immediate`
   for (const { table, name, enabled } of triggers) {
-    await tx.unsafe(`alter table ${publicName(table)} ${WAKE[enabled]} trigger ${quoted(name)}`)
+    await tx.unsafe(`alter table ${publicName(table)} ${ENABLE[enabled]} trigger ${quoteName(name)}`)
   }
 }
 
-/** The next id is SEQUENCE_GAP behind the value. */
-async function moveOn(tx: Queries, sequence: string, value: string): Promise<void> {
+/** Makes the next id the value plus SEQUENCE_GAP. */
+async function advanceSequence(tx: Queries, sequence: string, value: string): Promise<void> {
   await tx`
     select setval(seqrelid::regclass, ${value}::int8 + seqincrement * ${SEQUENCE_GAP}, false)
     from pg_sequence where seqrelid = ${publicName(sequence)}::regclass`
 }
 
-/** So that a cursor from before the restore is recognised as such. */
+/** Lets the API detect cursors from before the restore. */
 async function renewEpoch(tx: Queries): Promise<void> {
   await tx`insert into installation default values on conflict (single) do update set epoch = gen_random_uuid()`
 }
 
-/** A session or a link that was ended after the backup must not come back with it. */
-async function endSessions(tx: Queries): Promise<void> {
+/** Sessions and links that were revoked after the backup must not become valid again. */
+async function deleteSessions(tx: Queries): Promise<void> {
   await tx`delete from admin_sessions`
   await tx`delete from admin_links`
 }
 
-function parse(text: string | undefined): unknown {
+function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '')
   } catch {

@@ -54,13 +54,13 @@ export const backupCommands: Command[] = [
           restore(sql, file, onProgress, { finish }),
         )
         if (migrated.length > 0) print(`Brought up to date: ${migrated.join(', ')}.`)
-        print(...aboutErasures(list ?? replaced, reapplied!))
+        print(...describeErasures(list ?? replaced, reapplied!))
         print(`Restored ${rows} rows from ${file}. Start the service with: npm start`)
       }),
   },
 ]
 
-/** What the database that is given up knows of erasures, even those made after the backup. */
+/** Reads the erasures of the replaced database, including those after the backup. */
 async function readReplaced(config: Config, place: string): Promise<Erasure[]> {
   const isUrl = /^postgres(ql)?:/.test(place)
   if (!isUrl && !existsSync(place)) throw new Refusal(`There is no folder ${place}.`)
@@ -68,25 +68,25 @@ async function readReplaced(config: Config, place: string): Promise<Erasure[]> {
   return withDatabase({ ...config, ...replaced }, readErasures)
 }
 
-function aboutErasures(given: string | undefined, { erased }: Reapplied): string[] {
-  if (given !== undefined) return [`Erased again: ${erased} ${erased === 1 ? 'member' : 'members'}.`]
+function describeErasures(source: string | undefined, { erased }: Reapplied): string[] {
+  if (source !== undefined) return [`Erased again: ${erased} ${erased === 1 ? 'member' : 'members'}.`]
   return [
     'Members who were erased after the backup was made are back. Where the database that this one replaces still exists,',
     'restore with --replacing; where a list was kept (npx hourbank erasures export FILE), with --erasures.',
   ]
 }
 
-/** Ctrl-C ends the work in order, so that no half-written file stays behind. */
+/** Ctrl-C aborts the work cleanly, so that no incomplete file is left behind. */
 async function withProgress<T>(
   title: string,
   work: (onProgress: (progress: Progress) => void, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const progress = showProgress(title)
-  const stop = new AbortController()
-  const onSignal = () => stop.abort(new Refusal('Stopped.'))
+  const controller = new AbortController()
+  const onSignal = () => controller.abort(new Refusal('Stopped.'))
   process.once('SIGINT', onSignal)
   try {
-    return await work(progress, stop.signal)
+    return await work(progress, controller.signal)
   } finally {
     process.off('SIGINT', onSignal)
     progress.done()

@@ -11,9 +11,9 @@ import { Refusal } from '../core/refusal.ts'
 const CONNECTIONS_MAX = 2
 
 export interface Command {
-  /** One word, or two: `partner create`. */
+  /** One or two words: `partner create`. */
   name: string
-  /** What follows the name, as the help shows it. */
+  /** The arguments, as the help shows them. */
   usage: string
   summary: string
   options: NonNullable<ParseArgsConfig['options']>
@@ -26,7 +26,7 @@ export interface CommandInput {
   positionals: string[]
 }
 
-/** Beside a running service, or alone: the embedded database is started for the command where it does not run. */
+/** Works alongside a running service or without one: the embedded database is started if it is not running. */
 export async function withDatabase<T>(config: Config, work: (sql: Sql, databaseUrl: string) => Promise<T>): Promise<T> {
   const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'command')
   const url = config.databaseUrl ?? embedded!.url
@@ -39,7 +39,7 @@ export async function withDatabase<T>(config: Config, work: (sql: Sql, databaseU
   }
 }
 
-/** As above, and there are tables to work on. */
+/** Like `withDatabase`, but requires an up-to-date schema. */
 export async function withTables<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
   return withDatabase(config, async (sql) => {
     if (!(await isMigrated(sql))) throw new Refusal('The database is not up to date. Run: npx hourbank migrate')
@@ -47,7 +47,7 @@ export async function withTables<T>(config: Config, work: (sql: Sql) => Promise<
   })
 }
 
-/** Whoever types commands on this machine. */
+/** The user of the command line, for the audit log. */
 export function commandActor(): Actor {
   return { kind: 'command', name: userInfo().username }
 }
@@ -76,12 +76,12 @@ export async function requireCommunity(sql: Sql, values: CommandInput['values'])
   return community
 }
 
-/** For people, on standard output. */
+/** Prints lines for people to standard output. */
 export function print(...lines: string[]): void {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** For scripts: a contract. */
+/** Prints JSON for scripts; its fields are a stable contract. */
 export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2))
 }

@@ -30,13 +30,13 @@ export const communityCommands: Command[] = [
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const timeZone = optionalText(values, 'time-zone')
-        const wish = {
+        const input = {
           slug: requireText(values, 'slug'),
           name: requireText(values, 'name'),
           ...(timeZone && { timeZone }),
         }
-        if (values.test) return createTestCommunity(sql, wish, values.json === true)
-        const { slug, name } = await createCommunity(sql, commandActor(), wish)
+        if (values.test) return createTestCommunity(sql, input, values.json === true)
+        const { slug, name } = await createCommunity(sql, commandActor(), input)
         if (values.json) return printJson({ slug, name })
         print(
           `Made the community ${slug} (${name}). Next:`,
@@ -79,22 +79,22 @@ export const communityCommands: Command[] = [
     summary:
       'Switch the partner API on or off for all partners of a community; off needs a reason, which they are told',
     options: { community: { type: 'string' }, reason: { type: 'string' } },
-    run: ({ config, values, positionals: [wish] }) =>
+    run: ({ config, values, positionals: [state] }) =>
       withTables(config, async (sql) => {
-        if (wish !== 'on' && wish !== 'off') throw new Refusal('Say on or off.')
+        if (state !== 'on' && state !== 'off') throw new Refusal('Say on or off.')
         const community = await requireCommunity(sql, values)
         const change =
-          wish === 'on'
+          state === 'on'
             ? { enabled: true as const }
             : { enabled: false as const, reason: requireText(values, 'reason') }
         await switchPartnerApi(sql, commandActor(), community.id, change)
-        print(`The partner API of ${community.slug} is ${wish}.`)
+        print(`The partner API of ${community.slug} is ${state}.`)
       }),
   },
 ]
 
-async function createTestCommunity(sql: Sql, wish: NewCommunity, json: boolean): Promise<void> {
-  const { community, clientId, clientSecret } = await makeTestCommunity(sql, commandActor(), wish)
+async function createTestCommunity(sql: Sql, input: NewCommunity, json: boolean): Promise<void> {
+  const { community, clientId, clientSecret } = await makeTestCommunity(sql, commandActor(), input)
   const { slug, name, test } = community
   if (json) return printJson({ slug, name, test, client_id: clientId, client_secret: clientSecret })
   print(

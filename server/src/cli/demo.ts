@@ -3,7 +3,7 @@ import { Refusal } from '../core/refusal.ts'
 import { commandActor, optionalNumber, print, printJson, withTables, type Command } from './command.ts'
 import { showProgress } from './progress.ts'
 
-/** Fewer do not make a town. */
+/** The demo needs at least this many members for a plausible community. */
 const MEMBERS_MIN = 10
 const MEMBERS_MAX = 5_000_000
 

@@ -4,12 +4,12 @@ import { connect } from '../postgres/connect.ts'
 import { createMetrics } from '../http/shared/metrics.ts'
 import { createLog } from '../process/log.ts'
 
-/** Nothing listens there, and nothing is asked: the description comes from the routes alone. */
-const NOWHERE = 'postgres://127.0.0.1:1/none'
+/** Never connected to: the description depends on the routes only. */
+const UNUSED_DATABASE_URL = 'postgres://127.0.0.1:1/none'
 
-/** The OpenAPI document, the same wherever it is made. */
+/** Returns the OpenAPI document, which is the same in every environment. */
 export async function apiDescription(): Promise<object> {
-  const sql = connect(NOWHERE, { connectionsMax: 1, name: 'none' })
+  const sql = connect(UNUSED_DATABASE_URL, { connectionsMax: 1, name: 'none' })
   const app = await buildApp({
     config: readConfig({ PUBLIC_URL: 'https://hours.example.org' }),
     log: createLog('silent'),
@@ -18,16 +18,16 @@ export async function apiDescription(): Promise<object> {
     files: { run: unused, end: unused },
     epoch: unused,
     access: {
-      recallToken: unused,
-      byToken: unused,
-      byClientSecret: unused,
-      communityMemory: () => ({ recall: unused, read: unused }),
-      forget: unused,
+      cachedCaller: unused,
+      findByToken: unused,
+      findByClientSecret: unused,
+      createCommunityCache: () => ({ get: unused, load: unused }),
+      invalidate: unused,
       onChange: unused,
       isCacheTrusted: unused,
       close: unused,
     },
-    rateLimits: { spend: unused, refuseGuessing: unused, countFailure: unused },
+    rateLimits: { spend: unused, rejectGuessing: unused, countFailure: unused },
     signInLimits: { spend: unused, forgive: unused },
     callLog: { add: unused, close: unused },
     metrics: createMetrics(),

@@ -5,15 +5,16 @@ import { NewerDatabase } from '../postgres/migrate.ts'
 import { Refusal } from '../core/refusal.ts'
 
 const EXPECTED = [Refusal, ConfigError, AlreadyRunning, NewerDatabase]
-/** Wrong password, no such role, no such database: SQLSTATE classes 28 and 3D. */
-const NO_ENTRY = /^(28|3D)/
+/** Wrong password, unknown role, unknown database: SQLSTATE classes 28 and 3D. */
+const CONNECTION_REJECTED = /^(28|3D)/
 
-/** One clear message for what a person can mend; a stack for what only we can. */
+/** Returns one clear message for errors that the user can fix, and a stack for bugs. */
 export function explain(error: unknown): string {
   const { code, message, stack } = error as Error & { code?: string }
   if (EXPECTED.some((kind) => error instanceof kind)) return message
   if (isOutage(error))
     return `The database cannot be reached (${code}): ${message}. Is DATABASE_URL right, and does the server run?`
-  if (code && NO_ENTRY.test(code)) return `The database refuses the connection: ${message}. Is DATABASE_URL right?`
+  if (code && CONNECTION_REJECTED.test(code))
+    return `The database refuses the connection: ${message}. Is DATABASE_URL right?`
   return stack ?? String(error)
 }

@@ -46,7 +46,7 @@ async function run<Row extends object>(
   await withTables(config, async (sql) => {
     const community = await requireCommunity(sql, values)
     const subject = { kind: 'community', id: community.id }
-    // Before the first name leaves: what is not recorded did not happen.
+    // Record the export before any data leaves the database.
     await recordAudit(sql, community.id, commandActor(), { action: `${what}.exported`, subject })
     const options = { overwrite: values.overwrite === true, byteOrderMark: values.bom === true }
     const progress = showProgress('Exporting')
@@ -56,9 +56,9 @@ async function run<Row extends object>(
         sql,
         describe(community),
         (text) => writeCsvFile(file, text, options),
-        (at) => {
-          rows = at.done
-          progress(at)
+        (current) => {
+          rows = current.done
+          progress(current)
         },
       )
     } finally {

@@ -64,10 +64,10 @@ async function openFile(file: string): Promise<{ handle: FileHandle; bytes: numb
 }
 
 function refusalText({ refused, rows }: ImportSummary, dryRun: boolean): string {
-  const some = `${refused} of ${rows} rows ${refused === 1 ? 'is' : 'are'} refused`
+  const summary = `${refused} of ${rows} rows ${refused === 1 ? 'is' : 'are'} refused`
   return dryRun
-    ? `${some}: nothing would be written. Mend the file, or leave them out with --skip-bad.`
-    : `${some}, so nothing was written. Mend the file, or leave them out with --skip-bad.`
+    ? `${summary}: nothing would be written. Mend the file, or leave them out with --skip-bad.`
+    : `${summary}, so nothing was written. Mend the file, or leave them out with --skip-bad.`
 }
 
 interface Report {
@@ -91,16 +91,16 @@ function textReport(): Report {
   }
 }
 
-/** One object, written piece by piece: a file may have millions of rows. */
+/** Streams one JSON object, because a file may have millions of rows. */
 function jsonReport(): Report {
   let isFirst = true
-  const begin = () => {
+  const writeSeparator = () => {
     process.stdout.write(isFirst ? '{\n  "rows": [' : ',')
     isFirst = false
   }
   return {
     fate(fate) {
-      begin()
+      writeSeparator()
       process.stdout.write(`\n    ${JSON.stringify(fate)}`)
     },
     end({ rows, ...counts }, dryRun) {

@@ -6,7 +6,7 @@ export const openapiCommand: Command = {
   summary: 'Print the description of the partner API (OpenAPI 3.1)',
   options: {},
   async run() {
-    // Loaded only here: the web server takes half a second to load, and most commands do without.
+    // Imported on demand: the web server takes half a second to load, and most commands do not need it.
     const { apiDescription } = await import('./describe.ts')
     printJson(await apiDescription())
   },

@@ -104,21 +104,21 @@ export const partnerCommands: Command[] = [
 
 async function change(
   { config, values, positionals }: CommandInput,
-  wish: Parameters<typeof changePartner>[4],
+  changes: Parameters<typeof changePartner>[4],
   outcome: string,
 ) {
   const partnerId = Number(positionals[0])
   if (!Number.isSafeInteger(partnerId))
     throw new Refusal('Say which partner: its number is in npx hourbank partner list.')
-  if (Object.keys(wish).length === 0) throw new Refusal('Say what to change.')
+  if (Object.keys(changes).length === 0) throw new Refusal('Say what to change.')
   await withTables(config, async (sql) => {
     const community = await requireCommunity(sql, values)
-    await changePartner(sql, commandActor(), community.id, partnerId, wish)
+    await changePartner(sql, commandActor(), community.id, partnerId, changes)
     print(`The partner ${partnerId} ${outcome}.`)
   })
 }
 
-/** Only what was given. */
+/** Returns only the given properties. */
 function readProperties(values: CommandInput['values']) {
   const words = (name: string) =>
     optionalText(values, name)

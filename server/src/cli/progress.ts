@@ -8,11 +8,11 @@ const CLEAR_LINE = '\r\u001B[K'
 
 export interface ShownProgress {
   (progress: Progress): void
-  /** Call it in the end, whatever the end is: it leaves the cursor at the beginning of a line. */
+  /** Always call this at the end, also after an error: it moves the cursor to a new line. */
   done(): void
 }
 
-/** Shows on standard error how long work gets on: a bar for people, now and then a line for logs. */
+/** Shows progress on standard error: a bar on a terminal, otherwise a line every few seconds. */
 export function showProgress(title: string): ShownProgress {
   const output = process.stderr
   const startedMs = performance.now()
@@ -24,21 +24,21 @@ export function showProgress(title: string): ShownProgress {
     shownMs = performance.now()
     const parts = [title, bar(progress), amount(progress), progress.label, elapsed(shownMs - startedMs)]
     const text = parts.filter((part) => part !== '').join('  ')
-    // A line that wraps could not be drawn over.
+    // A wrapped line cannot be overwritten.
     output.write(output.isTTY ? CLEAR_LINE + text.slice(0, (output.columns || COLUMNS_DEFAULT) - 1) : `${text}\n`)
   }
 
-  function showIfTime(): void {
+  function showIfDue(): void {
     if (last && performance.now() - shownMs >= intervalMs) show(last)
   }
 
-  // The time goes on, at least: a single statement can take minutes.
-  const timer = setInterval(showIfTime, intervalMs)
+  // Keeps the elapsed time moving during a single statement that takes minutes.
+  const timer = setInterval(showIfDue, intervalMs)
   timer.unref()
 
   function update(progress: Progress): void {
     last = progress
-    showIfTime()
+    showIfDue()
   }
 
   function done(): void {
@@ -54,7 +54,7 @@ export function showProgress(title: string): ShownProgress {
 
 function bar({ done, total }: Progress): string {
   if (!total) return ''
-  // An estimate may fall short of what there is.
+  // The total may be an estimate that is too low.
   const share = Math.min(done / total, 1)
   const cells = Math.floor(share * BAR_CELLS)
   const percent = `${Math.floor(share * 100)}`.padStart(3)

@@ -48,12 +48,12 @@ interface FirstSteps {
   setUp: NewLink | undefined
 }
 
-/** Tables up to date, and something to look at on the first start. */
+/** Migrates the database, checks the secret key and creates the demo on the first start. */
 async function prepare(config: Config, databaseUrl: string, secretKey: string, log: Logger): Promise<FirstSteps> {
   const sql = connect(databaseUrl, { connectionsMax: 2, name: 'start' })
   try {
     const applied = await migrate(sql, {
-      // Only of the embedded database: whoever brings a server of their own has backups of their own.
+      // Only for the embedded database: operators of an external server have their own backups.
       ...(!config.databaseUrl && { beforeChange: () => backUpBeforeMigrating(config, databaseUrl, log) }),
     })
     if (applied.length > 0) log.info({ applied }, 'migrated')
@@ -69,7 +69,7 @@ async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: L
   const folder = join(config.dataDir, 'backups')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.hourbank.gz`)
-  // A connection of its own: the migration's is inside its transaction.
+  // A separate connection, because the migration's is inside its transaction.
   const sql: Sql = connect(databaseUrl, { connectionsMax: 1, name: 'backup' })
   try {
     const { backup } = await import('../backup/backup.ts')
@@ -84,7 +84,7 @@ async function listen(options: NodeOptions): Promise<ServingNode> {
   const { config } = options
   try {
     if (config.webConcurrency > 1) return await startWorkers(options)
-    // Loaded only here: the web server takes half a second to load, and other commands do without.
+    // Imported on demand: the web server takes half a second to load, and other commands do not need it.
     const { startNode } = await import('../process/node.ts')
     return await startNode(options)
   } catch (error) {
@@ -150,10 +150,10 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
   ]
 }
 
-/** Ctrl-C under npm arrives twice: from the terminal and from npm. */
+/** Under npm, Ctrl-C arrives twice: from the terminal and from npm. */
 const REPEATED_SIGNAL_MS = 1000
 
-/** The first signal ends the service in order, a later one at once. */
+/** Resolves on the first signal, for a clean shutdown; a later signal exits immediately. */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined

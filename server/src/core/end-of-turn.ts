@@ -1,18 +1,17 @@
 /**
- * Puts off what it is given to the end of the turn of the event loop, where all of it is done in one go. What is written
- * to many sockets wakes its readers once then, instead of each for itself alone in between (on one machine; the proxy in
- * front is such a reader).
+ * Returns a function that defers work to the end of the current event loop turn and runs all of it at once. Writes to
+ * many sockets then wake readers on the same machine, such as a reverse proxy, once instead of once per write.
  */
-export function gatherForTurn(): (work: () => void) => void {
-  let gathered: (() => void)[] = []
+export function createEndOfTurnQueue(): (work: () => void) => void {
+  let pending: (() => void)[] = []
 
-  function doAll(): void {
-    const all = gathered
-    gathered = []
-    for (const work of all) work()
+  function runAll(): void {
+    const batch = pending
+    pending = []
+    for (const work of batch) work()
   }
 
   return (work) => {
-    if (gathered.push(work) === 1) setImmediate(doAll)
+    if (pending.push(work) === 1) setImmediate(runAll)
   }
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** A range of addresses. IPv4 stands in its mapped form, so that one comparison serves both families. */
+/** A range of addresses. IPv4 is stored in IPv4-mapped form, so one comparison works for both families. */
 export interface Network {
   readonly bytes: Uint8Array
   readonly prefixBits: number
@@ -10,7 +10,7 @@ export interface Network {
 const ADDRESS_BITS = 128
 const MAPPED_PREFIX_BITS = 96
 
-/** Reads `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`, `::ffff:192.0.2.0/120`; throws an Error that says what is wrong. */
+/** Parses `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32` or `::ffff:192.0.2.0/120`; throws an Error with the reason. */
 export function parseNetwork(text: string): Network {
   const [address = '', prefix, ...rest] = text.split('/')
   const family = isIP(address)
@@ -24,13 +24,13 @@ export function parseNetwork(text: string): Network {
   const bytes = toBytes(address)
   const prefixBits = (prefix === undefined ? familyBits : Number(prefix)) + (family === 4 ? MAPPED_PREFIX_BITS : 0)
   if (bytes.some((byte, index) => (byte & ~mask(index, prefixBits)) !== 0)) {
-    // Taking it as the wider or the narrower range would be a guess about who is let in.
+    // Assuming the wider or the narrower range would be a guess about who gets access.
     throw new Error(`${text} has bits set beyond its prefix; write the first address of the range`)
   }
   return { bytes, prefixBits }
 }
 
-/** What is no address (a proxy may forward anything) is in no network. */
+/** Returns false for text that is not an address: a proxy may forward anything. */
 export function contains(network: Network, address: string): boolean {
   if (isIP(address) === 0) return false
   const bytes = toBytes(address)
@@ -38,18 +38,18 @@ export function contains(network: Network, address: string): boolean {
 }
 
 function toBytes(address: string): Uint8Array {
-  // A zone (fe80::1%eth0) names an interface of this machine, not a part of the address.
+  // A zone (fe80::1%eth0) names a local interface and is not part of the address.
   const parsed = ipaddr.parse(withoutDottedTail(address.replace(/%.*$/, '')))
   return Uint8Array.from((parsed instanceof ipaddr.IPv4 ? parsed.toIPv4MappedAddress() : parsed).toByteArray())
 }
 
-/** ipaddr.js takes the deprecated ::192.0.2.1 for the mapped ::ffff:192.0.2.1, which is another address. */
+/** ipaddr.js parses the deprecated ::192.0.2.1 as the mapped ::ffff:192.0.2.1, which is a different address. */
 function withoutDottedTail(address: string): string {
   const isMixed = address.includes(':') && address.includes('.')
   return isMixed ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address
 }
 
-/** The bits of byte `index` that a prefix of this length covers. */
+/** Returns the bits of byte `index` that a prefix of this length covers. */
 function mask(index: number, prefixBits: number): number {
   const covered = Math.min(8, Math.max(0, prefixBits - index * 8))
   return (0xff << (8 - covered)) & 0xff

@@ -1,9 +1,9 @@
-/** How far long work has come. */
+/** The progress of a long operation. */
 export interface Progress {
   done: number
   /** An estimate, unless `unit` is bytes. */
   total: number | undefined
-  /** What is being worked on. */
+  /** The current step or table. */
   label: string
   unit?: 'rows' | 'bytes'
 }

@@ -1,19 +1,19 @@
-/** One thing that is wrong with one field of a form. */
+/** One problem with one form field. */
 export interface FieldProblem {
-  /** Dotted for what is inside: `slips.3.hours`. */
+  /** A dotted path for nested fields: `slips.3.hours`. */
   field: string
   message: string
   code?: string
 }
 
 interface Details extends ErrorOptions {
-  /** The field of a form that it is about, where it is about one. */
+  /** The form field with the problem, if there is exactly one. */
   field?: string
-  /** All that is wrong, where it is more than one thing. */
+  /** All problems, if there are several. */
   problems?: FieldProblem[]
 }
 
-/** A wish that cannot be met, in words for the person who had it: an administrator or someone at the command line. */
+/** A rejected request, with a message for the administrator or the user of the command line. */
 export class Refusal extends Error {
   readonly problems: readonly FieldProblem[]
 
@@ -23,5 +23,5 @@ export class Refusal extends Error {
   }
 }
 
-/** What the wish is about does not exist, or not for this person. */
+/** The requested object does not exist, or is not visible to this person. */
 export class NotFound extends Refusal {}

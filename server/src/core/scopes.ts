@@ -16,7 +16,7 @@ export function isScope(name: string): name is Scope {
   return Object.hasOwn(SCOPES, name)
 }
 
-/** What all of them allow, in the specification's order. */
+/** Returns the scopes that are in every list, in the specification's order. */
 export function commonScopes(...lists: readonly (readonly string[])[]): Scope[] {
   return SCOPE_NAMES.filter((scope) => lists.every((list) => list.includes(scope)))
 }

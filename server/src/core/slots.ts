@@ -1,31 +1,32 @@
 /**
- * What is open, each in a slot, for a timer that looks at all of it. Not in a Map or Set: one that gains and loses an
- * entry with each request leaves old tables behind that point to newer ones, and keeps what is finished from being
- * collected young (a fifth of the time of a short request).
+ * A collection of open items for a timer that scans all of them. Not a Map or Set: one that gains and loses an entry
+ * per request leaves old hash tables behind that point to newer ones and keep finished requests alive until a full
+ * collection (a fifth of the time of a short request).
  */
 export interface Slots<Item> {
-  enter(item: Item): number
-  /** Without effect when another has the slot by now. */
-  leave(slot: number, item: Item): void
-  forEach(look: (item: Item) => void): void
+  /** Returns the slot, which `remove` needs. */
+  add(item: Item): number
+  /** Does nothing if the slot has been reused. */
+  remove(slot: number, item: Item): void
+  forEach(visit: (item: Item) => void): void
 }
 
 export function createSlots<Item>(): Slots<Item> {
   const slots: (Item | undefined)[] = []
   const free: number[] = []
   return {
-    enter(item) {
+    add(item) {
       const slot = free.pop() ?? slots.length
       slots[slot] = item
       return slot
     },
-    leave(slot, item) {
+    remove(slot, item) {
       if (slots[slot] !== item) return
       slots[slot] = undefined
       free.push(slot)
     },
-    forEach(look) {
-      for (const item of slots) if (item !== undefined) look(item)
+    forEach(visit) {
+      for (const item of slots) if (item !== undefined) visit(item)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Acts at the first call at once, then at most once per interval; a call within the interval is made up for at its end. */
+/** Runs `act` immediately, then at most once per interval. Calls within an interval are merged into one at its end. */
 export function throttle(intervalMs: number, act: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
   let isCalled = false

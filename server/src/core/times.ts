@@ -2,12 +2,12 @@ const DAY = /^(?!0000)\d{4}-\d\d-\d\d$/
 const TIME =
   /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i
 const MINUTE_MS = 60_000
-/** What precedes the seconds: `2026-01-31T12:00`. */
+/** The length of the part before the seconds: `2026-01-31T12:00`. */
 const TO_MINUTES_LENGTH = 16
 
 /**
- * An RFC 3339 time in UTC, with its fraction of a second exactly as given; undefined for anything else. PostgreSQL rejects
- * offsets beyond ±15:59, which RFC 3339 allows, and writes years outside of 0001 to 9999 in another form.
+ * Converts an RFC 3339 time to UTC and keeps its fractional seconds unchanged; returns undefined for anything else.
+ * PostgreSQL rejects offsets beyond ±15:59, which RFC 3339 allows, and formats years outside 0001 to 9999 differently.
  */
 export function toUtc(text: string): string | undefined {
   const [, day, hour, minute, seconds, sign, offsetHours, offsetMinutes] = TIME.exec(text) ?? []

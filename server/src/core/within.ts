@@ -1,4 +1,4 @@
-/** Waits for the work, but no longer than that. */
+/** Waits for the work, but at most `timeoutMs`. */
 export async function within(timeoutMs: number, work: PromiseLike<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise((resolve) => (timer = setTimeout(resolve, timeoutMs)))

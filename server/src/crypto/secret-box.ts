@@ -5,22 +5,21 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-export class WrongSecretKey extends Error {}
+class WrongSecretKey extends Error {}
 
-/** Encrypts what is stored. */
+/** Encrypts secrets at rest. */
 export interface SecretBox {
   seal(text: string): Buffer
-  /** With the present key or the previous one. */
+  /** Decrypts with the current or the previous key. */
   open(sealed: Buffer): string
-  /** Whether only the previous key opens it, so that it should be sealed anew. */
+  /** Whether the current key cannot decrypt it, so it should be sealed again. */
   isOutdated(sealed: Buffer): boolean
-  /** Whether there is a previous key. */
   readonly hasPrevious: boolean
 }
 
 export function createSecretBox(secretKey: string, previousSecretKey?: string): SecretBox {
-  const key = derive(secretKey)
-  const previous = previousSecretKey === undefined ? undefined : derive(previousSecretKey)
+  const key = deriveKey(secretKey)
+  const previous = previousSecretKey === undefined ? undefined : deriveKey(previousSecretKey)
 
   return {
     seal(text) {
@@ -39,7 +38,7 @@ export function createSecretBox(secretKey: string, previousSecretKey?: string): 
   }
 }
 
-function derive(secretKey: string): Buffer {
+function deriveKey(secretKey: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secretKey, '', 'hourbank webhook secrets', KEY_BYTES))
 }
 

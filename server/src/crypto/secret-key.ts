@@ -6,19 +6,19 @@ import { Refusal } from '../core/refusal.ts'
 
 const KEY_BYTES = 32
 
-/** SECRET_KEY, or the one kept beside the embedded database; made on the first start. */
+/** Returns SECRET_KEY, or the key stored next to the embedded database, which is generated on the first start. */
 export async function loadSecretKey(config: Config): Promise<string> {
   if (config.secretKey !== undefined) return config.secretKey
   const file = join(config.dataDir, 'secret-key')
-  const key = (await readIfThere(file)) ?? (await makeKey(file))
-  // A file that was cut off would otherwise encrypt with next to nothing.
+  const key = (await readIfExists(file)) ?? (await createKey(file))
+  // A truncated file would otherwise serve as a weak key.
   if (key.length < KEY_BYTES) throw new Refusal(`${file} holds no key. Bring it back from where you keep a copy of it.`)
   return key
 }
 
-/** Of two that start at once, one makes it and both read it, whole: a link appears with all that it leads to. */
-async function makeKey(file: string): Promise<string> {
-  // Not by the process's number, which two containers may share.
+/** If two processes race, one creates the key and both read it: link() publishes the complete file atomically. */
+async function createKey(file: string): Promise<string> {
+  // Not the process id, which two containers may share.
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, randomBytes(KEY_BYTES).toString('hex'), { mode: 0o600 })
   try {
@@ -31,7 +31,7 @@ async function makeKey(file: string): Promise<string> {
   return (await readFile(file, 'utf8')).trim()
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim()
   } catch (error) {

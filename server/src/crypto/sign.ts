@@ -11,7 +11,7 @@ export function signingKey(secret: string): KeyObject {
   return createSecretKey(secret.slice(PREFIX.length), 'base64')
 }
 
-/** All headers of a delivery, by Standard Webhooks; several keys sign side by side during a rotation. */
+/** Returns all headers of a delivery (Standard Webhooks). During a secret rotation it carries one signature per key. */
 export function signedHeaders(id: string, at: Date, body: string, keys: KeyObject[]): Record<string, string> {
   const timestamp = `${Math.floor(at.getTime() / 1000)}`
   const signatures = keys.map((key) => {

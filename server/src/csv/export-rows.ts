@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { lstat, open, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Progress } from '../core/progress.ts'
-import { begin, type Sql, type Transaction } from '../postgres/connect.ts'
+import type { Sql, Transaction } from '../postgres/connect.ts'
 import { Refusal } from '../core/refusal.ts'
 import { writeCsv, type CsvValue } from './write-csv.ts'
 
 const CURSOR_ROWS = 1_000
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** What can be exported. */
+/** A kind of rows that can be exported. */
 export interface Export<Row extends object> {
   columns: readonly string[]
-  /** Many tables are joined whole: to look up row by row takes longer. */
+  /** Joins whole tables, for which nested loops are too slow. */
   joinsAll?: true
   /** The statement is read through a cursor. */
   select(tx: Transaction): { cursor(rows: number): AsyncIterable<Row[]> }
@@ -20,24 +20,24 @@ export interface Export<Row extends object> {
   count(tx: Transaction): Promise<number>
 }
 
-/** As of one moment, on a connection of its own, one batch of rows in memory at a time. */
+/** Exports one snapshot on its own connection, with one batch of rows in memory at a time. */
 export async function exportRows<Row extends object>(
   sql: Sql,
-  what: Export<Row>,
+  source: Export<Row>,
   write: (text: AsyncIterable<string>) => Promise<void>,
   onProgress: (progress: Progress) => void = () => {},
 ): Promise<void> {
-  await begin(sql, 'isolation level repeatable read read only', async (tx) => {
-    // Whoever reads may be slow.
+  await sql.begin('isolation level repeatable read read only', async (tx) => {
+    // The receiver may be slow.
     await tx`set local statement_timeout = 0`
     await tx`set local idle_in_transaction_session_timeout = 0`
-    // The planner takes every community for a small one (migration 0010), and would look up row by row.
-    if (what.joinsAll) await tx`set local enable_nestloop = off`
-    await write(writeCsv(what.columns, batches(tx, what, onProgress)))
+    // The planner assumes that every community is small (migration 0010) and would choose nested loops.
+    if (source.joinsAll) await tx`set local enable_nestloop = off`
+    await write(writeCsv(source.columns, readBatches(tx, source, onProgress)))
   })
 }
 
-async function* batches<Row extends object>(
+async function* readBatches<Row extends object>(
   tx: Transaction,
   { select, values, count }: Export<Row>,
   onProgress: (progress: Progress) => void,
@@ -53,13 +53,13 @@ async function* batches<Row extends object>(
 }
 
 export interface CsvFileOptions {
-  /** Replaces the file if there is one. */
+  /** Replaces an existing file. */
   overwrite?: boolean
-  /** For spreadsheets that otherwise guess an older encoding. */
+  /** For spreadsheets that would otherwise assume a legacy encoding. */
   byteOrderMark?: boolean
 }
 
-/** All of it or no file; readable for its owner only, because it holds what people would not want passed on. */
+/** Writes the complete file or none. Only the owner can read it, because it holds personal data. */
 export async function writeCsvFile(
   file: string,
   text: AsyncIterable<string>,

@@ -1,7 +1,7 @@
 /*
- * A spreadsheet runs a cell that begins with one of these as a formula (OWASP, CSV injection), so such text gets an
- * apostrophe in front: spreadsheets take it as the mark of plain text. Text that begins with apostrophes and one of
- * these gets one more, so that taking one away always gives back what was there.
+ * Spreadsheets run a cell that starts with one of these characters as a formula (OWASP, CSV injection). Such text is
+ * prefixed with an apostrophe, which spreadsheets read as the mark of plain text. Text that starts with apostrophes
+ * followed by one of these characters gets one more, so that removing one always restores the original.
  */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/
 const NEUTRALISED = /^'+[=+\-@\t\r\n＝＋－＠]/
@@ -10,7 +10,7 @@ export function neutralise(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text
 }
 
-/** The text that was neutralised; other text as it is. */
+/** Reverts `neutralise`; returns other text unchanged. */
 export function restoreText(text: string): string {
   return NEUTRALISED.test(text) ? text.slice(1) : text
 }

@@ -2,7 +2,7 @@ import { Refusal } from '../core/refusal.ts'
 
 const FIELD_LENGTH_MAX = 100_000
 const FIELDS_MAX = 1_000
-/** Of text without a line end: what is longer is no table. */
+/** A file with a longer line is not a table. */
 const LINE_BYTES_MAX = 4 * 1024 * 1024
 
 const LF = 10
@@ -10,12 +10,12 @@ const BYTE_ORDER_MARK = '\uFEFF'
 const UTF16_MARKS = new Set(['fffe', 'feff'])
 
 export interface CsvRecord {
-  /** Where the record begins; a quoted field may go on over several lines. */
+  /** The first line of the record; a quoted field may span several lines. */
   line: number
   fields: string[]
 }
 
-/** The file cannot be read as CSV, from this line on. */
+/** The file is not valid CSV from this line on. */
 export class BrokenCsv extends Refusal {
   constructor(
     readonly line: number,
@@ -26,56 +26,56 @@ export class BrokenCsv extends Refusal {
 }
 
 /**
- * Reads comma-separated values (RFC 4180) in UTF-8, with or without a byte order mark, with CRLF or LF. Empty lines are
- * passed over. One chunk and one record are in memory at a time.
+ * Reads comma-separated values (RFC 4180) in UTF-8, with or without a byte order mark, with CRLF or LF. Skips empty
+ * lines. Holds one chunk and one record in memory at a time.
  */
 export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecord> {
-  const parser = recordParser()
-  for await (const piece of wholeLines(bytes)) yield* parser.records(piece)
+  const parser = createRecordParser()
+  for await (const piece of readWholeLines(bytes)) yield* parser.records(piece)
   const last = parser.end()
   if (last) yield last
 }
 
-/** Text that ends with a line end, but for the last piece. No byte of a longer UTF-8 sequence looks like a line end. */
-async function* wholeLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let kept: Uint8Array[] = []
-  let keptLength = 0
+/** Yields whole lines. Splitting bytes at line ends is safe: no multi-byte UTF-8 sequence contains that byte. */
+async function* readWholeLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let pending: Uint8Array[] = []
+  let pendingLength = 0
   let line = 1
   let isFirst = true
 
   function decode(last: Uint8Array): string {
-    const whole = Buffer.concat([...kept, last])
-    kept = []
-    keptLength = 0
+    const whole = Buffer.concat([...pending, last])
+    pending = []
+    pendingLength = 0
     if (isFirst && UTF16_MARKS.has(whole.toString('hex', 0, 2))) {
       throw new BrokenCsv(1, 'The file is in UTF-16. Save it as CSV in UTF-8.')
     }
     const text = decodeUtf8(whole, line)
     line += countLineEnds(text)
-    const isMarked = isFirst && text.startsWith(BYTE_ORDER_MARK)
+    const hasMark = isFirst && text.startsWith(BYTE_ORDER_MARK)
     isFirst = false
-    return isMarked ? text.slice(BYTE_ORDER_MARK.length) : text
+    return hasMark ? text.slice(BYTE_ORDER_MARK.length) : text
   }
 
   for await (const chunk of bytes) {
     const end = chunk.lastIndexOf(LF) + 1
     if (end > 0) yield decode(chunk.subarray(0, end))
-    kept.push(chunk.subarray(end))
-    keptLength += chunk.length - end
-    if (keptLength > LINE_BYTES_MAX) throw new BrokenCsv(line, `The line is longer than ${LINE_BYTES_MAX} bytes.`)
+    pending.push(chunk.subarray(end))
+    pendingLength += chunk.length - end
+    if (pendingLength > LINE_BYTES_MAX) throw new BrokenCsv(line, `The line is longer than ${LINE_BYTES_MAX} bytes.`)
   }
-  if (keptLength > 0) yield decode(new Uint8Array())
+  if (pendingLength > 0) yield decode(new Uint8Array())
 }
 
 function decodeUtf8(bytes: Buffer, firstLine: number): string {
-  const text = strictText(bytes)
+  const text = tryDecodeUtf8(bytes)
   if (text !== undefined && !text.includes('\0')) return text
-  // Now that something is wrong, line by line, to say where.
+  // Something is wrong: decode line by line to report where.
   let line = firstLine
   for (let from = 0; from < bytes.length; line++) {
     const end = bytes.indexOf(LF, from)
     const to = end < 0 ? bytes.length : end + 1
-    const one = strictText(bytes.subarray(from, to))
+    const one = tryDecodeUtf8(bytes.subarray(from, to))
     if (one === undefined) throw new BrokenCsv(line, 'The text is not UTF-8. Save the file as CSV in UTF-8.')
     if (one.includes('\0')) throw new BrokenCsv(line, 'There is a NUL character. Is it a text file?')
     from = to
@@ -83,7 +83,7 @@ function decodeUtf8(bytes: Buffer, firstLine: number): string {
   throw new Error('lines that are right one by one are wrong together')
 }
 
-function strictText(bytes: Uint8Array): string | undefined {
+function tryDecodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
@@ -97,21 +97,21 @@ function countLineEnds(text: string): number {
   return count
 }
 
-const BEHIND_QUOTE = 'There is text behind a closing quote.'
+const TEXT_AFTER_QUOTE = 'There is text behind a closing quote.'
 const QUOTE_INSIDE = 'There is a quote inside a field without quotes. Put the field in quotes, and double those inside.'
-const LONE_RETURN = 'There is a carriage return without a line feed. Save the file with CRLF or LF line ends.'
+const LONE_CARRIAGE_RETURN = 'There is a carriage return without a line feed. Save the file with CRLF or LF line ends.'
 
-/** Up to the next character that means something outside of quotes. */
+/** Matches up to the next special character outside quotes. */
 const PLAIN = /[^,"\r\n]*/y
 
-/** Keeps its place between pieces: a quoted field may span them. */
-function recordParser() {
+/** Keeps its state between pieces, because a quoted field may span them. */
+function createRecordParser() {
   let line = 1
   let recordLine = 1
   let quoteLine = 1
   let fields: string[] = []
   let field = ''
-  /** `closed`: behind the closing quote of the field. */
+  /** `closed`: after the closing quote of a field. */
   let state: 'plain' | 'quoted' | 'closed' = 'plain'
 
   function* records(piece: string): Generator<CsvRecord> {
@@ -124,8 +124,8 @@ function recordParser() {
       PLAIN.lastIndex = at
       const plain = PLAIN.exec(piece)![0]
       if (plain !== '') {
-        if (state === 'closed') throw new BrokenCsv(line, BEHIND_QUOTE)
-        grow(plain)
+        if (state === 'closed') throw new BrokenCsv(line, TEXT_AFTER_QUOTE)
+        append(plain)
         at += plain.length
         continue
       }
@@ -135,7 +135,7 @@ function recordParser() {
       else if (mark === ',') endField()
       else {
         if (mark === '\r') {
-          if (piece[at] !== '\n') throw new BrokenCsv(line, LONE_RETURN)
+          if (piece[at] !== '\n') throw new BrokenCsv(line, LONE_CARRIAGE_RETURN)
           at++
         }
         const record = endRecord()
@@ -153,10 +153,10 @@ function recordParser() {
     const quote = piece.indexOf('"', from)
     const text = piece.slice(from, quote < 0 ? piece.length : quote)
     line += countLineEnds(text)
-    grow(text)
+    append(text)
     if (quote < 0) return piece.length
     if (piece[quote + 1] === '"') {
-      grow('"')
+      append('"')
       return quote + 2
     }
     state = 'closed'
@@ -164,13 +164,13 @@ function recordParser() {
   }
 
   function openQuote(): void {
-    if (state === 'closed') throw new BrokenCsv(line, BEHIND_QUOTE)
+    if (state === 'closed') throw new BrokenCsv(line, TEXT_AFTER_QUOTE)
     if (field !== '') throw new BrokenCsv(line, QUOTE_INSIDE)
     state = 'quoted'
     quoteLine = line
   }
 
-  function grow(text: string): void {
+  function append(text: string): void {
     field += text
     if (field.length <= FIELD_LENGTH_MAX) return
     const [begin, hint] = state === 'quoted' ? [quoteLine, ' Is its quote never closed?'] : [line, '']

@@ -4,16 +4,16 @@ const TAG_LENGTH = 8
 const ID = /^[1-9]\d{0,14}$/
 
 export interface StandInIds {
-  /** An exported row without an external id goes by this and its own id. */
+  /** An exported row without an external id is identified by this prefix and its own id. */
   prefix: string
-  /** The row of this community that an external id stands in for, if it does. */
+  /** Returns the id of this community's row if the external id is a stand-in, else null. */
   idOf(externalId: string): number | null
 }
 
 /**
- * What stands in for an external id that a member or listing lacks, so that an export can be imported, and imported
- * again. The tag tells communities apart, in other installations too: read back where it comes from, the id finds the
- * very row; anywhere else it is an external id like any other, and the next export writes the same.
+ * Substitutes for missing external ids of members and listings, so that an export can be imported repeatedly. The tag
+ * identifies the community across installations: imported into the same community, the id finds the original row;
+ * anywhere else it is an ordinary external id, and the next export writes it unchanged.
  */
 export function standInIds({ id, created_at }: { id: number; created_at: string }): StandInIds {
   const tag = createHash('sha256').update(`${id} ${created_at}`).digest('hex').slice(0, TAG_LENGTH)

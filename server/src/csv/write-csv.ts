@@ -1,13 +1,13 @@
 import { neutralise } from './formulas.ts'
 
-/** Numbers and booleans are written as they are; text might be taken for a formula. */
+/** Numbers and booleans are written unchanged; text may need protection from being read as a formula. */
 export type CsvValue = string | number | boolean | null
 
 const CHUNK_LENGTH = 64 * 1024
 const LINE_END = '\r\n'
 const NEEDS_QUOTES = /[",\r\n]/
 
-/** Comma-separated values (RFC 4180) as text, in chunks worth writing. */
+/** Formats comma-separated values (RFC 4180) in chunks of about CHUNK_LENGTH. */
 export async function* writeCsv(
   header: readonly string[],
   rows: AsyncIterable<CsvValue[][]> | Iterable<CsvValue[][]>,
@@ -25,7 +25,7 @@ export async function* writeCsv(
 }
 
 export function csvLine(values: CsvValue[]): string {
-  // A lone empty field would be an empty line, which readers pass over.
+  // A lone empty field would be an empty line, which readers skip.
   if (values.length === 1 && (values[0] === '' || values[0] === null)) return `""${LINE_END}`
   return values.map(csvField).join(',') + LINE_END
 }

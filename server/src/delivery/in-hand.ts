@@ -1,4 +1,4 @@
-import type { InHandPairs, Progress, SubscriptionKey } from '../postgres/across-communities.ts'
+import type { InHandPairs, SubscriptionPosition, SubscriptionKey } from '../postgres/across-communities.ts'
 
 /** How far a subscription has been read, among what nobody has tried yet. */
 export interface Reading {
@@ -23,10 +23,10 @@ export interface InHand {
   /** By community: those that have any. */
   subscriptions(): Map<number, number[]>
   /** How far everything has been read. */
-  read(): Progress[]
+  read(): SubscriptionPosition[]
   /** How far everything is written down, where that has not been stored. */
-  unstored(): Progress[]
-  stored(progress: Progress[]): void
+  unstored(): SubscriptionPosition[]
+  stored(progress: SubscriptionPosition[]): void
 }
 
 interface Track extends SubscriptionKey {
@@ -86,7 +86,7 @@ export function holdInHand(): InHand {
         readTo === undefined ? [] : [{ communityId, subscriptionId, position: readTo }],
       ),
     unstored() {
-      const progress: Progress[] = []
+      const progress: SubscriptionPosition[] = []
       for (const [key, one] of tracks) {
         const position = doneTo(one)
         if (position !== undefined && position > one.storedTo) progress.push({ ...one, position })

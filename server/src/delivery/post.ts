@@ -46,10 +46,10 @@ export function createPoster(dispatcher: Dispatcher, { timeoutMs, bytesMax }: Po
   return {
     post({ origin, path }, headers, body, answered) {
       const exchange: Exchange = new Exchange({ timeoutMs, bytesMax }, (answer, error) => {
-        underWay.leave(slot, exchange)
+        underWay.remove(slot, exchange)
         answered(answer, error)
       })
-      const slot = underWay.enter(exchange)
+      const slot = underWay.add(exchange)
       // No timeouts of its own: ours is for the whole.
       dispatcher.dispatch({ origin, path, method: 'POST', headers, body, headersTimeout: 0, bodyTimeout: 0 }, exchange)
     },

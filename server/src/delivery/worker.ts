@@ -3,13 +3,13 @@ import {
   communitiesToFanOut,
   dueSubscriptions,
   limitRetryDelays,
-  storeProgress,
+  storePositions,
   type SubscriptionKey,
 } from '../postgres/across-communities.ts'
 import { databaseClock } from '../postgres/clock.ts'
 import { coalesce, type CoalesceLimits } from '../postgres/coalesce.ts'
 import type { Sql } from '../postgres/connect.ts'
-import { gatherForTurn } from '../core/end-of-turn.ts'
+import { createEndOfTurnQueue } from '../core/end-of-turn.ts'
 import { FAN_OUT_MAX, fanOut } from './fan-out.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
 import { within } from '../core/within.ts'
@@ -99,7 +99,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const inHand = holdInHand()
   const ahead = readAhead<Taken>(giveBack, options.staleMs)
   const unread = rememberUnread()
-  const atEndOfTurn = gatherForTurn()
+  const atEndOfTurn = createEndOfTurnQueue()
   let closing = false
   let wasSetBack = false
   let keptProgressMs = 0
@@ -171,7 +171,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     keptProgressMs = performance.now()
     const progress = inHand.unstored()
     if (progress.length === 0) return
-    inHand.stored(await storeProgress(sql, progress))
+    inHand.stored(await storePositions(sql, progress))
   }
 
   /** One batch of each community that has any, then again. */

@@ -52,7 +52,7 @@ export function testCommunityRoutes(api: AdminApi, { longSql, config, access }: 
     },
     handler: async (request) => {
       await removeTestCommunity(longSql, adminActor(request), request.community.id, request.query.confirm)
-      access.forget({ communityId: request.community.id })
+      access.invalidate({ communityId: request.community.id })
       return { data: {} }
     },
   })

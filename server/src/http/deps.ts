@@ -7,19 +7,18 @@ import type { FileWork } from './console/file-work.ts'
 import type { PartnerFrameDeps } from './partner/frame.ts'
 import type { SignInLimits } from './console/sign-in-limits.ts'
 
-/** What routes are built from. */
+/** The dependencies of the routes. */
 export interface Deps extends PartnerFrameDeps, ConsoleFrameDeps {
   readonly config: Config
   readonly log: Logger
-  /** The pool of the requests. Long work has a pool of its own: statements queue up behind a slow one. */
+  /** The pool for requests. Slow work has separate pools, because statements queue behind it. */
   readonly sql: Sql
-  /** For what an administrator asks that takes long: the overview, new communities, changes of many rows. */
+  /** For slow work of administrators: the overview, new communities, bulk changes. */
   readonly longSql: Sql
   /** For imports and exports. */
   readonly files: FileWork
-  /** Of the database; cursors carry it, a restore renews it. */
+  /** The database's epoch: part of every cursor, renewed by a restore. */
   readonly epoch: () => Promise<string>
   readonly signInLimits: SignInLimits
-  /** Seals what is stored. */
   readonly box: SecretBox
 }

@@ -8,9 +8,9 @@ import { hashSecret, sameHash } from '../crypto/secrets.ts'
 const READY_TIMEOUT_MS = 2000
 const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseNetwork)
 
-/** For whoever operates the service: alive, ready, figures. */
+/** Endpoints for operators: liveness, readiness and metrics. */
 export function healthRoutes(app: FastifyInstance, deps: Deps): void {
-  // Migrations never go back, so one success holds.
+  // Migrations are never reverted, so one success is enough.
   let migrated = false
 
   app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }))
@@ -21,12 +21,12 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
   })
 
   async function findReasonNotReady(request: FastifyRequest): Promise<string | undefined> {
-    // Asked first: with a full disk PostgreSQL may still answer reads, or be gone for that very reason.
-    // A database of the operator's own cannot be looked at from here.
+    // Check the disk first: when it is full, PostgreSQL may still answer reads, or may have stopped because of it.
+    // The disk of an external database cannot be checked from here.
     const isEmbedded = deps.config.databaseUrl === undefined
     if (isEmbedded && (await isEmbeddedDiskFull(deps.config.dataDir))) return DISK_FULL
     try {
-      await withinTime(migrated ? deps.sql`select 1` : isMigrated(deps.sql).then((done) => (migrated = done)))
+      await limitTime(migrated ? deps.sql`select 1` : isMigrated(deps.sql).then((done) => (migrated = done)))
       return migrated ? undefined : 'The database is not migrated: run hourbank migrate.'
     } catch (error) {
       request.log.warn({ reqId: request.id, err: error }, 'not ready')
@@ -48,11 +48,11 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
 function mayReadMetrics(token: string | undefined, request: FastifyRequest): boolean {
   const { authorization, forwarded, 'x-forwarded-for': forwardedFor } = request.headers
   if (token !== undefined) return sameHash(hashSecret(`Bearer ${token}`), hashSecret(authorization ?? ''))
-  // A proxy on this machine calls from loopback too, and must not open the door for everyone behind it.
+  // A proxy on this machine also connects from loopback, and must not give access to its clients.
   return !forwarded && !forwardedFor && LOOPBACK.some((network) => contains(network, request.ip))
 }
 
-async function withinTime(work: Promise<unknown>): Promise<void> {
+async function limitTime(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${READY_TIMEOUT_MS} ms`)), READY_TIMEOUT_MS)

@@ -1,17 +1,18 @@
 import { identifier, type Queries } from './connect.ts'
 
 /*
- * Every statement names one community, except those in this file and those on the global tables: installation,
- * schema_migrations, communities, admins (one person may run several communities), admin_sessions, admin_links.
+ * Every statement is restricted to one community, except those in this file and those on the global tables:
+ * installation, schema_migrations, communities, admins (a person may run several communities), admin_sessions and
+ * admin_links.
  */
 
 const UNAUTHORIZED = 401
 
 export type AdminRole = 'owner' | 'manager' | 'viewer'
 
-/** Calls of one second that differ only in their moment, their path and how long they took. */
+/** Calls within one second that differ only in time, path and duration; they are stored in one row. */
 export interface CallGroup {
-  /** Since 1970, in seconds. */
+  /** Unix time. */
   second: number
   communityId: number
   partnerId: number | undefined
@@ -23,19 +24,19 @@ export interface CallGroup {
   errorDescription: string | undefined
   address: string | undefined
   userAgent: string | undefined
-  /** Of each call, in milliseconds after the second. */
+  /** The offset of each call within the second. */
   afterMs: number[]
   requestIds: string[]
   durationsMs: number[]
-  /** Without, each path is the route. */
+  /** Undefined if every path equals the route. */
   paths: string[] | undefined
 }
 
 /**
- * The calls of all communities in one batch. A token may name a community that never was: such calls are left out.
- * `again`: a batch whose first writing failed may have been written all the same.
+ * Inserts the calls of all communities in one batch. Calls whose token names a community that does not exist are
+ * skipped. Set `isRetry` after a failure: the first attempt may have committed although it reported an error.
  */
-export async function insertCalls(sql: Queries, groups: CallGroup[], { again }: { again: boolean }): Promise<void> {
+export async function insertCalls(sql: Queries, groups: CallGroup[], { isRetry }: { isRetry: boolean }): Promise<void> {
   await sql`
     with made as (
       select to_timestamp(g.second) as second_at, g.*
@@ -57,10 +58,10 @@ export async function insertCalls(sql: Queries, groups: CallGroup[], { again }: 
       i.error, i."errorDescription", i.address, i."userAgent", cardinality(i."requestIds"), i."afterMs", i."requestIds",
       i."durationsMs", i.paths
     from made i join communities m on m.id = i."communityId"
-    ${again ? sql`on conflict do nothing` : sql``}`
+    ${isRetry ? sql`on conflict do nothing` : sql``}`
 }
 
-/** Sign-in begins with an email address, whatever the communities. */
+/** Sign-in starts with an email address, before any community is known. */
 export async function findAdmin(sql: Queries, email: string): Promise<AdminRow | undefined> {
   const [row] = await sql<AdminRow[]>`
     select id, email, name, password_hash, password_one_time from admins where lower(email) = lower(${email})`
@@ -85,7 +86,7 @@ export interface AdministeredCommunity {
   language: string
 }
 
-/** What one person runs, and as what. */
+/** Returns the communities an administrator runs, with their role in each. */
 export async function communitiesWithRole(sql: Queries, adminId: number): Promise<AdministeredCommunity[]> {
   return sql<AdministeredCommunity[]>`
     select c.id, c.slug, c.name, a.role, c.test, c.time_zone, c.language
@@ -106,7 +107,7 @@ export interface SealedSecrets {
   previous_secret: Buffer | null
 }
 
-/** All webhook secrets, locked, for a change of SECRET_KEY; so many at a time. */
+/** Yields and locks all webhook secrets in batches, for a change of SECRET_KEY. */
 export async function* sealedSubscriptions(sql: Queries, batchMax: number): AsyncGenerator<SealedSecrets[]> {
   let last = { community_id: 0, id: 0 }
   for (;;) {
@@ -126,7 +127,7 @@ export async function replaceSubscriptionSecrets(sql: Queries, secrets: SealedSe
     where community_id = ${secrets.community_id} and id = ${secrets.id}`
 }
 
-/** Communities with events that have no position yet. */
+/** Returns communities with events that have no position yet. */
 export async function communitiesToFanOut(sql: Queries): Promise<number[]> {
   const rows = await sql<{ community_id: number }[]>`select distinct community_id from events where position is null`
   return rows.map((row) => row.community_id)
@@ -137,35 +138,35 @@ export interface SubscriptionKey {
   subscriptionId: number
 }
 
-/** Which deliveries: the event of the one for the subscription of the other, in the same place. */
+/** Deliveries in flight, as parallel arrays: entry n is event n for subscription n. */
 export interface InHandPairs {
   subscriptionIds: number[]
   eventIds: number[]
 }
 
-/** Up to this event nothing is left that has no row. */
-export interface Progress extends SubscriptionKey {
+/** Every event up to this position has been delivered or has a delivery row. */
+export interface SubscriptionPosition extends SubscriptionKey {
   position: number
 }
 
 export interface DueSubscription {
   community_id: number
   id: number
-  /** When somebody last changed it, tested it or asked for something again. */
+  /** When it was last changed, tested or asked to redeliver. */
   set_going_at: string
 }
 
 /**
- * Subscriptions that no other worker has leased, with something to deliver beyond what it has in hand: events that nobody
- * has tried, behind where it has read to, or rows that are due. By subscription, since a dead endpoint has many rows
- * waiting: one look into the index for each (an `exists` is planned as a join that reads all that wait, 142 ms with
- * 100,000 against 0.2). While the administrator has switched a community's partner API off, its deliveries wait.
+ * Returns subscriptions that no other worker has leased and that have work beyond the deliveries in flight: untried
+ * events after the read position, or rows that are due. Each subscription costs one index lookup, because a dead
+ * endpoint may have many pending rows: `exists` is planned as a join that reads all of them (142 ms with 100,000 rows;
+ * 0.2 ms this way). Deliveries of a community are held while its partner API is switched off.
  */
 export async function dueSubscriptions(
   sql: Queries,
   worker: string,
   inHand: InHandPairs,
-  read: Progress[],
+  read: SubscriptionPosition[],
   now: Date,
   leaseEndMax: Date,
 ): Promise<DueSubscription[]> {
@@ -189,8 +190,8 @@ export async function dueSubscriptions(
 }
 
 /**
- * Moves retries that lie further ahead than their schedule allows: they were planned before the database's clock was set
- * back. Any number of nodes may do it. Rows that somebody has locked are being planned again anyway.
+ * Reschedules retries that are further in the future than the retry schedule allows, because the database clock was set
+ * back. Safe to run on any number of nodes. Locked rows are skipped: they are being rescheduled anyway.
  */
 export async function limitRetryDelays(sql: Queries, longestDelaysMs: number[], now: Date): Promise<number> {
   const rows = await sql`
@@ -210,14 +211,14 @@ export async function limitRetryDelays(sql: Queries, longestDelaysMs: number[], 
 }
 
 /**
- * How far each subscription has been told of everything. Waits for nobody: one that somebody has locked is stored the
- * next time. Returns the others.
+ * Persists how far each subscription has been delivered. Does not wait for locks: a locked cursor is left for the next
+ * call. Returns the positions that need not be stored again.
  */
-export async function storeProgress(sql: Queries, progress: Progress[]): Promise<Progress[]> {
+export async function storePositions(sql: Queries, positions: SubscriptionPosition[]): Promise<SubscriptionPosition[]> {
   const rows = await sql<{ index: number }[]>`
     with input as materialized (
-      select * from unnest(${progress.map((one) => one.communityId)}::int8[],
-        ${progress.map((one) => one.subscriptionId)}::int8[], ${progress.map((one) => one.position)}::int8[])
+      select * from unnest(${positions.map((one) => one.communityId)}::int8[],
+        ${positions.map((one) => one.subscriptionId)}::int8[], ${positions.map((one) => one.position)}::int8[])
         with ordinality as i(community_id, subscription_id, position, index)
     ), free as materialized (
       select k.community_id, k.subscription_id, i.position, i.index
@@ -229,20 +230,20 @@ export async function storeProgress(sql: Queries, progress: Progress[]): Promise
     )
     select index from free
     union all
-    -- Deleted meanwhile.
+    -- Deleted in the meantime.
     select index from input i where not exists (
       select from delivery_cursors k where k.community_id = i.community_id and k.subscription_id = i.subscription_id)`
-  return rows.map(({ index }) => progress[index - 1]!)
+  return rows.map(({ index }) => positions[index - 1]!)
 }
 
-/** Tells all workers that listen, if there is one beside this that has leased something. */
+/** Notifies the listening workers, if any other worker holds a lease. */
 export async function notifyOtherWorkers(sql: Queries, channel: string, worker: string): Promise<void> {
   await sql`
     select pg_notify(${channel}, '')
     where exists (select from delivery_leases where worker <> ${worker} and until > now())`
 }
 
-/** Communities with a month to close, or with none of their months closed yet. */
+/** Returns communities with a month to close, or with no closed month yet. */
 export async function communitiesDueForClose(
   sql: Queries,
   { now, after, limit }: { now: Date; after: number; limit: number },
@@ -254,7 +255,7 @@ export async function communitiesDueForClose(
   return rows.map(({ id }) => id)
 }
 
-/** Of a partition, or of the default one: which positions of each community a reader of the feed can no longer get. */
+/** Records, per community, the last feed position that is lost when rows older than `before` leave this partition. */
 export async function raisePrunedPositions(sql: Queries, table: string, before: Date): Promise<void> {
   await sql`
     update event_heads h set pruned_position = e.position
@@ -265,13 +266,13 @@ export async function raisePrunedPositions(sql: Queries, table: string, before: 
     where h.community_id = e.community_id and h.pruned_position < e.position`
 }
 
-/** Whether some have not been put in order yet, so that nobody was told of them. */
+/** Whether the table has events without a position, which have not been delivered to anyone yet. */
 export async function hasUnorderedEvents(sql: Queries, table: string): Promise<boolean> {
   const rows = await sql`select from ${identifier(table)} where position is null limit 1`
   return rows.length > 0
 }
 
-/** So many at most; returns how many. */
+/** Deletes up to `batchMax` rows and returns the count. */
 export type DeleteOld = (sql: Queries, before: Date, batchMax: number) => Promise<number>
 
 export const deleteOldTokens: DeleteOld = async (sql, before, batchMax) => {
@@ -302,7 +303,7 @@ export const deleteOldAdminRequests: DeleteOld = async (sql, before, batchMax) =
   return count
 }
 
-/** Whatever became of them: their event goes too. */
+/** Deletes deliveries in any state, because their events are deleted as well. */
 export const deleteOldDeliveries: DeleteOld = async (sql, before, batchMax) => {
   const { count } = await sql`
     delete from deliveries where (community_id, id) in (
@@ -311,7 +312,7 @@ export const deleteOldDeliveries: DeleteOld = async (sql, before, batchMax) => {
   return count
 }
 
-/** From the default partitions, where rows stand that came before their partition (after a restore). */
+/** The default partitions hold rows that were inserted before their partition existed (after a restore). */
 export const deleteOldCalls: DeleteOld = async (sql, before, batchMax) => {
   const { count } = await sql`
     delete from call_groups_default where (community_id, second_at, id) in (
@@ -342,7 +343,7 @@ export interface KnownErasure {
   erased_at: string
 }
 
-/** Everyone who was erased, for a restore, which brings back all communities at once. */
+/** Returns every erased member. A restore needs all of them, because it brings back all communities at once. */
 export async function allErasures(sql: Queries): Promise<KnownErasure[]> {
   return sql<KnownErasure[]>`
     select e.community_id, c.slug as community, c.created_at as community_created_at, e.member_id, e.erased_at

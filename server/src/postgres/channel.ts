@@ -4,10 +4,10 @@ import type { Listener } from './listener.ts'
 
 const CHANNEL = 'hourbank_access'
 const ECHO_INTERVAL_MS = 400
-/** What was cached may be this old at most; so a change holds on every node within a second. */
+/** The maximum age of a cache hit; a change takes effect on every node within a second. */
 const TRUST_MS = 900
 
-/** What changed: a whole community's access, or one token of it (hexadecimal hash). */
+/** A change to a whole community's access, or to one of its tokens (hexadecimal hash). */
 export interface AccessChange {
   communityId: number
   tokenHash?: string
@@ -15,9 +15,9 @@ export interface AccessChange {
 
 export interface AccessChannel {
   /**
-   * Whether every change committed more than a second ago has been heard. NOTIFY is delivered in commit order, so hearing our
-   * own echo sent at time T proves that everything before T was heard. Without the echo (connection down, a pooler
-   * that swallows LISTEN) nothing is.
+   * Whether every change committed more than a second ago has been received. NOTIFY is delivered in commit order, so
+   * receiving our own echo sent at time T proves that everything before T was received. Without an echo (connection
+   * down, a pooler that swallows LISTEN) nothing is proven.
    */
   isTrusted(): boolean
   close(): void
@@ -28,11 +28,11 @@ export interface AccessChannelOptions {
   /** The pool through which changes are announced. */
   announcing: Sql
   onChange: (change: AccessChange) => void
-  /** Changes may have been missed: nothing remembered holds any longer. */
+  /** Changes may have been missed: everything cached is stale. */
   onGap: () => void
 }
 
-/** Tells every node, when the transaction commits, that access in this community changed. */
+/** Notifies every node, when the transaction commits, that access in this community changed. */
 export async function announceAccessChange(sql: Queries, change: AccessChange): Promise<void> {
   const payload = change.tokenHash ? `${change.communityId}:${change.tokenHash}` : `${change.communityId}`
   await sql`select pg_notify(${CHANNEL}, ${payload})`
@@ -40,51 +40,51 @@ export async function announceAccessChange(sql: Queries, change: AccessChange): 
 
 export function openAccessChannel(options: AccessChannelOptions): AccessChannel {
   const node = randomUUID()
-  let heardUntilMs = -Infinity
-  let trustedBefore = false
-  let closing = false
+  let receivedUntilMs = -Infinity
+  let wasTrusted = false
+  let isClosing = false
 
   function isTrusted(): boolean {
-    return performance.now() - heardUntilMs < TRUST_MS
+    return performance.now() - receivedUntilMs < TRUST_MS
   }
 
-  function hear(payload: string): void {
+  function receive(payload: string): void {
     const [first = '', second] = payload.split(':')
     if (!payload.startsWith('echo:')) {
       return options.onChange({ communityId: Number(first), ...(second && { tokenHash: second }) })
     }
     const [, from, sentAtMs] = payload.split(':')
     if (from !== node) return
-    // A lapse of trust may hide a lost connection: begin anew.
-    if (!trustedBefore || !isTrusted()) options.onGap()
-    trustedBefore = true
-    heardUntilMs = Number(sentAtMs)
+    // A late echo may hide a lost connection, so start over with an empty cache.
+    if (!wasTrusted || !isTrusted()) options.onGap()
+    wasTrusted = true
+    receivedUntilMs = Number(sentAtMs)
   }
 
   function distrust(): void {
-    heardUntilMs = -Infinity
+    receivedUntilMs = -Infinity
     options.onGap()
   }
-  options.listener.listen(CHANNEL, { onMessage: hear, onListening: distrust, onLost: distrust })
+  options.listener.listen(CHANNEL, { onMessage: receive, onListening: distrust, onLost: distrust })
 
   let timer: NodeJS.Timeout | undefined
-  async function echo(): Promise<void> {
+  async function sendEcho(): Promise<void> {
     const sentAtMs = performance.now()
     try {
       await options.announcing`select pg_notify(${CHANNEL}, ${`echo:${node}:${sentAtMs}`})`
     } catch {
-      // The database is away: without an echo the cache is not trusted, which is all that has to happen here.
+      // The database is unreachable. Without an echo the cache is not trusted; nothing else is needed here.
     }
-    if (!closing) timer = setTimeout(echo, Math.max(0, sentAtMs + ECHO_INTERVAL_MS - performance.now()))
+    if (!isClosing) timer = setTimeout(sendEcho, Math.max(0, sentAtMs + ECHO_INTERVAL_MS - performance.now()))
   }
-  void echo()
+  void sendEcho()
 
   return {
     isTrusted,
     close() {
-      closing = true
+      isClosing = true
       clearTimeout(timer)
-      heardUntilMs = -Infinity
+      receivedUntilMs = -Infinity
     },
   }
 }

@@ -12,15 +12,15 @@ import { parserFor, UnreadableValue } from './types.ts'
 const CONNECT_TIMEOUT_MS = 5_000
 const CANCEL_TIMEOUT_MS = 1_000
 const KEEP_ALIVE_DELAY_MS = 10_000
-/** A session that reported one of these is over. */
+/** A session ends with an error of one of these severities. */
 const FINAL_SEVERITIES = new Set(['FATAL', 'PANIC'])
 
-/** Where PostgreSQL reports that a prepared statement no longer fits (0A000) or is unknown (26000). */
+/** The routines that report that a prepared statement's result type changed (0A000) or that it is unknown (26000). */
 const STALE_PLAN_ROUTINES = new Set(['RevalidateCachedQuery', 'FetchPreparedStatement'])
 
 export interface ClientSettings {
   config: ClientConfig
-  /** False behind a pooler that does not know prepared statements (`?prepare=false` in the address). */
+  /** False behind a pooler without support for prepared statements (`?prepare=false` in the URL). */
   isPrepared: boolean
 }
 
@@ -28,7 +28,7 @@ export function clientSettings(url: string, name: string): ClientSettings {
   const address = new URL(url)
   const isPrepared = address.searchParams.get('prepare') !== 'false'
   address.searchParams.delete('prepare')
-  // `sslmode` as libpq understands it; the driver otherwise takes `require` for `verify-full`.
+  // Interpret `sslmode` as libpq does; the driver would treat `require` as `verify-full`.
   if (address.searchParams.has('sslmode')) address.searchParams.set('uselibpqcompat', 'true')
   return {
     config: {
@@ -42,16 +42,16 @@ export function clientSettings(url: string, name: string): ClientSettings {
   }
 }
 
-/** The driver's types do not mention it. */
+/** Missing from the driver's types. */
 interface Startup {
   getStartupConf(): Record<string, string>
 }
 const driverStartup = DriverClient.prototype as unknown as Startup
 
-/** Sessions in UTC. As a startup parameter, because poolers pass that one on, and neither `options` nor a SET. */
+/** Sets the session to UTC with a startup parameter: poolers forward it, but neither `options` nor SET. */
 export class Client extends DriverClient implements Startup {
   constructor(config?: ClientConfig) {
-    // The pool's own limit of this name is for waiting; this one is for the network.
+    // The pool's option of this name limits the wait for a free connection; this one limits connecting.
     super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   }
 
@@ -60,14 +60,14 @@ export class Client extends DriverClient implements Startup {
   }
 }
 
-/** The driver has no class for a lost connection. Whatever comes neither from the server nor from a bug of ours is one. */
+/** The driver has no error class for a lost connection: any error that is neither the server's nor our bug is one. */
 export function toFailure(error: unknown): Error {
-  const isOther = [DatabaseError, DatabaseUnavailable, UnreadableValue, TypeError].some((kind) => error instanceof kind)
-  if (isOther) return error as Error
+  const isKnown = [DatabaseError, DatabaseUnavailable, UnreadableValue, TypeError].some((kind) => error instanceof kind)
+  if (isKnown) return error as Error
   return new DatabaseUnavailable(messageOf(error), { cause: error })
 }
 
-/** A name with several addresses fails once for each, and the whole has no message of its own. */
+/** A host name with several addresses fails once per address, in an AggregateError without a message. */
 function messageOf(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : (error as Error).message
 }
@@ -77,16 +77,16 @@ export function endsSession(failure: Error): boolean {
   return failure instanceof DatabaseUnavailable
 }
 
-/** A migration changed a prepared statement's result, or a pooler put us on a server that does not know the statement. */
+/** A migration changed a prepared statement's result, or a pooler switched to a server without the statement. */
 export function isStalePlan(error: unknown): boolean {
   return error instanceof DatabaseError && STALE_PLAN_ROUTINES.has(error.routine ?? '')
 }
 
-/** Asks the server, on a connection of its own, to end what the client is running. Resolves whatever comes of it. */
+/** Asks the server, on a separate connection, to cancel the client's running statement. Always resolves. */
 export function cancelStatement(client: DriverClient): Promise<void> {
   const { processID, secretKey } = client as unknown as { processID: number; secretKey: number }
   const { host, port, ssl } = client
-  // Not in the driver's types: what its own `cancel` is made of.
+  // The methods behind the driver's own `cancel`, which its types leave out.
   const connection = new Connection({ ssl } as ConnectionConfig) as Connection & {
     connect(port: number, host: string): void
     requestSsl(): void

@@ -1,19 +1,19 @@
 import type { Queries, Sql } from './connect.ts'
 
-/** How long the monotonic clock is trusted to run at the speed of the database's. */
+/** How long the monotonic clock is assumed to run at the same speed as the database's clock. */
 const SYNC_INTERVAL_MS = 10_000
-/** A larger change between the system's clock and the monotonic one means that the system's was set. */
+/** A larger change between the system clock and the monotonic clock means that the system clock was set. */
 const STEP_MS = 100
 
 /**
- * The database's time, so that nodes whose own clocks differ agree on when a lease ends. Between two readings it advances
- * by the monotonic clock: the system's clock can be set at any moment.
+ * The database's time, so that nodes with different clocks agree on when a lease ends. Between two readings it advances
+ * with the monotonic clock, because the system clock can be set at any time.
  */
 export interface DatabaseClock {
   now(): Date
   /**
-   * Call it before the time is needed. Asks the database at intervals, and at once after the system's clock was set.
-   * Returns by how much the database's clock turned out to have been set; 0 without a reading, and after the first.
+   * Call this before using the time. Reads the database's clock at intervals, and immediately after the system clock
+   * was set. Returns by how much the database's clock was set; 0 without a reading and after the first one.
    */
   sync(): Promise<number>
 }
@@ -23,7 +23,7 @@ export function databaseClock(sql: Sql): DatabaseClock {
   let syncedAtMs = -Infinity
   let systemOffsetMs = readSystemOffset()
 
-  /** The embedded database and most small ones share the system's clock, so that theirs was set with it. */
+  /** The embedded database and most small installations share the system clock. */
   function wasSystemClockSet(): boolean {
     return Math.abs(readSystemOffset() - systemOffsetMs) > STEP_MS
   }
@@ -35,12 +35,12 @@ export function databaseClock(sql: Sql): DatabaseClock {
       const nextSystemOffsetMs = readSystemOffset()
       const sentAtMs = performance.now()
       const time = await readDatabaseTime(sql)
-      const heardAtMs = performance.now()
-      // The database read its clock between the two; half the round trip is the best guess.
-      const nextOffsetMs = time.getTime() - (sentAtMs + heardAtMs) / 2
+      const receivedAtMs = performance.now()
+      // The database read its clock during the round trip; its midpoint is the best estimate.
+      const nextOffsetMs = time.getTime() - (sentAtMs + receivedAtMs) / 2
       const setByMs = syncedAtMs === -Infinity ? 0 : nextOffsetMs - offsetMs
       offsetMs = nextOffsetMs
-      syncedAtMs = heardAtMs
+      syncedAtMs = receivedAtMs
       systemOffsetMs = nextSystemOffsetMs
       return setByMs
     },
@@ -51,7 +51,7 @@ function readSystemOffset(): number {
   return Date.now() - performance.now()
 }
 
-/** For work that decides by the time what to close or delete: the database's clock is the one that rows were written by. */
+/** Jobs that close or delete by age compare with the database's clock, because it set the timestamps of the rows. */
 export async function readDatabaseTime(sql: Queries): Promise<Date> {
   const [row] = await sql<[{ ms: number }]>`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`
   return new Date(Math.round(row.ms))

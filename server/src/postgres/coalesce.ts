@@ -1,12 +1,12 @@
-/** Raised when more calls wait than the named limit allows; the caller is told to come back. */
+/** Thrown when `waitingMax` is reached; the caller should retry later. */
 export class QueueFull extends Error {}
 
 export interface CoalesceLimits {
-  /** Items in one statement. */
+  /** Items per statement. */
   batchMax: number
-  /** Statements under way at once for one key. */
+  /** Concurrent statements per key. */
   inFlightMax: number
-  /** Items waiting for one key before further ones are refused. */
+  /** Waiting items per key; more are rejected. */
   waitingMax: number
 }
 
@@ -19,14 +19,13 @@ interface Waiting<Item, Outcome> {
 interface Queue<Item, Outcome> {
   waiting: Waiting<Item, Outcome>[]
   inFlight: number
-  /** A statement is about to be sent, with all that has arrived until then. */
-  gathering: boolean
+  /** A statement is scheduled for the end of this event loop turn. */
+  isScheduled: boolean
 }
 
 /**
- * Calls of one key (a community) that arrive while a statement is under way share the next one.
- * Nothing waits on a timer: a statement is sent at the end of the turn in which its first call came.
- * `run` answers one outcome per item, in order.
+ * Batches concurrent calls with the same key (a community) into one statement. No timer is involved: a statement is
+ * sent at the end of the event loop turn in which its first call arrived. `run` returns one outcome per item, in order.
  */
 export function coalesce<Key, Item, Outcome>(
   run: (key: Key, items: Item[]) => Promise<Outcome[]>,
@@ -35,16 +34,15 @@ export function coalesce<Key, Item, Outcome>(
   const queues = new Map<Key, Queue<Item, Outcome>>()
 
   /**
-   * The rest of this turn of the event loop is waited for: what the other connections have brought meanwhile joins in.
-   * Every statement costs a write to the database, which took a seventh of the time of reads by id under load; and a
-   * first call that goes alone has the others wait for it.
+   * Waits for the end of the turn, so that calls from other connections join the batch. Every statement costs a socket
+   * write, which took a seventh of the time of reads by id under load, and a first call sent alone delays the others.
    */
-  function gather(key: Key, queue: Queue<Item, Outcome>): void {
-    queue.gathering = true
+  function schedule(key: Key, queue: Queue<Item, Outcome>): void {
+    queue.isScheduled = true
     setImmediate(() => {
-      queue.gathering = false
+      queue.isScheduled = false
       void sendNext(key, queue)
-      if (queue.waiting.length > 0 && queue.inFlight < limits.inFlightMax) gather(key, queue)
+      if (queue.waiting.length > 0 && queue.inFlight < limits.inFlightMax) schedule(key, queue)
     })
   }
 
@@ -55,8 +53,8 @@ export function coalesce<Key, Item, Outcome>(
       await settle(key, batch)
     } finally {
       queue.inFlight -= 1
-      if (queue.waiting.length > 0 && !queue.gathering) gather(key, queue)
-      else if (queue.inFlight === 0 && !queue.gathering) queues.delete(key)
+      if (queue.waiting.length > 0 && !queue.isScheduled) schedule(key, queue)
+      else if (queue.inFlight === 0 && !queue.isScheduled) queues.delete(key)
     }
   }
 
@@ -69,8 +67,8 @@ export function coalesce<Key, Item, Outcome>(
       if (outcomes.length !== batch.length) throw new Error(`${outcomes.length} outcomes for ${batch.length} items`)
       batch.forEach(({ resolve }, index) => resolve(outcomes[index]!))
     } catch (error) {
-      // One bad item must not fail its neighbours; but repeating a batch in an outage would multiply the load by its size.
-      if (batch.length > 1 && isErrorOfAnItem(error)) {
+      // One bad item must not fail the others, but retrying one by one during an outage would multiply the load.
+      if (batch.length > 1 && isItemError(error)) {
         for (const one of batch) await settle(key, [one])
       } else {
         for (const { reject } of batch) reject(error)
@@ -81,15 +79,15 @@ export function coalesce<Key, Item, Outcome>(
   return (key, item) =>
     new Promise((resolve, reject) => {
       let queue = queues.get(key)
-      if (!queue) queues.set(key, (queue = { waiting: [], inFlight: 0, gathering: false }))
+      if (!queue) queues.set(key, (queue = { waiting: [], inFlight: 0, isScheduled: false }))
       if (queue.waiting.length >= limits.waitingMax) return reject(new QueueFull())
       queue.waiting.push({ item, resolve, reject })
-      if (!queue.gathering && queue.inFlight < limits.inFlightMax) gather(key, queue)
+      if (!queue.isScheduled && queue.inFlight < limits.inFlightMax) schedule(key, queue)
     })
 }
 
-/** SQLSTATE classes 22 (data exception) and 23 (constraint violation) are about an item, everything else is not. */
-function isErrorOfAnItem(error: unknown): boolean {
+/** Only SQLSTATE classes 22 (data exception) and 23 (constraint violation) are caused by a single item. */
+function isItemError(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' && /^2[23][0-9A-Z]{3}$/.test(code)
 }

@@ -1,4 +1,5 @@
 import { Pool, type PoolClient, type QueryResult } from 'pg'
+import { within } from '../core/within.ts'
 import { Client, clientSettings, isStalePlan, toFailure } from './client.ts'
 import { copyIn, copyOut } from './copy.ts'
 import { openSession, type Session } from './session.ts'
@@ -7,10 +8,10 @@ import { compile, Fragment, type Statement, type Value } from './statement.ts'
 export { isOutage } from './outage.ts'
 export { assignments, columnsAndValues, Fragment, identifier, Json } from './statement.ts'
 
-/** Poolers and failovers move; a connection must not outlive them for ever. */
+/** Connections are renewed, so that they eventually follow a pooler or a failover to another host. */
 const CONNECTION_LIFETIME_SECONDS = 60 * 60
-/** Of cursors and savepoints. */
-let namesGiven = 0
+/** Numbers the names of cursors and savepoints. */
+let lastNameNumber = 0
 
 type Row = Record<string, any>
 export type Rows<T> = T & {
@@ -18,23 +19,24 @@ export type Rows<T> = T & {
   readonly count: number
 }
 
-/** What a query needs: the pool, or a transaction of it. */
+/** Runs statements: implemented by a pool and by a transaction. */
 export interface Queries {
   <T extends readonly object[] = Row[]>(strings: TemplateStringsArray, ...values: (Value | Fragment)[]): Query<T>
-  /** A text as it is, by the simple protocol: several statements, no parameters. */
+  /** Sends the text unchanged over the simple protocol: several statements are allowed, parameters are not. */
   unsafe<T extends readonly object[] = Row[]>(text: string): Query<T>
 }
 
 /** A pool of connections. */
 export interface Sql extends Queries {
+  /** Runs the work in a transaction with this mode: isolation level, read only. */
   begin<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T>
-  /** The same pool, for work that ends with the signal: a statement is cancelled, a transaction rolled back. */
+  /** The same pool, bound to a signal: aborting it cancels a running statement and rolls back a transaction. */
   until(signal: AbortSignal): Sql
-  /** Waits for what is running; after the time limit, its connections are cut. */
+  /** Waits for running work; after the timeout, closes its connections. */
   end(options?: { timeoutMs?: number }): Promise<void>
 }
 
-/** One transaction. Rejects every statement once it has ended or its connection is lost. */
+/** One transaction. Statements are rejected after it has ended or its connection is lost. */
 export interface Transaction extends Queries {
   savepoint<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   copyOut(text: string): AsyncGenerator<Buffer>
@@ -43,24 +45,24 @@ export interface Transaction extends Queries {
 
 export interface ConnectOptions {
   connectionsMax: number
-  /** Shown in pg_stat_activity, so that an operator sees which part holds a connection. */
+  /** Shown in pg_stat_activity, so operators can see which part holds a connection. */
   name: string
   /**
-   * For one statement or one transaction, the wait for a free connection included. What takes longer is ended together
-   * with its connection: the server is asked to cancel it, and a connection that went silent is not used again.
+   * For one statement or one transaction, including the wait for a free connection. On timeout the statement is
+   * cancelled and its connection closed, because a connection that went silent must not be reused.
    */
   timeLimitMs?: number
   /** Infinity for a session that holds locks. */
   connectionLifetimeSeconds?: number
-  /** Called whenever a connection has ended, whoever ended it. */
+  /** Called whenever a connection ends, from either side. */
   onDisconnect?: () => void
   /** Called with each statement sent; tests count them. */
   onStatement?: ((statement: string) => void) | undefined
-  /** Called with what the server reports beside results; a bench reads plans from it. */
+  /** Called with each NOTICE; a benchmark reads query plans from them. */
   onNotice?: (message: string) => void
 }
 
-/** All or nothing; within another transaction, a part of it. */
+/** Runs the work in a transaction, or in a savepoint if `sql` is already a transaction. */
 export async function transaction<T>(
   sql: Sql | Transaction | Queries,
   work: (tx: Transaction) => Promise<T>,
@@ -68,18 +70,13 @@ export async function transaction<T>(
   return 'savepoint' in sql ? (sql as Transaction).savepoint(work) : (sql as Sql).begin('', work)
 }
 
-/** A transaction of its own kind: isolation, read only. */
-export async function begin<T>(sql: Sql, mode: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return sql.begin(mode, work)
-}
-
-/** Where statements are run: on any connection of a pool, or on the one of a transaction. */
+/** Runs statements on any connection of a pool, or on the connection of a transaction. */
 interface Runner {
   run(statement: Statement): Promise<QueryResult>
   fetch(statement: Statement, rowsMax: number): AsyncGenerator<object[]>
 }
 
-/** A statement is sent when it is first awaited; until then it can be nested in another. */
+/** A statement is sent when it is first awaited; until then it can be nested in another one. */
 export class Query<T extends readonly object[]> extends Fragment implements Promise<Rows<T>> {
   readonly [Symbol.toStringTag] = 'Query'
   readonly #runner: Runner
@@ -109,7 +106,7 @@ export class Query<T extends readonly object[]> extends Fragment implements Prom
     return this.then((rows) => rows).finally(onFinally)
   }
 
-  /** The rows, up to `rowsMax` at a time. Only within a transaction. */
+  /** Yields up to `rowsMax` rows at a time. Requires a transaction. */
   cursor(rowsMax: number): AsyncGenerator<T[number][]> {
     return this.#runner.fetch(compile(this), rowsMax) as AsyncGenerator<T[number][]>
   }
@@ -120,7 +117,7 @@ export class Query<T extends readonly object[]> extends Fragment implements Prom
       const { rows, rowCount } = await this.#runner.run(statement)
       return Object.defineProperty(rows, 'count', { value: rowCount ?? 0 }) as unknown as Rows<T>
     } catch (error) {
-      // Instead of a trace that ends in the socket: here it leads to the caller.
+      // Replace the stack, which ends in the socket, with one that leads to the caller.
       Error.captureStackTrace(error as Error)
       throw error
     }
@@ -146,15 +143,15 @@ export function connect(url: string, options: ConnectOptions): Sql {
     Client: Client as any,
     max: connectionsMax,
     connectionTimeoutMillis: timeLimitMs === Infinity ? 0 : timeLimitMs,
-    // Never: a new connection has to log in and to prepare its statements.
+    // Keep idle connections: a new one has to authenticate and prepare its statements again.
     idleTimeoutMillis: 0,
-    // 0 stands for no limit, here and above.
+    // 0 means no limit.
     maxLifetimeSeconds: connectionLifetimeSeconds === Infinity ? 0 : connectionLifetimeSeconds,
   })
   const clients = new Set<PoolClient>()
   pool.on('connect', (client) => {
     clients.add(client)
-    // An error without a listener would end the process. Whatever was running is rejected with it as well.
+    // An 'error' event without a listener would end the process. Running statements are rejected separately.
     client.on('error', () => {})
     if (onDisconnect) client.on('end', onDisconnect)
     if (onNotice) client.on('notice', ({ message = '' }) => onNotice(message))
@@ -186,12 +183,12 @@ export function connect(url: string, options: ConnectOptions): Sql {
       return await runOnce(statement, signal)
     } catch (error) {
       if (!isStalePlan(error)) throw error
-      // Nothing was executed, so it can be sent once more: without the name, as other connections may be as old.
+      // Nothing was executed, so retry once. Without the name, because other connections may be stale too.
       return runOnce({ ...statement, name: '' }, signal)
     }
   }
 
-  async function beginWork<T>(
+  async function runTransaction<T>(
     mode: string,
     work: (tx: Transaction) => Promise<T>,
     signal: AbortSignal | undefined,
@@ -199,7 +196,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
     const session = await acquire(signal)
     try {
       await session.run(command(`begin ${mode}`))
-      const result = await inScope(session, work)
+      const result = await runInScope(session, work)
       const { command: outcome } = await session.run(command('commit'))
       if (outcome !== 'COMMIT') throw new Error(`The transaction ended in ${outcome}.`)
       return result
@@ -215,29 +212,27 @@ export function connect(url: string, options: ConnectOptions): Sql {
   async function end({ timeoutMs = Infinity } = {}): Promise<void> {
     const closed = pool.end()
     if (timeoutMs === Infinity) return closed
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)))
-    await Promise.race([closed, timeout]).finally(() => clearTimeout(timer))
+    await within(timeoutMs, closed)
     for (const client of clients) void client.end()
   }
 
-  function poolUntil(signal?: AbortSignal): Sql {
-    const runner: Runner = { run: (statement) => run(statement, signal), fetch: needTransaction }
+  function createPool(signal?: AbortSignal): Sql {
+    const runner: Runner = { run: (statement) => run(statement, signal), fetch: requireTransaction }
     return Object.assign(queriesOn(runner), {
-      begin: <T>(mode: string, work: (tx: Transaction) => Promise<T>) => beginWork(mode, work, signal),
-      until: poolUntil,
+      begin: <T>(mode: string, work: (tx: Transaction) => Promise<T>) => runTransaction(mode, work, signal),
+      until: createPool,
       end: (endOptions?: { timeoutMs?: number }) => (ended ??= end(endOptions)),
     })
   }
-  return poolUntil()
+  return createPool()
 }
 
-function needTransaction(): never {
+function requireTransaction(): never {
   throw new Error('A cursor needs a transaction.')
 }
 
-/** Runs the work of a transaction or a savepoint; afterwards its statements are rejected. */
-async function inScope<T>(session: Session, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/** Runs the work of a transaction or savepoint; statements sent after it are rejected. */
+async function runInScope<T>(session: Session, work: (tx: Transaction) => Promise<T>): Promise<T> {
   let isOpen = true
   let failure: unknown
 
@@ -252,8 +247,8 @@ async function inScope<T>(session: Session, work: (tx: Transaction) => Promise<T
   }
 
   async function* fetch(statement: Statement, rowsMax: number): AsyncGenerator<object[]> {
-    const cursor = `cursor_${(namesGiven += 1)}`
-    // All rows will be read; by default the planner expects a tenth.
+    const cursor = `cursor_${(lastNameNumber += 1)}`
+    // All rows will be read; by default the planner assumes a tenth of them.
     await run(command('set local cursor_tuple_fraction = 1'))
     await run({ ...statement, text: `declare ${cursor} no scroll cursor for ${statement.text}`, name: '' })
     for (;;) {
@@ -265,10 +260,10 @@ async function inScope<T>(session: Session, work: (tx: Transaction) => Promise<T
   }
 
   async function savepoint<U>(inner: (tx: Transaction) => Promise<U>): Promise<U> {
-    const name = `savepoint_${(namesGiven += 1)}`
+    const name = `savepoint_${(lastNameNumber += 1)}`
     await run(command(`savepoint ${name}`))
     try {
-      const result = await inScope(session, inner)
+      const result = await runInScope(session, inner)
       await session.run(command(`release savepoint ${name}`))
       return result
     } catch (error) {
@@ -284,7 +279,7 @@ async function inScope<T>(session: Session, work: (tx: Transaction) => Promise<T
   })
   try {
     const result = await work(tx)
-    // The server has forgotten the whole transaction then, though the work went on.
+    // The transaction is aborted, even if the work caught the error and continued.
     if (failure) throw failure
     return result
   } finally {

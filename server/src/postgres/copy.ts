@@ -5,7 +5,7 @@ import type { Session } from './session.ts'
 
 const ABANDONED = new Error('The output of COPY was not read to its end.')
 
-/** The output of a COPY … TO STDOUT. If it is not read to its end, the connection is given up: it would have to be drained. */
+/** Yields the output of COPY … TO STDOUT. If it is not read to the end, the connection is closed instead of drained. */
 export async function* copyOut(session: Session, text: string): AsyncGenerator<Buffer> {
   let isComplete = false
   let finish!: () => void
@@ -29,7 +29,7 @@ export async function* copyOut(session: Session, text: string): AsyncGenerator<B
   }
 }
 
-/** Feeds a COPY … FROM STDIN; an error of the source makes the server forget what it was given. */
+/** Feeds COPY … FROM STDIN; if the source fails, the server discards the rows. */
 export async function copyIn(session: Session, text: string, chunks: AsyncIterable<Buffer | string>): Promise<void> {
   await session.borrow(async (client) => {
     let sourceError: Error | undefined

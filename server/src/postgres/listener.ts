@@ -1,11 +1,11 @@
 import { Client, clientSettings } from './client.ts'
 
 const RECONNECT_DELAY_MS = 500
-/** A connection that went silent is noticed by a question that is not answered in time. */
+/** A query without an answer in time reveals a connection that went silent. */
 const HEARTBEAT_INTERVAL_MS = 5_000
 const HEARTBEAT_TIMEOUT_MS = 5_000
 
-/** A connection for LISTEN; when it is lost it is made again, until it is closed. */
+/** A connection for LISTEN that reconnects until it is closed. */
 export interface Listener {
   listen(channel: string, handlers: ChannelHandlers): void
   close(): void
@@ -13,13 +13,13 @@ export interface Listener {
 
 export interface ChannelHandlers {
   onMessage(payload: string): void
-  /** Messages may have been missed before this moment. */
+  /** Messages may have been missed up to now. */
   onListening?(): void
-  /** From now on messages are missed. */
+  /** Messages are missed from now on. */
   onLost?(): void
 }
 
-/** It must be a direct connection: behind a transaction-mode pooler LISTEN succeeds and hears nothing. */
+/** Requires a direct connection: behind a transaction-mode pooler, LISTEN succeeds but receives nothing. */
 export function openListener(url: string): Listener {
   const { config } = clientSettings(url, 'listening')
   const channels = new Map<string, ChannelHandlers>()
@@ -30,15 +30,15 @@ export function openListener(url: string): Listener {
   async function connect(): Promise<void> {
     const current = new Client(config)
     client = current
-    current.on('error', () => lose(current))
-    current.on('end', () => lose(current))
+    current.on('error', () => handleLoss(current))
+    current.on('end', () => handleLoss(current))
     current.on('notification', ({ channel, payload = '' }) => channels.get(channel)?.onMessage(payload))
     try {
       await current.connect()
       for (const [channel, handlers] of channels) await startListening(current, channel, handlers)
-      timer = setTimeout(beat, HEARTBEAT_INTERVAL_MS, current)
+      timer = setTimeout(sendHeartbeat, HEARTBEAT_INTERVAL_MS, current)
     } catch {
-      lose(current)
+      handleLoss(current)
     }
   }
 
@@ -47,19 +47,19 @@ export function openListener(url: string): Listener {
     if (client === current) handlers.onListening?.()
   }
 
-  async function beat(current: Client): Promise<void> {
-    const deadline = setTimeout(() => lose(current), HEARTBEAT_TIMEOUT_MS)
+  async function sendHeartbeat(current: Client): Promise<void> {
+    const deadline = setTimeout(() => handleLoss(current), HEARTBEAT_TIMEOUT_MS)
     try {
       await current.query('select 1')
-      if (client === current) timer = setTimeout(beat, HEARTBEAT_INTERVAL_MS, current)
+      if (client === current) timer = setTimeout(sendHeartbeat, HEARTBEAT_INTERVAL_MS, current)
     } catch {
-      lose(current)
+      handleLoss(current)
     } finally {
       clearTimeout(deadline)
     }
   }
 
-  function lose(lost: Client): void {
+  function handleLoss(lost: Client): void {
     if (client !== lost) return
     client = undefined
     clearTimeout(timer)
@@ -68,7 +68,7 @@ export function openListener(url: string): Listener {
     if (!isClosed) timer = setTimeout(connect, RECONNECT_DELAY_MS)
   }
 
-  // Later in this turn: by then those who open it have named their channels.
+  // Connect after this turn, when the caller has registered its channels.
   timer = setTimeout(connect, 0)
   return {
     listen(channel, handlers) {

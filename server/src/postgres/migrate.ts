@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { transaction, type Queries, type Sql } from './connect.ts'
 
 const MIGRATIONS_DIR = new URL('../../migrations/', import.meta.url)
-/** Any number that no other advisory lock of this service uses. */
+/** Must differ from the service's other advisory locks. */
 const MIGRATION_LOCK = 4_711_001
 
 export class NewerDatabase extends Error {}
@@ -10,24 +10,24 @@ export class NewerDatabase extends Error {}
 export interface MigrateOptions {
   /** Stops after this migration. */
   upTo?: string
-  /** Applies these and no others; a restore brings the schema to where its backup stood. */
+  /** Applies only these; a restore first creates the schema that its backup had. */
   only?: readonly string[]
-  /** Called under the lock before anything is changed, when an existing database is about to change. */
+  /** Called under the lock, before an existing database is changed. */
   beforeChange?: () => Promise<void>
-  /** Where the migrations lie; tests play later versions with it. */
+  /** The folder of the migrations; tests use it to simulate later versions. */
   directory?: URL
 }
 
-/** Applies what is missing, all in one transaction, under a lock; returns the names applied. */
+/** Applies the missing migrations in one transaction, under a lock, and returns their names. */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<string[]> {
   return transaction(sql, (tx) => applyMigrations(tx, options))
 }
 
-/** The same within a transaction of the caller's. */
+/** Like `migrate`, within the caller's transaction. */
 export async function applyMigrations(tx: Queries, options: MigrateOptions = {}): Promise<string[]> {
   const directory = options.directory ?? MIGRATIONS_DIR
   const files = await migrationNames(directory)
-  // Before `create table if not exists`, which itself races.
+  // Lock before `create table if not exists`, which is not safe against races.
   await lockMigrations(tx)
   await tx`
     create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())`
@@ -38,8 +38,8 @@ export async function applyMigrations(tx: Queries, options: MigrateOptions = {})
       `The database was changed by a newer version of Hourbank (${unknown.join(', ')}). Start that version or a later one.`,
     )
   }
-  const wanted = (name: string) => (!options.upTo || name <= options.upTo) && (options.only?.includes(name) ?? true)
-  const missing = files.filter((name) => !applied.includes(name) && wanted(name))
+  const isSelected = (name: string) => (!options.upTo || name <= options.upTo) && (options.only?.includes(name) ?? true)
+  const missing = files.filter((name) => !applied.includes(name) && isSelected(name))
   if (missing.length > 0 && applied.length > 0) await options.beforeChange?.()
   for (const name of missing) {
     await tx.unsafe(await readFile(new URL(`${name}.sql`, directory), 'utf8'))
@@ -48,20 +48,20 @@ export async function applyMigrations(tx: Queries, options: MigrateOptions = {})
   return missing
 }
 
-/** Until the transaction ends, nobody else migrates. Transaction-level: a pooler may hand out the session. */
+/** Blocks other migrations until the transaction ends. Transaction-level, because a pooler may reassign the session. */
 export async function lockMigrations(tx: Queries): Promise<void> {
   await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
 }
 
 /**
- * Lets migrations wait until the transaction ends, before they touch any table. Does nothing while one is under way: it
- * may be the very one that asked for a backup first.
+ * Makes migrations wait until the transaction ends, before they touch any table. Does nothing while one is running: it
+ * may be the migration that requested this backup.
  */
 export async function holdOffMigrations(tx: Queries): Promise<void> {
   await tx`select pg_try_advisory_xact_lock_shared(${MIGRATION_LOCK})`
 }
 
-/** Whether every migration of this build has been applied. */
+/** Whether every migration of this version has been applied. */
 export async function isMigrated(sql: Queries): Promise<boolean> {
   const [row] = await sql<{ found: boolean }[]>`select to_regclass('schema_migrations') is not null as found`
   if (!row?.found) return false

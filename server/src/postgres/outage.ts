@@ -1,9 +1,9 @@
 /** SQLSTATE classes: connection exception, insufficient resources, operator intervention. */
 const OUTAGE_CLASSES = new Set(['08', '53', '57'])
-/** A write on a read-only server: the primary we were connected to has become a standby. */
+/** A write to a read-only server: the primary has become a standby. */
 const READ_ONLY_TRANSACTION = '25006'
 
-/** The connection could not be made, was lost, or did not answer in time. */
+/** Connecting failed, the connection was lost, or the server did not answer in time. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
   readonly code: string
@@ -14,7 +14,7 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** Whether an error says that the database is away, as opposed to a statement being wrong. */
+/** Whether an error means that the database is unavailable, as opposed to a faulty statement. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true
   const code = (error as { code?: unknown } | null)?.code

@@ -1,7 +1,7 @@
 import { readDatabaseTime } from './clock.ts'
 import { identifier, type Queries, type Sql, transaction, type Transaction } from './connect.ts'
 
-export const PARTITIONED_TABLES = ['call_groups', 'events', 'attempts'] as const
+const PARTITIONED_TABLES = ['call_groups', 'events', 'attempts'] as const
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
 
 const WEEKS_AHEAD = 4
@@ -12,52 +12,53 @@ const PARTITION_LOCK = 4_711_002
 const CHECK_VIOLATION = '23514'
 const LOCK_NOT_AVAILABLE = '55P03'
 /**
- * Making and dropping a partition needs the table for itself for a moment. Behind whoever waits for that, everybody else
- * waits too: behind a long read (a backup) the whole service would stand. So it waits this long at most, and comes again.
+ * Creating or dropping a partition needs an exclusive lock on the table, and every other query queues behind a waiting
+ * exclusive lock: during a long read (a backup) the whole service would stall. So give up after this time and retry.
  */
 const LOCK_TIMEOUT = '200ms'
 
-/** Makes the weekly partitions of this week and the next ones; any number of nodes may call it at once. */
-export async function makePartitions(sql: Sql, at?: Date): Promise<void> {
+/** Creates the weekly partitions of this week and the next ones; safe to call on any number of nodes at once. */
+export async function createPartitions(sql: Sql, at?: Date): Promise<void> {
   const now = at ?? (await readDatabaseTime(sql))
   const thisWeek = Math.floor((now.getTime() - FIRST_WEEK_MS) / WEEK_MS)
   const weeks = Array.from({ length: WEEKS_AHEAD + 1 }, (_, n) => thisWeek + n)
   const wanted = PARTITIONED_TABLES.flatMap((table) =>
     weeks.map((week) => ({ table, week, name: nameOf(table, week) })),
   )
-  // Asked first, all at once: mostly there is nothing to do.
-  const there = await existing(
+  // Check all names in one query first: usually there is nothing to do.
+  const existing = await findExisting(
     sql,
     wanted.map(({ name }) => name),
   )
-  for (const { table, week, name } of wanted) if (!there.has(name)) await makePartition(sql, table, week)
+  for (const { table, week, name } of wanted) if (!existing.has(name)) await createPartition(sql, table, week)
 }
 
-async function makePartition(sql: Sql, table: string, week: number): Promise<void> {
+async function createPartition(sql: Sql, table: string, week: number): Promise<void> {
   const name = nameOf(table, week)
   try {
     await transaction(sql, async (tx) => {
       await tx`select pg_advisory_xact_lock(${PARTITION_LOCK})`
-      // Once more, under the lock; `create table if not exists … partition of` takes one that waits for every reader.
-      if ((await existing(tx, [name])).has(name)) return
+      // Check again under the lock. `create table if not exists … partition of` would first take a lock that waits for
+      // every reader.
+      if ((await findExisting(tx, [name])).has(name)) return
       await limitLockWait(tx)
       const [from, to] = [startOf(week), startOf(week + 1)]
       await tx.unsafe(
         `create table ${name} partition of ${table} for values from ('${from}T00:00Z') to ('${to}T00:00Z')`,
       )
-      // As migration 0010 has it for all tables; partitions do not take it over.
+      // Migration 0010 sets this for all tables, but partitions do not inherit it.
       await tx.unsafe(`alter table ${name} alter column community_id set statistics 0`)
     })
   } catch (error) {
     const { code } = error as { code?: string }
-    // Rows of this week stand in the default partition (after a restore): there they stay. Or the table is busy: the
-    // weeks ahead leave days to try again, and until then the default partition takes what comes.
+    // After a restore the default partition may hold rows of this week, which stay there. If the table is busy, a later
+    // run has weeks to retry, and the default partition takes the rows in the meantime.
     if (code !== CHECK_VIOLATION && code !== LOCK_NOT_AVAILABLE) throw error
   }
 }
 
-async function existing(sql: Queries, names: string[]): Promise<Set<string>> {
-  // Not by to_regclass(): within a transaction it still denies what another one made since this one began.
+async function findExisting(sql: Queries, names: string[]): Promise<Set<string>> {
+  // Not to_regclass(): within a transaction it does not see tables that others created since the transaction began.
   const rows = await sql<{ name: string }[]>`
     select relname as name from pg_class where relname = any (${names}::text[]) and pg_table_is_visible(oid)`
   return new Set(rows.map(({ name }) => name))
@@ -77,7 +78,7 @@ export interface Partition {
   until: Date
 }
 
-/** The partitions of which all rows are older than that, oldest first. */
+/** Returns the partitions that hold only rows older than `before`, oldest first. */
 export async function partitionsBefore(sql: Sql, table: PartitionedTable, before: Date): Promise<Partition[]> {
   const rows = await sql<{ name: string; bound: string }[]>`
     select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
@@ -92,7 +93,7 @@ export async function partitionsBefore(sql: Sql, table: PartitionedTable, before
     .toSorted((one, other) => one.until.getTime() - other.until.getTime())
 }
 
-/** False: the table is busy; come again. */
+/** Returns false if the table is busy; retry later. */
 export async function dropPartition(tx: Transaction, name: string): Promise<boolean> {
   try {
     await tx.savepoint(async (inner) => {

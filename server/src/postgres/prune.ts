@@ -19,23 +19,23 @@ import { dropPartition, partitionsBefore, type PartitionedTable } from './partit
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const TOKEN_DAYS = 7
-/** Longer than a form stays open in a browser. */
+/** Longer than a form is likely to stay open in a browser. */
 const ADMIN_REQUEST_DAYS = 7
-export const EVENT_DAYS = 30
+const EVENT_DAYS = 30
 
 const PRUNE_LOCK = 4_711_003
 const BATCH_MAX = 1000
-/** Of one kind in one run: a backlog of years is worked off over several runs, and a run has an end. */
+/** Per table and run: bounds a run, so a backlog of years is deleted over several runs. */
 const BATCHES_MAX = 1000
 const PRUNE_INTERVAL_MS = 60 * 60 * 1000
-/** A start has better things to do. */
-const FIRST_RUN_MS = 60_000
-const STOP_MS = 1000
+/** Keeps pruning out of startup. */
+const FIRST_RUN_DELAY_MS = 60_000
+const STOP_TIMEOUT_MS = 1000
 
 export interface PruneOptions {
   callLogDays: number
   now: Date
-  /** Asked between batches. */
+  /** Checked between batches. */
   isStopped?: () => boolean
 }
 
@@ -45,8 +45,8 @@ export interface Pruned {
 }
 
 /**
- * Forgets what is past its time: whole partitions where it can, small batches elsewhere, each a transaction of its own,
- * so that nobody waits. One node at a time: whoever finds another at it leaves it to that one.
+ * Deletes rows past their retention: whole partitions where possible, otherwise small batches in separate transactions,
+ * so that nothing waits long for a lock. Only one node prunes at a time; others skip their run.
  */
 export async function prune(sql: Sql, { callLogDays, now, isStopped = () => false }: PruneOptions): Promise<Pruned> {
   const before = (days: number) => new Date(now.getTime() - days * DAY_MS)
@@ -55,8 +55,8 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
   async function dropOld(table: PartitionedTable, days: number): Promise<void> {
     for (const { name, until } of await partitionsBefore(sql, table, before(days))) {
       if (isStopped()) return
-      const isDropped = await alone(sql, async (tx) => {
-        if (table === 'events' && !(await tellFeed(tx, sql, name, until))) return false
+      const isDropped = await withPruneLock(sql, async (tx) => {
+        if (table === 'events' && !(await advanceFeed(tx, sql, name, until))) return false
         return dropPartition(tx, name)
       })
       if (isDropped) pruned.partitions.push(name)
@@ -65,7 +65,7 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
 
   async function deleteOld(deleteBatch: DeleteOld, days: number): Promise<void> {
     for (let batch = 0; batch < BATCHES_MAX && !isStopped(); batch++) {
-      const rows = (await alone(sql, (tx) => deleteBatch(tx, before(days), BATCH_MAX))) ?? 0
+      const rows = (await withPruneLock(sql, (tx) => deleteBatch(tx, before(days), BATCH_MAX))) ?? 0
       pruned.rows += rows
       if (rows < BATCH_MAX) return
     }
@@ -77,31 +77,31 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
   await deleteOld(deleteOldSessions, TOKEN_DAYS)
   await deleteOld(deleteOldLinks, TOKEN_DAYS)
   await deleteOld(deleteOldAdminRequests, ADMIN_REQUEST_DAYS)
-  // Deliveries first: one without its event would have nothing to send.
+  // Delete deliveries first: a delivery without its event has nothing to send.
   await deleteOld(deleteOldDeliveries, EVENT_DAYS)
   await dropOld('attempts', EVENT_DAYS)
   await deleteOld(deleteOldAttempts, EVENT_DAYS)
   await dropOld('events', EVENT_DAYS)
-  await alone(sql, (tx) => raisePrunedPositions(tx, 'events_default', before(EVENT_DAYS)))
+  await withPruneLock(sql, (tx) => raisePrunedPositions(tx, 'events_default', before(EVENT_DAYS)))
   await deleteOld(deleteOldEvents, EVENT_DAYS)
   return pruned
 }
 
 /**
- * Before its events go, the feed must know; committed first, so that no reader takes a gap for the end. False: some have
- * not even been put in order; they wait for the next run.
+ * Marks the partition's events as pruned in the feed. Committed before they are deleted, so that no reader mistakes the
+ * gap for the end. Returns false if some events have no position yet; the partition is then left for the next run.
  */
-async function tellFeed(tx: Transaction, sql: Sql, partition: string, until: Date): Promise<boolean> {
+async function advanceFeed(tx: Transaction, sql: Sql, partition: string, until: Date): Promise<boolean> {
   if (await hasUnorderedEvents(tx, partition)) return false
   await raisePrunedPositions(sql, partition, until)
   return true
 }
 
-/** Undefined: another node is at it. */
-async function alone<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T | undefined> {
+/** Returns undefined if another node holds the lock. */
+async function withPruneLock<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T | undefined> {
   return transaction(sql, async (tx) => {
-    const [lock] = await tx<[{ got: boolean }]>`select pg_try_advisory_xact_lock(${PRUNE_LOCK}) as got`
-    return lock.got ? work(tx) : undefined
+    const [lock] = await tx<[{ acquired: boolean }]>`select pg_try_advisory_xact_lock(${PRUNE_LOCK}) as acquired`
+    return lock.acquired ? work(tx) : undefined
   })
 }
 
@@ -109,16 +109,16 @@ export interface PruneJob {
   stop(): Promise<void>
 }
 
-/** Soon after the start, then every hour. */
+/** Prunes one minute after the start, then every hour. */
 export function startPruneJob(databaseUrl: string, callLogDays: number, log: Logger): PruneJob {
   let isStopped = false
   let open: Sql | undefined
   let running = Promise.resolve()
 
   async function run(): Promise<void> {
-    // An hour was not enough: the run before goes on.
+    // The previous run has not finished yet.
     if (open) return
-    // Connections of its own, while it lasts: nothing waits behind a large batch.
+    // A separate pool for the duration of the run, so that no request queues behind a large batch.
     const sql = (open = connect(databaseUrl, { connectionsMax: 2, name: 'pruning' }))
     try {
       const pruned = await prune(sql, { callLogDays, now: await readDatabaseTime(sql), isStopped: () => isStopped })
@@ -127,18 +127,18 @@ export function startPruneJob(databaseUrl: string, callLogDays: number, log: Log
       if (!isStopped) log.warn({ err: error }, 'old rows could not be pruned; the next run tries again')
     } finally {
       open = undefined
-      await sql.end({ timeoutMs: STOP_MS })
+      await sql.end({ timeoutMs: STOP_TIMEOUT_MS })
     }
   }
 
-  const first = setTimeout(() => (running = run()), FIRST_RUN_MS)
+  const first = setTimeout(() => (running = run()), FIRST_RUN_DELAY_MS)
   const timer = setInterval(() => (running = run()), PRUNE_INTERVAL_MS)
   return {
     async stop() {
       isStopped = true
       clearTimeout(first)
       clearInterval(timer)
-      await open?.end({ timeoutMs: STOP_MS })
+      await open?.end({ timeoutMs: STOP_TIMEOUT_MS })
       await running
     },
   }

@@ -5,20 +5,20 @@ import type { Statement } from './statement.ts'
 
 export interface SessionOptions {
   isPrepared: boolean
-  /** By performance.now(); what still runs then is ended together with the connection. */
+  /** On the performance.now() clock; a statement still running then is cancelled and the connection closed. */
   deadlineMs: number
-  /** The same when it is aborted. */
+  /** Aborting it has the same effect as the deadline. */
   signal: AbortSignal | undefined
   onStatement: ((text: string) => void) | undefined
 }
 
-/** One connection, taken from the pool for one statement or one transaction. */
+/** One connection, checked out of the pool for one statement or one transaction. */
 export interface Session {
-  /** Statements wait for each other. Once the connection is lost every further one is rejected. */
+  /** Runs statements one after another. Once the connection is lost, further statements are rejected. */
   run(statement: Statement): Promise<QueryResult>
-  /** For a COPY, which speaks to the connection itself. If it fails or is abandoned, the connection is given up. */
+  /** For COPY, which needs the connection itself. */
   borrow<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
-  /** Closes the connection when it is released. */
+  /** Makes `release` close the connection and rejects further statements. */
   giveUp(reason: Error): void
   release(): void
 }
@@ -35,7 +35,7 @@ export function openSession(client: PoolClient, options: SessionOptions): Sessio
     lost ??= reason
   }
 
-  /** Rejects at once; the connection is closed when it is released. */
+  /** Cancels the statement in flight and rejects it immediately. */
   function interrupt(reason: Error): void {
     giveUp(reason)
     if (!abandon) return
@@ -50,12 +50,12 @@ export function openSession(client: PoolClient, options: SessionOptions): Sessio
     return new Promise((resolve, reject) => {
       if (lost) return reject(lost)
       onStatement?.(text)
-      const timer = limitTime()
+      const timer = startDeadlineTimer()
       abandon = reject
       const settle = (error: Error | null | undefined, result: QueryResult | QueryResult[]) => {
         clearTimeout(timer)
         abandon = undefined
-        // A text of several statements has several results.
+        // A text with several statements has several results.
         if (!error) return resolve(Array.isArray(result) ? result.at(-1)! : result)
         const failure = toFailure(error)
         if (endsSession(failure)) giveUp(failure)
@@ -66,29 +66,29 @@ export function openSession(client: PoolClient, options: SessionOptions): Sessio
     })
   }
 
-  function limitTime(): NodeJS.Timeout | undefined {
+  function startDeadlineTimer(): NodeJS.Timeout | undefined {
     if (deadlineMs === Infinity) return undefined
     const leftMs = Math.max(0, deadlineMs - performance.now())
     return setTimeout(() => interrupt(new DatabaseUnavailable('The database did not answer in time.')), leftMs)
   }
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  function enqueue<T>(work: () => Promise<T>): Promise<T> {
     const result = last ? last.then(work) : work()
     last = result.catch(() => {})
     return result
   }
 
   return {
-    run: (statement) => inTurn(() => send(statement)),
+    run: (statement) => enqueue(() => send(statement)),
     borrow: (work) =>
-      inTurn(async () => {
+      enqueue(async () => {
         if (lost) throw lost
         return work(client)
       }),
     giveUp,
     release() {
       signal?.removeEventListener('abort', onAbort)
-      // The pool ends the connection, and with it whatever still runs there.
+      // Given a reason, the pool closes the connection, which ends any statement still running on it.
       if (cancelling) void cancelling.then(() => client.release(lost))
       else client.release(lost)
     },

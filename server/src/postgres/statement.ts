@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 
-/** Distinct statement texts whose names are remembered; the service has a few hundred. */
+/** The number of statement texts whose names are cached; the service has a few hundred. */
 const NAMES_MAX = 5_000
 
-/** What a statement may be given as a parameter. */
+/** A value that can be a statement parameter. */
 export type Value = string | number | boolean | Date | Uint8Array | Json | null | readonly (Value | undefined)[]
 
-/** A value to be sent as JSON. Needed for arrays, which otherwise become PostgreSQL arrays. */
+/** A value to be sent as JSON. Needed for arrays, which would otherwise become PostgreSQL arrays. */
 export class Json {
   constructor(readonly value: unknown) {}
 }
 
-/** A piece of SQL with its parameters. Pieces can be nested in each other. */
+/** A piece of SQL with its parameters. Fragments can be nested. */
 export class Fragment {
   constructor(
     readonly strings: readonly string[],
@@ -23,8 +23,8 @@ export interface Statement {
   text: string
   values: unknown[]
   /**
-   * The prepared statement's name, a hash of its text: each connection parses it once. Without a name the text goes out
-   * by the simple protocol, which allows several statements in one text and has no parameters.
+   * The name of the prepared statement, a hash of its text: each connection parses it once. Without a name the text is
+   * sent over the simple protocol, which allows several statements but no parameters.
    */
   name: string | undefined
 }
@@ -34,7 +34,7 @@ interface Template {
   name: string
 }
 
-/** By the array of strings of a template literal, which is the same object at each evaluation. */
+/** Keyed by the strings array of a template literal, which is the same object on each evaluation. */
 const templates = new WeakMap<readonly string[], Template>()
 const names = new Map<string, string>()
 
@@ -65,9 +65,9 @@ function flatten({ strings, values }: Fragment, parameters: unknown[]): string {
 }
 
 function nameOf(text: string): string {
-  const known = names.get(text)
-  if (known) return known
-  // PostgreSQL cuts names at 63 bytes.
+  const cached = names.get(text)
+  if (cached) return cached
+  // PostgreSQL truncates names to 63 bytes.
   const name = createHash('sha256').update(text).digest('base64url')
   if (names.size >= NAMES_MAX) names.clear()
   names.set(text, name)
@@ -77,26 +77,26 @@ function nameOf(text: string): string {
 function toParameter(value: Value): unknown {
   if (value === undefined) throw new TypeError('undefined is not a parameter of a statement; use null')
   if (value instanceof Json) return JSON.stringify(value.value)
-  // The driver would write it in the local time zone.
+  // The driver would format it in the local time zone.
   if (value instanceof Date) return value.toISOString()
   return value
 }
 
-/** A quoted name; dots separate its parts. */
+/** Quotes a name; dots separate its parts. */
 export function identifier(name: string): Fragment {
-  return new Fragment([name.split('.').map(quoted).join('.')])
+  return new Fragment([name.split('.').map(quoteName).join('.')])
 }
 
-export function quoted(name: string): string {
+export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
 /** For an insert: `("a", "b") values ($1, $2)`. */
 export function columnsAndValues(row: object): Fragment {
   const entries = Object.entries(row) as [string, Value][]
-  const columns = entries.map(([column]) => quoted(column)).join(', ')
+  const columns = entries.map(([column]) => quoteName(column)).join(', ')
   return new Fragment(
-    [`(${columns}) values (`, ...separators(entries.length, ', '), ')'],
+    [`(${columns}) values (`, ...Array.from({ length: entries.length - 1 }, () => ', '), ')'],
     entries.map(([, value]) => value),
   )
 }
@@ -104,14 +104,9 @@ export function columnsAndValues(row: object): Fragment {
 /** For an update: `"a" = $1, "b" = $2`. */
 export function assignments(row: object): Fragment {
   const entries = Object.entries(row) as [string, Value][]
-  const starts = entries.map(([column], index) => `${index === 0 ? '' : ', '}${quoted(column)} = `)
+  const starts = entries.map(([column], index) => `${index === 0 ? '' : ', '}${quoteName(column)} = `)
   return new Fragment(
     [...starts, ''],
     entries.map(([, value]) => value),
   )
-}
-
-/** What stands between so many values. */
-function separators(count: number, separator: string): string[] {
-  return Array.from({ length: count - 1 }, () => separator)
 }

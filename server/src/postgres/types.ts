@@ -1,16 +1,16 @@
 import { types } from 'pg'
 
-/** How PostgreSQL writes times: 2026-01-31 09:00:00.123456+00, in UTC by the session's time zone. */
+/** PostgreSQL's format is 2026-01-31 09:00:00.123456+00; the session's time zone is UTC. */
 const UTC_OFFSET = '+00'
 
-/** A value that JavaScript cannot hold. The statement itself succeeded. */
+/** A value that JavaScript cannot represent. The statement itself succeeded. */
 export class UnreadableValue extends RangeError {}
 
 type Parser = (text: string) => unknown
 
 const asText: Parser = (text) => text
 
-/** By the type's OID. The driver knows the rest: integers, floats, booleans, bytea, json, arrays of text. */
+/** Keyed by type OID. The driver parses the rest: integers, floats, booleans, bytea, json, arrays of text. */
 const PARSERS = new Map<number, Parser>([
   [20, safeInteger], // int8
   [1016, arrayOf(safeInteger)], // int8[]
@@ -35,16 +35,16 @@ function arrayOf(parse: Parser): Parser {
   return (text) => readArray(text, parse).parse()
 }
 
-/** Ids and centihours stay far below 2^53; a value above is a defect that must not pass as a rounded number. */
+/** Ids and centihours stay far below 2^53; a larger value is a defect and must not be silently rounded. */
 function safeInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new UnreadableValue(`${text} does not fit a JavaScript number`)
   return value
 }
 
-/** Kept as text with its microseconds: a Date would round them away, and a reader that follows times would miss rows. */
+/** Times stay text, with microseconds: a Date would round them, and a reader that follows changes would miss rows. */
 function rfc3339(text: string): string {
-  // slice, not a regular expression: a page of 100 members has 200 of these, which took 170 µs more.
+  // Hot path: a page of 100 members has 200 times, and a regular expression took 170 µs more for them.
   if (!text.endsWith(UTC_OFFSET)) return text
   const space = text.indexOf(' ')
   return `${text.slice(0, space)}T${text.slice(space + 1, -UTC_OFFSET.length)}Z`

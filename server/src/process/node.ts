@@ -7,9 +7,9 @@ import type { Config } from '../config.ts'
 import { connect } from '../postgres/connect.ts'
 import { epochReader } from '../postgres/epoch.ts'
 import { openListener, type Listener } from '../postgres/listener.ts'
-import { makePartitions } from '../postgres/partitions.ts'
+import { createPartitions } from '../postgres/partitions.ts'
 import { startPruneJob } from '../postgres/prune.ts'
-import { openAccess, type Access } from '../http/partner/access.ts'
+import { openAccessCache, type AccessCache } from '../http/partner/access.ts'
 import { openCallLog } from '../http/partner/call-log.ts'
 import { openCounters } from '../http/shared/counters.ts'
 import { openFileWork } from '../http/console/file-work.ts'
@@ -30,14 +30,15 @@ const REQUEST_CONNECTIONS_MAX = 10
 const BACKGROUND_CONNECTIONS_MAX = 2
 const DELIVERY_CONNECTIONS_MAX = 4
 const LONG_WORK_CONNECTIONS_MAX = 2
-/** Nobody waits for these, but a connection that went silent must end. */
+/** No request waits for background work, but a connection that went silent must end. */
 const BACKGROUND_TIME_LIMIT_MS = 30_000
 /**
- * Under a stream of credits the fan-out runs this often instead of after each: at one connection that halved the CPU of a
- * credit. A single credit is still fanned out at once.
+ * Under a stream of credits, the fan-out runs at this interval instead of after each credit, which halved the CPU time
+ * per credit on one connection. A single credit is still fanned out immediately.
  */
 const WAKE_INTERVAL_MS = 50
-const SHUTDOWN_MS = 10_000
+const SHUTDOWN_TIMEOUT_MS = 10_000
+const POOL_END_TIMEOUT_MS = 1000
 const IDLE_CHECK_INTERVAL_MS = 50
 const PARTITION_INTERVAL_MS = 24 * 60 * 60 * 1000
 
@@ -47,16 +48,16 @@ export interface NodeOptions {
   secretKey: string
   log: Logger
   onStatement?: (statement: string) => void
-  /** Tests bring one that trusts their receivers. */
+  /** Tests pass one that allows their local receivers. */
   sender?: Sender | undefined
-  /** Shorter than usual, for tests that wait for them. */
+  /** Tests pass shorter ones. */
   timeouts?: Timeouts
 }
 
-/** One process that answers requests. */
+/** A process that serves requests. */
 export interface ServingNode {
   port: number
-  /** Stops accepting, finishes what is running, flushes what is waiting. */
+  /** Stops accepting requests, finishes those in flight and flushes the call log. */
   close(): Promise<void>
 }
 
@@ -68,7 +69,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     timeLimitMs: timeouts.handlerMs,
     onStatement,
   })
-  // Apart, so that a request never queues behind the call log.
+  // A separate pool, so that a request never queues behind the call log.
   const background = connect(databaseUrl, {
     connectionsMax: BACKGROUND_CONNECTIONS_MAX,
     name: 'background',
@@ -85,7 +86,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const counters = openCounters(config.redisUrl, (error) =>
     log.warn({ err: error }, 'Redis is away; counting in memory'),
   )
-  const access = openAccess(sql, listener, background)
+  const access = openAccessCache(sql, listener, background)
   const callLog = openCallLog(background, log, metrics.callsDropped)
   const nodes = config.redisUrl ? 1 : config.webConcurrency
   const rateLimits = createRateLimits(counters, nodes)
@@ -113,26 +114,27 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const app = await buildApp(deps, timeouts)
   const closeIdle = idleConnectionCloser(app.server)
 
-  const tendPartitions = () =>
-    makePartitions(background).catch((error) => log.warn({ err: error }, 'partitions could not be made'))
-  await tendPartitions()
-  const partitionTimer = setInterval(tendPartitions, PARTITION_INTERVAL_MS)
+  const ensurePartitions = () =>
+    createPartitions(background).catch((error) => log.warn({ err: error }, 'partitions could not be made'))
+  await ensurePartitions()
+  const partitionTimer = setInterval(ensurePartitions, PARTITION_INTERVAL_MS)
   const closeJob = config.role === 'api' ? undefined : startCloseJob(databaseUrl, log)
   const pruneJob = config.role === 'api' ? undefined : startPruneJob(databaseUrl, config.callLogDays, log)
 
   async function close(): Promise<void> {
     clearInterval(partitionTimer)
-    // What was busy when the end began is idle once it has its answer, and would be kept open for more.
+    // A connection that is busy now becomes idle after its response and would otherwise be kept alive.
     const idleTimer = setInterval(closeIdle, IDLE_CHECK_INTERVAL_MS)
-    // Side by side: both have the same ten seconds. What requests still write is delivered by others, or after the start.
-    await Promise.all([within(SHUTDOWN_MS, app.close()), deliveries?.close()])
+    // In parallel, because both share the same ten seconds. Events of the last requests are delivered by another node
+    // or after a restart.
+    await Promise.all([within(SHUTDOWN_TIMEOUT_MS, app.close()), deliveries?.close()])
     clearInterval(idleTimer)
     app.server.closeAllConnections()
-    await within(SHUTDOWN_MS, callLog.close())
+    await within(SHUTDOWN_TIMEOUT_MS, callLog.close())
     access.close()
     listener.close()
     counters.close()
-    const pools = [sql, longSql, files, background].map((pool) => pool.end({ timeoutMs: 1000 }))
+    const pools = [sql, longSql, files, background].map((pool) => pool.end({ timeoutMs: POOL_END_TIMEOUT_MS }))
     await Promise.all([...pools, closeJob?.stop(), pruneJob?.stop()])
   }
 
@@ -145,7 +147,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   return { port: (app.server.address() as AddressInfo).port, close }
 }
 
-/** Pool, connections and worker of its own: a slow delivery never holds up a request. */
+/** Uses a separate pool, so that a slow delivery never delays a request. */
 function startDeliveries({
   config,
   databaseUrl,
@@ -154,7 +156,12 @@ function startDeliveries({
   listener,
   access,
   sender,
-}: NodeOptions & { box: SecretBox; listener: Listener; access: Access; sender: Sender | undefined }): DeliveryWorker {
+}: NodeOptions & {
+  box: SecretBox
+  listener: Listener
+  access: AccessCache
+  sender: Sender | undefined
+}): DeliveryWorker {
   const sql = connect(databaseUrl, {
     connectionsMax: DELIVERY_CONNECTIONS_MAX,
     name: 'deliveries',
@@ -174,7 +181,7 @@ function startDeliveries({
     ...worker,
     async close() {
       await worker.close()
-      await sql.end({ timeoutMs: 1000 })
+      await sql.end({ timeoutMs: POOL_END_TIMEOUT_MS })
     },
   }
 }

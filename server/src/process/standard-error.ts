@@ -2,13 +2,13 @@ import { write, writeSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
 
 const STANDARD_ERROR = 2
-/** Lines that cannot be written wait up to this size; more are dropped. */
+/** Lines that cannot be written are buffered up to this size; further ones are dropped. */
 const WAITING_BYTES_MAX = 1_000_000
 const RETRY_MS = 1_000
 
 /**
- * Standard error for the log. It may be a file on a full disk or a pipe that nobody reads: neither may end the service or
- * hold it up. Pino's own destination does both, an unhandled error first and then an endless retry at exit.
+ * Standard error as a log destination. A file on a full disk or a pipe without a reader must neither end the service
+ * nor block it. Pino's own destination does both: an unhandled error first, then an endless retry at exit.
  */
 export function openStandardError(): DestinationStream {
   let waiting: Buffer[] = []
@@ -48,7 +48,7 @@ export function openStandardError(): DestinationStream {
     try {
       if (waitingBytes > 0) writeSync(STANDARD_ERROR, take())
     } catch {
-      // The lines are lost; there is nowhere left to say so.
+      // The lines are lost, and there is nowhere left to report it.
     }
   })
 

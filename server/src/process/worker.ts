@@ -2,19 +2,19 @@ import { once } from 'node:events'
 import { createLog } from './log.ts'
 import { startNode } from './node.ts'
 import { tuneCollector } from './collector.ts'
-import type { WorkerOrder, WorkerReport } from './workers.ts'
+import type { WorkerOptions, WorkerReport } from './workers.ts'
 
-/* One of several processes that share a port; see workers.ts. */
+/* The entry point of one of several processes that share a port; see workers.ts. */
 
 tuneCollector()
 const report = (message: WorkerReport) => process.send!(message)
 const signalled = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
-const ordered = once(process, 'message') as Promise<[WorkerOrder]>
+const received = once(process, 'message') as Promise<[WorkerOptions]>
 report('ready')
-const [order] = await ordered
+const [options] = await received
 
 try {
-  const node = await startNode({ ...order, log: createLog(order.config.logLevel) })
+  const node = await startNode({ ...options, log: createLog(options.config.logLevel) })
   report('listening')
   await signalled
   await node.close()

@@ -8,22 +8,22 @@ import type { ServingNode } from './node.ts'
 const RESTARTS_PER_MINUTE_MAX = 10
 const MINUTE_MS = 60_000
 
-/** What a worker is told when it starts. */
-export interface WorkerOrder {
+/** Sent to a worker when it is ready. */
+export interface WorkerOptions {
   config: Config
   databaseUrl: string
   secretKey: string
 }
 
-/** What a worker says: that it waits for its order, then what became of it. */
+/** Messages from a worker: first that it is ready for its options, then the result of its start. */
 export type WorkerReport = 'ready' | 'listening' | { failed: { message: string; code: string | undefined } }
 
-/** Several processes on one port (WEB_CONCURRENCY); one that dies is replaced. */
-export async function startWorkers(options: WorkerOrder & { log: Logger }): Promise<ServingNode> {
+/** Runs several processes on one port (WEB_CONCURRENCY) and replaces those that exit. */
+export async function startWorkers(options: WorkerOptions & { log: Logger }): Promise<ServingNode> {
   const { config, databaseUrl, secretKey, log } = options
   cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
   const workers = new Set<Worker>()
-  let closing = false
+  let isClosing = false
   let restarts: number[] = []
 
   async function start(): Promise<void> {
@@ -31,13 +31,13 @@ export async function startWorkers(options: WorkerOrder & { log: Logger }): Prom
     workers.add(worker)
     worker.once('exit', (code, signal) => {
       workers.delete(worker)
-      if (!closing) replace(code, signal)
+      if (!isClosing) replace(code, signal)
     })
     const ended = once(worker, 'exit').then(() => [])
     const nextReport = async () => (await Promise.race([once(worker, 'message'), ended])) as [WorkerReport?]
-    // An order that arrives while the worker still loads would be lost.
+    // Options sent while the worker is still loading would be lost.
     const [ready] = await nextReport()
-    if (ready) worker.send({ config, databaseUrl, secretKey } satisfies WorkerOrder)
+    if (ready) worker.send({ config, databaseUrl, secretKey } satisfies WorkerOptions)
     const [report] = await nextReport()
     if (report === 'listening') return
     const failed = typeof report === 'object' ? report.failed : undefined
@@ -48,13 +48,13 @@ export async function startWorkers(options: WorkerOrder & { log: Logger }): Prom
     const now = performance.now()
     restarts = [...restarts.filter((at) => at > now - MINUTE_MS), now]
     log.error({ code, signal, restarts: restarts.length }, 'a worker ended')
-    // Better to end, and be seen to, than to go round and round.
+    // Exit visibly instead of restarting in a loop.
     if (restarts.length > RESTARTS_PER_MINUTE_MAX) process.kill(process.pid, 'SIGTERM')
     else start().catch((error) => log.error({ err: error }, 'a worker could not be started'))
   }
 
   async function close(): Promise<void> {
-    closing = true
+    isClosing = true
     await Promise.all(
       [...workers].map(async (worker) => {
         const exited = once(worker, 'exit')

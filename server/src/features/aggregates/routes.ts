@@ -20,9 +20,9 @@ interface Document {
 }
 
 export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
-  const memory = access.communityMemory<Document>()
+  const documents = access.createCommunityCache<Document>()
   const readDocument = coalesce(async (communityId: number, calls: null[]) => {
-    const document = await memory.read(communityId, async () => {
+    const document = await documents.load(communityId, async () => {
       const text = (await findDocument(sql, communityId)) ?? NOTHING_CLOSED
       const bytes = Buffer.from(text)
       const body = isAscii(bytes) ? text : bytes
@@ -47,7 +47,7 @@ export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
     handler(request, reply) {
       const { communityId } = request.caller
       const encoding = bestEncoding(request.headers['accept-encoding'])
-      const document = memory.recall(communityId)
+      const document = documents.get(communityId)
       if (!document) return readDocument(communityId, null).then((read) => bodyOf(read, encoding, reply)) as never
       const body = bodyOf(document, encoding, reply)
       if (body instanceof Promise) return body as never

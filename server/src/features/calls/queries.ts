@@ -1,5 +1,5 @@
 import type { Queries } from '../../postgres/connect.ts'
-import type { Place } from '../../http/shared/paging.ts'
+import type { Position } from '../../http/shared/paging.ts'
 import { msOfRequestId } from '../../http/shared/request-id.ts'
 
 export interface CallFilter {
@@ -84,7 +84,7 @@ export async function listCalls(
   sql: Queries,
   communityId: number,
   filter: CallFilter,
-  { after, limit }: { after: Place<string> | undefined; limit: number },
+  { after, limit }: { after: Position<string> | undefined; limit: number },
 ): Promise<CallRow[]> {
   return sql<CallRow[]>`
     select l.request_id, l.at, l.partner_id, p.name as partner_name, l.method, l.path, l.status, l.error, l.duration_ms

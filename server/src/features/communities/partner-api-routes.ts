@@ -40,7 +40,7 @@ export function partnerApiRoutes(api: AdminApi, { sql, access }: Deps): void {
       const { enabled, reason = '' } = request.body
       const wish = enabled ? { enabled } : { enabled, reason }
       await switchPartnerApi(sql, adminActor(request), request.community.id, wish)
-      access.forget({ communityId: request.community.id })
+      access.invalidate({ communityId: request.community.id })
       return { data: await findPartnerApi(sql, request.community.id) }
     },
   })

@@ -1,5 +1,5 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
-import { inOrderOfReference, listTables, type Table } from '../../backup/catalogue.ts'
+import { sortByReferences, listTables, type Table } from '../../backup/catalogue.ts'
 import { announceAccessChange } from '../../postgres/channel.ts'
 import { identifier, type Queries, type Sql, transaction } from '../../postgres/connect.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
@@ -33,7 +33,7 @@ function requireRemovable(community: KnownCommunity | undefined, confirmedSlug: 
 
 async function deleteRows(tx: Queries, communityId: number): Promise<void> {
   const tables = (await listTables(tx)).filter(({ columns }) => columns.includes('community_id'))
-  const ordered = inOrderOfReference(tables)
+  const ordered = sortByReferences(tables)
   // Calls that are under way, a credit or a token, wait for these rows or are waited for: nothing slips in between.
   for (const table of ordered.filter((one) => isReferredTo(one, tables))) await lockRows(tx, table, communityId)
   for (const { name } of ordered.toReversed()) {

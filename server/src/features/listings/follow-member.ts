@@ -20,7 +20,7 @@ export async function reopenListingsOfReturner(
   await tell(tx, communityId, 'listing.published', await reopenWithMember(tx, communityId, member.id, member.visible))
 }
 
-/** Listings of a hidden member stay open, unseen by partners. */
+/** Listings of a hidden member stay open, hideFromPlanner by partners. */
 export async function showListings(tx: Transaction, communityId: number, member: MemberRecord): Promise<void> {
   const changed = await setListingsVisible(tx, communityId, member.id, member.visible)
   await tell(tx, communityId, member.visible ? 'listing.published' : 'listing.closed', changed)

@@ -16,8 +16,8 @@ type Parameters = Partial<Record<'client_id' | 'client_secret', string>>
 /** RFC 6749 2.3: HTTP Basic or the body, never both. Returns the client that proved its secret. */
 export async function authenticateClient(deps: Deps, request: FastifyRequest, body: Parameters): Promise<Caller> {
   const { clientId, secret } = readCredentials(request.headers.authorization, body)
-  await deps.rateLimits.refuseGuessing(request.ip, clientId)
-  const lookup = await deps.access.byClientSecret(clientId, secret)
+  await deps.rateLimits.rejectGuessing(request.ip, clientId)
+  const lookup = await deps.access.findByClientSecret(clientId, secret)
   request.party = lookup?.caller ?? partyOf(clientId)
   if (!lookup?.proven) {
     // Guesses sent all at once have passed the check above together.

@@ -1,6 +1,6 @@
 import { announceAccessChange } from '../../postgres/channel.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
-import type { Access, Caller, TokenState } from '../../http/partner/access.ts'
+import type { AccessCache, Caller, TokenState } from '../../http/partner/access.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import { communityOfToken, hashToken } from '../../crypto/secrets.ts'
 import { markTokenRevoked } from './queries.ts'
@@ -8,10 +8,10 @@ import { markTokenRevoked } from './queries.ts'
 const ENDED: ReadonlySet<TokenState> = new Set(['expired', 'revoked', 'client_revoked'])
 
 /** RFC 7009: a token that is unknown, expired or revoked already is as good as revoked. */
-export async function revokeToken(sql: Queries, access: Access, client: Caller, token: string): Promise<void> {
+export async function revokeToken(sql: Queries, access: AccessCache, client: Caller, token: string): Promise<void> {
   const communityId = communityOfToken(token)
   if (communityId === undefined) return
-  const lookup = await access.byToken(token)
+  const lookup = await access.findByToken(token)
   if (!lookup || ENDED.has(lookup.state)) return
   if (lookup.caller.partnerId !== client.partnerId || communityId !== client.communityId) {
     throw new ApiError('invalid_request', { description: 'This token was not issued to this partner.' })
@@ -21,5 +21,5 @@ export async function revokeToken(sql: Queries, access: Access, client: Caller, 
     await markTokenRevoked(tx, communityId, change.tokenHash)
     await announceAccessChange(tx, change)
   })
-  access.forget(change)
+  access.invalidate(change)
 }

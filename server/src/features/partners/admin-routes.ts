@@ -129,7 +129,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch, access }: Deps): voi
         requireId(request.params.id, 'partner'),
         change,
       )
-      access.forget({ communityId: request.community.id })
+      access.invalidate({ communityId: request.community.id })
       return { data: {} }
     },
   })
@@ -170,7 +170,7 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
     handler: async (request) => {
       const { params, body, community } = request
       const rotated = await rotateSecret(sql, adminActor(request), params.client_id, body.grace, community.id)
-      access.forget({ communityId: community.id })
+      access.invalidate({ communityId: community.id })
       return { data: presentCredentials(rotated, apiUrl) }
     },
   })
@@ -185,7 +185,7 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
     },
     handler: async (request) => {
       await endGrace(sql, adminActor(request), request.params.client_id, request.community.id)
-      access.forget({ communityId: request.community.id })
+      access.invalidate({ communityId: request.community.id })
       return { data: {} }
     },
   })
@@ -200,7 +200,7 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
     },
     handler: async (request) => {
       await revokeClient(sql, adminActor(request), request.params.client_id, request.community.id)
-      access.forget({ communityId: request.community.id })
+      access.invalidate({ communityId: request.community.id })
       return { data: {} }
     },
   })

@@ -1,5 +1,5 @@
 import type { Progress } from '../../core/progress.ts'
-import { begin, type Sql, type Transaction } from '../../postgres/connect.ts'
+import type { Sql, Transaction } from '../../postgres/connect.ts'
 import { toHours } from '../../core/hours.ts'
 
 /** Of each kind; the rest is counted. Whoever has a thousand of a kind needs no list, but a backup. */
@@ -49,7 +49,7 @@ export async function verifyLedger(
   communityId: number,
   onProgress: (progress: Progress) => void = () => {},
 ): Promise<LedgerReport> {
-  return begin(sql, 'isolation level repeatable read read only', async (tx) => {
+  return sql.begin('isolation level repeatable read read only', async (tx) => {
     await tx`set local statement_timeout = 0`
     await tx`select set_config('work_mem', ${WORK_MEM}, true)`
     const [counts] = await tx<[{ accounts: number; transfers: number }]>`

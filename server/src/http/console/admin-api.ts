@@ -1,2 +1,2 @@
-/** What the routes of the console are registered on; see admin-frame.ts for what surrounds them. */
+/** The instance on which console features register their routes; see admin-frame.ts for the hooks around them. */
 export type { TypedApi as AdminApi } from '../shared/typed-api.ts'

@@ -15,16 +15,16 @@ import { isCleanText } from '../shared/validation.ts'
 
 export const ADMIN_PREFIX = '/api/admin/v1'
 
-/** What the frame of the console's API uses. */
+/** The dependencies of the console API's frame. */
 export interface ConsoleFrameDeps {
   readonly config: Config
   readonly sql: Sql
   readonly metrics: Metrics
-  /** Something was changed that may have to be delivered. */
+  /** Called after a change that may have events to deliver. */
   readonly wakeDeliveries: () => void
 }
 
-/** What a route asks for: a role in the community of its address, a session, or nothing. */
+/** What a route requires: a role in the community named in its path, a session, or nothing. */
 export type RouteRole = AdminRole | 'session' | 'nobody'
 
 const RANK: Record<AdminRole, number> = { viewer: 1, manager: 2, owner: 3 }
@@ -33,17 +33,17 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 declare module 'fastify' {
   interface FastifyContextConfig {
     role?: RouteRole
-    /** Open to those who still have to choose a password. */
+    /** Also open to administrators who still have a one-time password. */
     beforePasswordChange?: true
   }
   interface FastifyRequest {
     session: AdminSession
-    /** The community of the address, which the caller administers. */
+    /** The community named in the path, which the caller administers. */
     community: AdminCommunity
   }
 }
 
-/** What every request of the console goes through: where from, who, as what. */
+/** Adds what all console routes share. Checks run in this order: origin, session, role. */
 export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps): Promise<void> {
   app.decorateRequest('session')
   app.decorateRequest('community')
@@ -59,7 +59,7 @@ export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps
   acceptJson(app)
 
   app.addHook('onRequest', async (request, reply) => {
-    // Names, email addresses and balances: kept nowhere on the way.
+    // Responses contain names, email addresses and balances, which must not be cached.
     reply.header('cache-control', 'no-store')
     reply.header('x-content-type-options', 'nosniff')
     requireSingleHeaders(request)
@@ -81,7 +81,7 @@ export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps
   app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
 }
 
-/** SameSite keeps the cookie from other sites; this keeps other origins of the same site out, too. */
+/** SameSite keeps the cookie from other sites; this also rejects other origins of the same site. */
 function requireOwnOrigin({ config }: ConsoleFrameDeps, request: FastifyRequest): void {
   if (SAFE_METHODS.has(request.method)) return
   const { origin } = request.headers
@@ -101,22 +101,22 @@ async function authenticate(
 ): Promise<AdminSession> {
   const token = request.cookies[cookieName(deps)]
   const parameters = (request.params ?? {}) as Record<string, string>
-  // Nothing is called like that, and PostgreSQL rejects statements with a NUL character: the community is 404.
-  const isPossible = Object.values(parameters).every(isCleanText)
-  const session = token ? await findSession(deps.sql, token, isPossible ? parameters.slug : undefined) : undefined
+  // PostgreSQL rejects NUL characters, and no slug contains any: treat the community as not found.
+  const isClean = Object.values(parameters).every(isCleanText)
+  const session = token ? await findSession(deps.sql, token, isClean ? parameters.slug : undefined) : undefined
   if (!session) throw new ApiError('sign_in_required')
   if (session.newToken) setSessionCookie(deps, reply, session.newToken)
   return session
 }
 
-/** Another's community looks as if there were none. */
+/** A community that the caller does not administer gets 404, as if it did not exist. */
 function requireRole({ community }: AdminSession, role: AdminRole): AdminCommunity {
   if (!community) throw new ApiError('not_found')
   if (RANK[community.role] < RANK[role]) throw new ApiError('role_insufficient')
   return community
 }
 
-/** Behind TLS the name itself asks the browser to take it from this host alone (RFC 6265bis 4.1.3.2). */
+/** With TLS, the `__Host-` prefix makes browsers accept the cookie from this host only (RFC 6265bis 4.1.3.2). */
 function cookieName({ config }: ConsoleFrameDeps): string {
   return isSecure(config.publicUrl) ? '__Host-hourbank_session' : 'hourbank_session'
 }
@@ -137,7 +137,7 @@ function cookieOptions({ config }: ConsoleFrameDeps) {
   return { path: '/', httpOnly: true, sameSite: 'strict', secure: isSecure(config.publicUrl) } as const
 }
 
-/** Where a request comes from, for the list of sessions. */
+/** Returns the address and user agent that the list of sessions shows. */
 export function originOf(request: FastifyRequest): { address: string | undefined; userAgent: string | undefined } {
   // A proxy may forward anything.
   const address = isIP(request.ip) ? splitOnce(request.ip, '%')[0] : undefined

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-const WHO: Record<RouteRole, string> = {
+const ROLE_DESCRIPTIONS: Record<RouteRole, string> = {
   nobody: 'Needs no session.',
   session: 'Needs a session.',
   viewer: 'For everyone who administers the community.',
@@ -19,7 +19,7 @@ const WHO: Record<RouteRole, string> = {
   owner: 'For owners of the community.',
 }
 
-/** A description of its own: partners have no use for it, and it may change with the console. */
+/** Separate from the partner API: partners have no use for it, and it may change with the console. */
 export async function describeAdminApi(api: FastifyInstance, { publicUrl }: Config): Promise<void> {
   await api.register(swagger, {
     decorator: 'describeAdmin',
@@ -42,7 +42,7 @@ export async function describeAdminApi(api: FastifyInstance, { publicUrl }: Conf
         ? schema
         : {
             ...schema,
-            description: [schema?.description, WHO[route.config!.role!]].filter(Boolean).join(' '),
+            description: [schema?.description, ROLE_DESCRIPTIONS[route.config!.role!]].filter(Boolean).join(' '),
             security: route.config?.role === 'nobody' ? [] : [{ session: [] }],
             response: { ...(schema?.response as object), ...describeErrors(route) },
           },
@@ -54,7 +54,7 @@ export function adminDescriptionRoute(api: AdminApi): void {
   api.get('/openapi.json', { config: { role: 'session' }, schema: { hide: true } }, async () => api.describeAdmin())
 }
 
-const CHANGES: ErrorCode[] = ['origin_refused', 'payload_too_large', 'unsupported_media_type', 'refused']
+const CHANGE_ERRORS: ErrorCode[] = ['origin_refused', 'payload_too_large', 'unsupported_media_type', 'refused']
 
 function describeErrors({ config, method, schema }: RouteOptions): Record<string, object> {
   const role = config?.role
@@ -63,7 +63,7 @@ function describeErrors({ config, method, schema }: RouteOptions): Record<string
     'invalid_request',
     ...(role === 'nobody' ? [] : (['sign_in_required', 'password_change_required', 'not_found'] as const)),
     ...(role === 'manager' || role === 'owner' ? (['role_insufficient'] as const) : []),
-    ...(method === 'GET' ? [] : CHANGES),
+    ...(method === 'GET' ? [] : CHANGE_ERRORS),
     ...(schema?.body || schema?.querystring ? (['validation_failed'] as const) : []),
     ...(properties?.cursor ? (['resync_required'] as const) : []),
     ...(config?.errors ?? []).map((error) => (typeof error === 'string' ? error : error.code)),

@@ -2,11 +2,7 @@ import { Type } from 'typebox'
 
 const TEXT_LENGTH_MAX = 500
 
-/*
- * Shapes that the console's features share.
- */
-
-/** The rules say in plain words what is wrong with it; this only keeps out what cannot be stored. */
+/** Rejects only text that cannot be stored; the rules validate the rest with messages for users. */
 export const FormText = Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'storable' })
 export const Done = Type.Object({ data: Type.Object({}) })
 export const Time = Type.String({ format: 'date-time' })

@@ -10,10 +10,10 @@ import { sendError } from '../shared/send-error.ts'
 const CONSOLE_DIR = fileURLToPath(new URL('../../../../console/dist/', import.meta.url))
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 const CONSOLE_PATH = '/console/'
-/** Where the page wants to be told the nonce for its styles. */
-const NONCE_MARK = '__CSP_NONCE__'
+/** Replaced in the page with the nonce for its styles. */
+const NONCE_PLACEHOLDER = '__CSP_NONCE__'
 
-/** The administrator's console: static files under a strict policy, nothing from elsewhere. */
+/** The administrator's console: static files with a strict content security policy and no external resources. */
 export async function consoleRoutes(app: FastifyInstance): Promise<void> {
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect(CONSOLE_PATH))
   app.get('/console', { schema: { hide: true } }, async (_request, reply) => reply.redirect(CONSOLE_PATH))
@@ -22,7 +22,7 @@ export async function consoleRoutes(app: FastifyInstance): Promise<void> {
 
 async function consoleFiles(app: FastifyInstance): Promise<void> {
   await app.register(helmet, {
-    // The parts of the page add style elements as they run; scripts come from files alone.
+    // Components add style elements at run time; scripts come from files only.
     enableCSPNonces: true,
     contentSecurityPolicy: {
       useDefaults: false,
@@ -36,7 +36,7 @@ async function consoleFiles(app: FastifyInstance): Promise<void> {
         objectSrc: ["'none'"],
       },
     },
-    // Whether all of a host is served over TLS is for the proxy in front to say.
+    // HSTS applies to the whole host, so it is up to the reverse proxy.
     strictTransportSecurity: false,
   })
   await app.register(fastifyStatic, {
@@ -49,7 +49,7 @@ async function consoleFiles(app: FastifyInstance): Promise<void> {
     },
   })
   app.get('/', { schema: { hide: true } }, async (_request, reply) => sendPage(reply))
-  // Deep links: the console's own router finds the page. A missing file is a missing file.
+  // The console's router resolves deep links; only a missing asset is a 404.
   app.setNotFoundHandler((request, reply) => {
     if (request.url.startsWith(`${CONSOLE_PATH}assets/`)) return sendError(new ApiError('not_found'), request, reply)
     return sendPage(reply)
@@ -61,5 +61,5 @@ async function sendPage(reply: FastifyReply): Promise<FastifyReply> {
   return reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'no-store')
-    .send(page.replaceAll(NONCE_MARK, reply.cspNonce.style))
+    .send(page.replaceAll(NONCE_PLACEHOLDER, reply.cspNonce.style))
 }

@@ -6,23 +6,23 @@ import { hashSecret } from '../../crypto/secrets.ts'
 
 const TOKEN_BYTES = 32
 const HOUR_SECONDS = 60 * 60
-/** However much it is used. */
+/** The absolute lifetime, regardless of activity. */
 export const SESSION_SECONDS = 7 * 24 * HOUR_SECONDS
 const IDLE_SECONDS = 12 * HOUR_SECONDS
-/** A token that leaked is worth nothing after this long, once its owner has gone on. */
+/** While its owner is active, a leaked token becomes useless after this time. */
 const ROTATION_SECONDS = 15 * 60
-/** Calls that were under way still carry the token before. */
-const PREVIOUS_SECONDS = 60
-const SEEN_EVERY_SECONDS = 60
+/** Requests in flight during a rotation still carry the previous token. */
+const PREVIOUS_TOKEN_SECONDS = 60
+const LAST_SEEN_INTERVAL_SECONDS = 60
 const USER_AGENT_LENGTH_MAX = 300
 
-/** Who is calling, from which session, and as what in the community that the address names. */
+/** The caller's session, and their role in the community named in the path. */
 export interface AdminSession {
   id: number
   admin: { id: number; email: string; name: string }
   password_one_time: boolean
   community: AdminCommunity | undefined
-  /** To be told to the browser in place of the one it sent. */
+  /** Set after a rotation; replaces the token in the browser's cookie. */
   newToken?: string
 }
 
@@ -49,7 +49,7 @@ export function newSessionToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url')
 }
 
-/** Always with a token of its own: one that a browser brought along is never taken up. */
+/** Always generates a new token and never adopts one from the browser, which prevents session fixation. */
 export async function insertSession(
   sql: Queries,
   adminId: number,
@@ -64,7 +64,7 @@ export async function insertSession(
   return { id: row.id, token }
 }
 
-/** The session of a token, in one statement with the role in the community; rotated and marked as seen where due. */
+/** Finds the session of a token and the role in the community in one statement; rotates and touches it when due. */
 export async function findSession(
   sql: Queries,
   token: string,
@@ -74,7 +74,7 @@ export async function findSession(
   const [row] = await sql<SessionRow[]>`
     select s.id, s.admin_id, a.email, a.name, a.password_one_time,
       s.token_hash = ${hash} and s.rotated_at < now() - make_interval(secs => ${ROTATION_SECONDS}) as rotation_is_due,
-      s.last_seen_at < now() - make_interval(secs => ${SEEN_EVERY_SECONDS}) as touch_is_due,
+      s.last_seen_at < now() - make_interval(secs => ${LAST_SEEN_INTERVAL_SECONDS}) as touch_is_due,
       case when r.role is not null then jsonb_build_object(
         'id', c.id, 'slug', c.slug, 'name', c.name, 'time_zone', c.time_zone, 'role', r.role) end as community
     from admin_sessions s join admins a on a.id = s.admin_id
@@ -95,17 +95,17 @@ export async function findSession(
   }
 }
 
-/** Pages can still be read while nothing can be saved; the session is rotated by a later request. */
+/** Pages stay readable while the disk is full; a later request rotates the session. */
 function ignoreDiskFull(error: unknown): undefined {
   if (!isDiskFull(error)) throw error
 }
 
-/** Undefined when another call of the same session came first. */
+/** Returns undefined if a concurrent request has already rotated the token. */
 async function rotate(sql: Queries, id: number, hash: Buffer): Promise<string | undefined> {
   const token = newSessionToken()
   const { count } = await sql`
     update admin_sessions set token_hash = ${hashSecret(token)}, previous_token_hash = token_hash,
-      previous_token_until = now() + make_interval(secs => ${PREVIOUS_SECONDS}), rotated_at = now(), last_seen_at = now()
+      previous_token_until = now() + make_interval(secs => ${PREVIOUS_TOKEN_SECONDS}), rotated_at = now(), last_seen_at = now()
     where id = ${id} and token_hash = ${hash}`
   return count === 1 ? token : undefined
 }

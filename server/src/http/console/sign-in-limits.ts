@@ -5,11 +5,11 @@ const WINDOW_SECONDS = 15 * 60
 const TRIES_PER_ACCOUNT_AND_ADDRESS_MAX = 10
 const TRIES_PER_ADDRESS_MAX = 100
 
-/** Guessing at passwords is slow work; guesses from one place lock nobody out elsewhere. */
+/** Slows down password guessing. Guesses from one address do not lock an account out elsewhere. */
 export interface SignInLimits {
-  /** Counts a try before it is judged, so that a hundred at once are a hundred; refuses what is over the limit. */
+  /** Counts an attempt before the password check, so that concurrent attempts count too; rejects over the limit. */
   spend(address: string, account: string): Promise<void>
-  /** Whoever came in did not guess at this account; what they guess at others still counts for their address. */
+  /** Resets the account's count after a successful sign-in; attempts on other accounts still count for the address. */
   forgive(address: string, account: string): Promise<void>
 }
 
@@ -19,16 +19,19 @@ export function createSignInLimits(counters: Counters): SignInLimits {
 
   return {
     async spend(address, account) {
-      const [ofAccount, ofAddress] = await Promise.all([byAccount.add(pair(address, account)), byAddress.add(address)])
-      if (ofAccount.count > TRIES_PER_ACCOUNT_AND_ADDRESS_MAX) throw tooManyFailures(ofAccount.resetSeconds)
-      if (ofAddress.count > TRIES_PER_ADDRESS_MAX) throw tooManyFailures(ofAddress.resetSeconds)
+      const [forAccount, forAddress] = await Promise.all([
+        byAccount.add(pairKey(address, account)),
+        byAddress.add(address),
+      ])
+      if (forAccount.count > TRIES_PER_ACCOUNT_AND_ADDRESS_MAX) throw tooManyFailures(forAccount.resetSeconds)
+      if (forAddress.count > TRIES_PER_ADDRESS_MAX) throw tooManyFailures(forAddress.resetSeconds)
     },
     async forgive(address, account) {
-      await byAccount.forget(pair(address, account))
+      await byAccount.reset(pairKey(address, account))
     },
   }
 }
 
-function pair(address: string, account: string): string {
+function pairKey(address: string, account: string): string {
   return `${address} ${account.toLowerCase()}`
 }

@@ -1,6 +1,6 @@
 import type { Queries } from '../../postgres/connect.ts'
 
-/** What the frame must know of whoever calls, whether a token or a client's secret proves it. */
+/** The caller's data that the frame needs, however the caller authenticates. */
 export interface PartyRow {
   n: number
   client_id: number
@@ -19,7 +19,7 @@ export interface TokenRow extends PartyRow {
   token_scopes: string[]
   token_revoked: boolean
   client_status: 'active' | 'revoked'
-  /** By the database's clock; ours may differ. */
+  /** By the database's clock, which may differ from ours. */
   expires_in_seconds: number
 }
 
@@ -34,7 +34,7 @@ const partyColumns = (sql: Queries) => sql`
   p.scopes as partner_scopes, p.rate_limit_per_minute, p.allowed_networks, m.partner_api_enabled,
   m.partner_api_disabled_reason`
 
-/** The tokens of one community that are known, whatever their state. */
+/** Returns the tokens that exist in a community, in any state. */
 export async function findTokens(sql: Queries, communityId: number, hashes: string[]): Promise<TokenRow[]> {
   return sql<TokenRow[]>`
     select ${partyColumns(sql)}, t.scopes as token_scopes, t.revoked_at is not null as token_revoked,
@@ -46,7 +46,7 @@ export async function findTokens(sql: Queries, communityId: number, hashes: stri
     join communities m on m.id = ${communityId}`
 }
 
-/** The clients of one community that have not been revoked. */
+/** Returns the clients of a community that have not been revoked. */
 export async function findClients(sql: Queries, communityId: number, publicIds: string[]): Promise<ClientRow[]> {
   return sql<ClientRow[]>`
     select ${partyColumns(sql)}, c.secret_hash, c.previous_secret_hash,

@@ -9,13 +9,13 @@ import { findClients, findTokens, type ClientRow, type PartyRow, type TokenRow }
 
 const LOOKUP_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 const CACHE_ENTRIES_MAX = 100_000
-/** Of live tokens: to hash one takes 3 µs, a twentieth of a short request. */
-const HASHES_KEPT_MAX = 1000
-/** No community has this id; instead of a malformed client id this is looked up, so that it takes as long as any other. */
+/** Hashes of live tokens are cached: hashing takes 3 µs, a twentieth of a short request. */
+const CACHED_HASHES_MAX = 1000
+/** No community has this id. Looked up for a malformed client id, so that it takes as long as a well-formed one. */
 const NO_COMMUNITY = 0
 const NO_CLIENT = 'none'
 
-/** Whoever calls: one client of one partner, and all that the frame has to know of them. */
+/** The authenticated caller: client, partner, scopes and limits. */
 export interface Caller {
   readonly communityId: number
   readonly partnerId: number
@@ -24,7 +24,7 @@ export interface Caller {
   readonly scopes: readonly Scope[]
   readonly partnerActive: boolean
   readonly rateLimitPerMinute: number
-  /** Empty: any address. */
+  /** Empty means any address. */
   readonly networks: readonly Network[]
   readonly partnerApiEnabled: boolean
   readonly partnerApiDisabledReason: string | null
@@ -38,33 +38,36 @@ export interface TokenLookup {
 }
 
 export interface ClientLookup {
-  /** Whether the secret that was shown is right. */
+  /** Whether the given secret is correct. */
   proven: boolean
   caller: Caller
 }
 
-export interface Access {
-  /** A live token that memory knows, while memory is to be trusted. */
-  recallToken(token: string): Caller | undefined
-  /** Undefined: no such token. */
-  byToken(token: string): Promise<TokenLookup | undefined>
-  /** Undefined: no such client, or it was revoked. */
-  byClientSecret(publicId: string, secret: string): Promise<ClientLookup | undefined>
-  /** What this node itself changed holds here before the answer is sent. */
-  forget(change: AccessChange): void
-  /** Tells of every change of a community that is heard of; undefined: of any, since changes may have been missed. */
+/** A cache of tokens and clients in front of the database. */
+export interface AccessCache {
+  /** Returns the caller of a live token if it is cached and the cache is trusted. */
+  cachedCaller(token: string): Caller | undefined
+  /** Returns undefined for an unknown token. */
+  findByToken(token: string): Promise<TokenLookup | undefined>
+  /** Returns undefined for an unknown or revoked client. */
+  findByClientSecret(publicId: string, secret: string): Promise<ClientLookup | undefined>
+  /**
+   * Applies a change on this node before its response is sent; other nodes receive the announcement. Call it after the
+   * commit: a lookup between the two would cache the old state again.
+   */
+  invalidate(change: AccessChange): void
+  /** Reports every change received; undefined means any community, because changes may have been missed. */
   onChange(listener: (communityId: number | undefined) => void): void
-  /** What else is kept of communities until a change is announced. */
-  communityMemory<T>(): CommunityMemory<T>
+  /** Creates a cache that is invalidated together with the access data of a community. */
+  createCommunityCache<T>(): CommunityCache<T>
   isCacheTrusted(): boolean
   close(): void
 }
 
-/** One thing of each community, read anew after every announced change. */
-export interface CommunityMemory<T> {
-  /** Undefined when it has to be read. */
-  recall(communityId: number): T | undefined
-  read(communityId: number, read: () => Promise<T>): Promise<T>
+/** Caches one value per community until a change is announced. */
+export interface CommunityCache<T> {
+  get(communityId: number): T | undefined
+  load(communityId: number, read: () => Promise<T>): Promise<T>
 }
 
 interface CachedToken {
@@ -74,126 +77,126 @@ interface CachedToken {
 
 interface CachedClient {
   caller: Caller
-  /** The hashes that are accepted, each until its time. */
+  /** The accepted hashes and when each expires. */
   secrets: { hash: Buffer; untilMs: number }[]
 }
 
 /**
- * Answers who calls, from memory while the channel proves that memory is up to date, else from the database.
- * Only live tokens and active clients are remembered.
+ * Identifies callers from the cache while the channel proves that it is up to date, otherwise from the database.
+ * Only live tokens and active clients are cached.
  */
-export function openAccess(sql: Sql, listener: Listener, announcing: Sql): Access {
+export function openAccessCache(sql: Sql, listener: Listener, announcing: Sql): AccessCache {
   const tokens = new Map<string, CachedToken>()
   const hashByToken = new Map<string, string>()
   const clients = new Map<string, CachedClient>()
-  const ofCommunities: Map<number, unknown>[] = []
+  const communityCaches: Map<number, unknown>[] = []
   const listeners: ((communityId: number | undefined) => void)[] = []
-  // A look-up that was under way during a change must not bring back what the change removed.
+  // Incremented on every change, so that a lookup in flight does not cache what the change invalidated.
   let generation = 0
 
-  function forget(change: AccessChange): void {
+  function invalidate(change: AccessChange): void {
     generation += 1
     if (change.tokenHash) {
       tokens.delete(change.tokenHash)
       return
     }
-    for (const memory of ofCommunities) memory.delete(change.communityId)
+    for (const cache of communityCaches) cache.delete(change.communityId)
     for (const [hash, { caller }] of tokens) if (caller.communityId === change.communityId) tokens.delete(hash)
     for (const [id, { caller }] of clients) if (caller.communityId === change.communityId) clients.delete(id)
-    for (const tell of listeners) tell(change.communityId)
+    for (const notify of listeners) notify(change.communityId)
   }
 
   const channel = openAccessChannel({
     listener,
     announcing,
-    onChange: forget,
+    onChange: invalidate,
     onGap() {
       generation += 1
       tokens.clear()
       clients.clear()
-      for (const memory of ofCommunities) memory.clear()
-      for (const tell of listeners) tell(undefined)
+      for (const cache of communityCaches) cache.clear()
+      for (const notify of listeners) notify(undefined)
     },
   })
 
-  function remember<K, T>(cache: Map<K, T>, key: K, value: T, seenGeneration: number): void {
-    if (seenGeneration !== generation || !channel.isTrusted()) return
+  function store<K, T>(cache: Map<K, T>, key: K, value: T, readGeneration: number): void {
+    if (readGeneration !== generation || !channel.isTrusted()) return
     if (cache.size >= CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value!)
     cache.set(key, value)
   }
 
   const lookUpToken = coalesce(async (communityId: number, hashes: string[]) => {
-    return inOrder(hashes, await findTokens(sql, communityId, hashes))
+    return sortByItem(hashes, await findTokens(sql, communityId, hashes))
   }, LOOKUP_LIMITS)
 
   const lookUpClient = coalesce(async (communityId: number, publicIds: string[]) => {
-    return inOrder(publicIds, await findClients(sql, communityId, publicIds))
+    return sortByItem(publicIds, await findClients(sql, communityId, publicIds))
   }, LOOKUP_LIMITS)
 
-  /** By its hash alone: what is not one of our tokens was never remembered. */
-  function recall(hash: string): Caller | undefined {
+  /** Needs no check of the token's format: only valid tokens are cached. */
+  function getCaller(hash: string): Caller | undefined {
     const cached = channel.isTrusted() ? tokens.get(hash) : undefined
     return cached && cached.expiresAtMs > performance.now() ? cached.caller : undefined
   }
 
   return {
-    recallToken(token) {
-      const known = hashByToken.get(token)
-      const hash = known ?? hashToken(token)
-      const caller = recall(hash)
-      if (caller && known === undefined) {
-        if (hashByToken.size >= HASHES_KEPT_MAX) hashByToken.clear()
+    cachedCaller(token) {
+      const cachedHash = hashByToken.get(token)
+      const hash = cachedHash ?? hashToken(token)
+      const caller = getCaller(hash)
+      if (caller && cachedHash === undefined) {
+        if (hashByToken.size >= CACHED_HASHES_MAX) hashByToken.clear()
         hashByToken.set(token, hash)
       }
       return caller
     },
 
-    async byToken(token) {
+    async findByToken(token) {
       const communityId = communityOfToken(token)
       if (communityId === undefined) return undefined
       const hash = hashToken(token)
-      const known = recall(hash)
-      if (known) return { state: 'live', caller: known }
-      const seenGeneration = generation
+      const cached = getCaller(hash)
+      if (cached) return { state: 'live', caller: cached }
+      const readGeneration = generation
       const row = await lookUpToken(communityId, hash)
       if (!row) return undefined
       const lookup = { state: stateOf(row), caller: toCaller(communityId, row, row.token_scopes) }
       if (lookup.state === 'live') {
         const expiresAtMs = performance.now() + row.expires_in_seconds * 1000
-        remember(tokens, hash, { caller: lookup.caller, expiresAtMs }, seenGeneration)
+        store(tokens, hash, { caller: lookup.caller, expiresAtMs }, readGeneration)
       }
       return lookup
     },
 
-    async byClientSecret(publicId, secret) {
+    async findByClientSecret(publicId, secret) {
       const hash = hashSecret(secret)
       const cached = channel.isTrusted() ? clients.get(publicId) : undefined
       if (cached && accepts(cached, hash)) return { proven: true, caller: cached.caller }
-      // Every failure costs one look-up, whether the client is unknown, revoked or its secret wrong: they take equally long.
-      const seenGeneration = generation
+      // Every failure costs one lookup, so that an unknown client, a revoked one and a wrong secret take equally long.
+      const readGeneration = generation
       const communityId = communityOfClientId(publicId)
       const row = await lookUpClient(communityId ?? NO_COMMUNITY, communityId ? publicId : NO_CLIENT)
       const client = communityId && row ? toCachedClient(communityId, row) : undefined
       if (!accepts(client, hash)) return client && { proven: false, caller: client.caller }
-      remember(clients, publicId, client!, seenGeneration)
+      store(clients, publicId, client!, readGeneration)
       return { proven: true, caller: client!.caller }
     },
 
-    communityMemory<T>() {
-      const memory = new Map<number, T>()
-      ofCommunities.push(memory)
+    createCommunityCache<T>() {
+      const cache = new Map<number, T>()
+      communityCaches.push(cache)
       return {
-        recall: (communityId: number) => (channel.isTrusted() ? memory.get(communityId) : undefined),
-        async read(communityId: number, read: () => Promise<T>) {
-          const seenGeneration = generation
+        get: (communityId: number) => (channel.isTrusted() ? cache.get(communityId) : undefined),
+        async load(communityId: number, read: () => Promise<T>) {
+          const readGeneration = generation
           const value = await read()
-          remember(memory, communityId, value, seenGeneration)
+          store(cache, communityId, value, readGeneration)
           return value
         },
       }
     },
-    forget,
-    onChange: (tell) => void listeners.push(tell),
+    invalidate,
+    onChange: (notify) => void listeners.push(notify),
     isCacheTrusted: channel.isTrusted,
     close: channel.close,
   }
@@ -203,7 +206,7 @@ const NO_SECRETS = [{ hash: hashSecret(''), untilMs: -Infinity }]
 
 function accepts(client: CachedClient | undefined, hash: Buffer): boolean {
   const nowMs = performance.now()
-  // No early exit, and a comparison for unknown clients too.
+  // Constant time: no early exit, and unknown clients are compared as well.
   return (
     (client?.secrets ?? NO_SECRETS).filter((known) => sameHash(known.hash, hash) && known.untilMs > nowMs).length > 0
   )
@@ -239,7 +242,7 @@ function stateOf(row: TokenRow): TokenState {
   return row.partner_status === 'suspended' ? 'partner_suspended' : 'live'
 }
 
-function inOrder<Row extends PartyRow>(items: readonly unknown[], rows: Row[]): (Row | undefined)[] {
+function sortByItem<Row extends PartyRow>(items: readonly unknown[], rows: Row[]): (Row | undefined)[] {
   const byNumber = new Map(rows.map((row) => [row.n, row]))
   return items.map((_, index) => byNumber.get(index + 1))
 }

@@ -4,7 +4,7 @@ const TEXT_LENGTH_MAX = 500
 const SECOND_MS = 1000
 
 export interface Call {
-  /** Since 1970. */
+  /** Unix time. */
   atMs: number
   requestId: string
   communityId: number
@@ -21,21 +21,21 @@ export interface Call {
   userAgent: string | undefined
 }
 
-/** Calls by what they have in common, in the order in which they came. */
-export interface Gathering {
+/** Groups calls with equal attributes, in order of arrival. */
+export interface CallBatch {
   readonly calls: number
   readonly groups: CallGroup[]
   add(call: Call): void
 }
 
-export function gatherCalls(): Gathering {
+export function createCallBatch(): CallBatch {
   const groups: CallGroup[] = []
   const byKey = new Map<string, CallGroup>()
-  /** By client. Its neighbours mostly agree, and to compare them is quicker than to put a key together. */
+  /** The last group per client. Consecutive calls are mostly alike, and comparing is faster than building a key. */
   const latest = new Map<number | undefined, CallGroup>()
   let calls = 0
 
-  function find(call: Call): CallGroup {
+  function findOrCreate(call: Call): CallGroup {
     const key = keyOf(call)
     let group = byKey.get(key)
     if (!group) {
@@ -50,14 +50,14 @@ export function gatherCalls(): Gathering {
       return calls
     },
     groups,
-    add(given) {
-      const call = isLong(given.userAgent) ? { ...given, userAgent: storable(given.userAgent!) } : given
+    add(input) {
+      const call = isLong(input.userAgent) ? { ...input, userAgent: toStorable(input.userAgent!) } : input
       let group = latest.get(call.clientId)
-      if (!group || !belongs(group, call)) latest.set(call.clientId, (group = find(call)))
+      if (!group || !belongs(group, call)) latest.set(call.clientId, (group = findOrCreate(call)))
       group.afterMs.push(call.atMs % SECOND_MS)
       group.requestIds.push(call.requestId)
       group.durationsMs.push(Math.round(call.durationMs * 1000) / 1000)
-      group.paths?.push(storable(call.path))
+      group.paths?.push(toStorable(call.path))
       calls += 1
     },
   }
@@ -110,9 +110,9 @@ function newGroup(call: Call): CallGroup {
     route: call.route,
     status: call.status,
     error: call.error,
-    errorDescription: call.errorDescription && storable(call.errorDescription),
+    errorDescription: call.errorDescription && toStorable(call.errorDescription),
     address: call.address,
-    userAgent: call.userAgent && storable(call.userAgent),
+    userAgent: call.userAgent && toStorable(call.userAgent),
     afterMs: [],
     requestIds: [],
     durationsMs: [],
@@ -122,7 +122,7 @@ function newGroup(call: Call): CallGroup {
 
 const isLong = (text: string | undefined) => text !== undefined && text.length > TEXT_LENGTH_MAX
 
-/** As PostgreSQL takes it; what others send is not kept at any length. */
-function storable(text: string): string {
+/** Truncates text and makes it acceptable to PostgreSQL. */
+function toStorable(text: string): string {
   return text.slice(0, TEXT_LENGTH_MAX).toWellFormed().replaceAll('\0', '')
 }

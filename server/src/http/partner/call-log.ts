@@ -2,48 +2,48 @@ import type { Logger } from 'pino'
 import type { Counter } from 'prom-client'
 import { insertCalls, type CallGroup } from '../../postgres/across-communities.ts'
 import { isOutage, type Queries } from '../../postgres/connect.ts'
-import { gatherCalls, type Call } from './call-groups.ts'
+import { createCallBatch, type Call } from './call-groups.ts'
 
 const FLUSH_INTERVAL_MS = 250
-/** Under load so many are written at once, without waiting: what is kept for longer has to be collected as old. */
+/** Under load, a batch of this size is written without waiting: calls held longer would be promoted to old space. */
 const BATCH_MIN = 500
 const BATCH_MAX = 1000
-/** About ten seconds of a fully loaded node; beyond it calls are dropped and counted rather than kept without bound. */
+/** About ten seconds of a fully loaded node; further calls are dropped and counted. */
 const WAITING_MAX = 50_000
 
 export interface CallLog {
   add(call: Call): void
-  /** Writes what is waiting, then stops. */
+  /** Flushes waiting calls, then stops. */
   close(): Promise<void>
 }
 
-/** Written in batches off the request's path; a crash loses a second's worth at most. */
+/** Writes calls in batches, off the request path; a crash loses at most a second of calls. */
 export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLog {
-  let gathering = gatherCalls()
-  /** The last is the one that gathers. Those before it stay as they are, so that one that is written twice is seen to be. */
-  const batches = [gathering]
+  let open = createCallBatch()
+  /** The last one is open. The others never change, so that a batch written twice is recognized by its ids. */
+  const batches = [open]
   let waiting = 0
   let writing: Promise<void> | undefined
-  let again = false
+  let isRetry = false
 
   function startBatch(): void {
-    batches.push((gathering = gatherCalls()))
+    batches.push((open = createCallBatch()))
   }
 
   /**
-   * A batch of what waits, then others as long as there is enough for them. What comes while one is written is not enough
-   * by itself: a node under load would never stop writing small ones.
+   * Writes one batch, then continues while at least `callsMin` calls wait. Without this minimum, a node under load
+   * would write small batches all the time.
    */
-  async function write(enough: number): Promise<void> {
-    for (let needed = 1; waiting >= needed; needed = enough) {
-      const [batch] = batches as [typeof gathering]
-      if (batch === gathering) startBatch()
+  async function write(callsMin: number): Promise<void> {
+    for (let needed = 1; waiting >= needed; needed = callsMin) {
+      const [batch] = batches as [typeof open]
+      if (batch === open) startBatch()
       try {
         await writeGroups(batch.groups)
-        again = false
+        isRetry = false
       } catch (error) {
-        again = true
-        // Kept for the next try; the bound in add() holds meanwhile.
+        isRetry = true
+        // Keep the batch for the next attempt; WAITING_MAX bounds memory in the meantime.
         log.warn({ err: error, waiting }, 'the call log could not be written')
         return
       }
@@ -52,13 +52,13 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
     }
   }
 
-  /** A group that the database refuses must not hold up all the others for ever: it is dropped, alone. */
+  /** A group that the database rejects is dropped, so that it does not block the others. */
   async function writeGroups(groups: CallGroup[]): Promise<void> {
     try {
-      await insertCalls(sql, groups, { again })
+      await insertCalls(sql, groups, { isRetry })
     } catch (error) {
       if (isOutage(error)) throw error
-      again = true
+      isRetry = true
       if (groups.length > 1) {
         for (const group of groups) await writeGroups([group])
       } else {
@@ -69,8 +69,8 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
     }
   }
 
-  function flush(enough = BATCH_MIN): Promise<void> {
-    writing ??= write(enough).finally(() => (writing = undefined))
+  function flush(callsMin = BATCH_MIN): Promise<void> {
+    writing ??= write(callsMin).finally(() => (writing = undefined))
     return writing
   }
 
@@ -79,14 +79,14 @@ export function openCallLog(sql: Queries, log: Logger, dropped: Counter): CallLo
   return {
     add(call) {
       if (waiting >= WAITING_MAX) return dropped.inc()
-      if (gathering.calls >= BATCH_MAX) startBatch()
-      gathering.add(call)
+      if (open.calls >= BATCH_MAX) startBatch()
+      open.add(call)
       waiting += 1
       if (waiting === BATCH_MIN) void flush()
     },
     async close() {
       clearInterval(timer)
-      // The one under way may have taken its batch before the last calls came.
+      // The write in flight may have started before the last calls arrived.
       await writing
       await flush(1)
     },

@@ -4,22 +4,22 @@ import { COMPRESS_BYTES_MIN } from '../shared/encoding.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Of a body that is kept and sent many times: its entity tag, made once. */
+    /** The precomputed entity tag of a cached body. */
     entityTag: string | undefined
   }
 }
 
-/** Longer ones whose tag is still to be made are turned into bytes here, once for tag and socket; others go out with the head. */
+/** Longer texts are encoded once, for the hash and the socket; shorter ones are sent in one write with the headers. */
 const SHORT_LENGTH_MAX = 2048
 
-/** An entity tag without the mark of weakness. */
+/** Returns an entity tag without the weak prefix `W/`. */
 export function entityTagOf(body: string | Buffer): string {
   return `"${hash('sha1', body, 'base64url')}"`
 }
 
 /**
- * Weak entity tags on successful GETs: gzip and plain bodies share one tag. Lists and `*` in If-None-Match count
- * (RFC 9110 13.1.2).
+ * Adds weak entity tags to successful GETs and answers 304. Weak, because compressed and plain bodies share one tag.
+ * If-None-Match may be a list or `*` (RFC 9110 13.1.2).
  */
 export function answerNotModified(
   request: FastifyRequest,
@@ -35,7 +35,7 @@ export function answerNotModified(
   const body = isLong ? Buffer.from(payload) : payload
   const tag = reply.entityTag ?? entityTagOf(body)
   reply.header('etag', `W/${tag}`)
-  // Set here for every encoding and for 304 (RFC 9110 section 15.4.5); @fastify/compress sets it only where it compresses.
+  // Every encoding and 304 need Vary (RFC 9110 section 15.4.5); @fastify/compress sets it only when it compresses.
   if (Buffer.byteLength(body) >= COMPRESS_BYTES_MIN && !reply.hasHeader('vary')) reply.header('vary', 'accept-encoding')
   if (!matches(request.headers['if-none-match'], tag)) return done(null, body)
   for (const name of ['content-length', 'content-type', 'content-encoding']) reply.removeHeader(name)

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Access, Caller, TokenLookup, TokenState } from './access.ts'
+import type { AccessCache, Caller, TokenLookup, TokenState } from './access.ts'
 import type { CallLog } from './call-log.ts'
 import { ApiError, tooManyFailures } from '../shared/errors.ts'
 import { answerNotModified } from './etag.ts'
@@ -19,17 +19,17 @@ export const API_PREFIX = '/api/partner/v1'
 export const API_VERSION = '2.0'
 export const BODY_BYTES_MAX = 64 * 1024
 
-/** What the frame of the partner API uses. */
+/** The dependencies of the partner API's frame. */
 export interface PartnerFrameDeps {
-  readonly access: Access
+  readonly access: AccessCache
   readonly rateLimits: RateLimits
   readonly callLog: CallLog
   readonly metrics: Metrics
-  /** Something was changed that may have to be delivered. */
+  /** Called after a change that may have events to deliver. */
   readonly wakeDeliveries: () => void
 }
 
-/** Who a call is booked to in the call log; known even when the call is refused. */
+/** The owner of a call in the call log; also known for rejected calls. */
 export interface Party {
   communityId: number
   partnerId?: number
@@ -38,11 +38,11 @@ export interface Party {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope a token must carry; one of several suffices. */
+    /** The scope that a token must have; one of several suffices. */
     scope?: Scope | readonly Scope[]
     /** Needs no token. */
     public?: true
-    /** The methods of this address, for a route that only says that its own is not one of them. */
+    /** Set on routes that only answer 405: the allowed methods. */
     allow?: string
   }
   interface FastifyRequest {
@@ -52,7 +52,7 @@ declare module 'fastify' {
   }
 }
 
-/** What every partner request goes through, in the order of the checks: who, how often, switch, address, scope. */
+/** Adds what all partner routes share. Checks run in this order: token, rate limit, API switch, address, scope. */
 export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): void {
   app.decorateRequest('caller')
   app.decorateRequest('party')
@@ -65,16 +65,16 @@ export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): v
 
   acceptJson(app)
 
-  // With callbacks, and without a promise where memory knows the answer: these run for every request.
+  // Hot path: use callbacks, and skip the promise when the cache has the answer.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('api-version', API_VERSION)
     reply.header('cache-control', 'private, no-cache')
     reply.header('x-content-type-options', 'nosniff')
     requireHost(request)
     requireSingleHeaders(request)
-    const checked = check(deps, request, reply)
-    // Fastify goes on when a promise that it is given is kept.
-    if (checked) return checked
+    const pending = check(deps, request, reply)
+    // Fastify continues when the returned promise resolves.
+    if (pending) return pending
     done()
     return undefined
   })
@@ -82,7 +82,7 @@ export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): v
   sendTogether(app)
   app.addHook('onResponse', (request, reply, done) => {
     recordCall(deps, request, reply)
-    // What needs no token of the API (it issues and revokes them) changes nothing that anybody is told of.
+    // Public routes only issue and revoke tokens, which causes no events.
     const isChange = request.method !== 'GET' && reply.statusCode < 300 && !request.routeOptions.config.public
     if (isChange) deps.wakeDeliveries()
     done()
@@ -91,13 +91,13 @@ export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): v
   app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
 }
 
-/** Undefined when all was known at once. */
+/** Returns undefined if everything was cached. */
 function check(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-  const { scope } = request.routeOptions.config
-  if (!scope) return identify(deps, request, reply)
+  const { scope, allow } = request.routeOptions.config
+  if (!scope) return request.is404 || allow ? attributeToCaller(deps, request, reply) : undefined
   const token = bearerToken(request.headers.authorization ?? '')
-  const known = token === undefined ? undefined : deps.access.recallToken(token)
-  return known ? proceed(deps, request, reply, known, scope) : lookUpAndProceed(deps, request, reply, scope)
+  const cached = token === undefined ? undefined : deps.access.cachedCaller(token)
+  return cached ? proceed(deps, request, reply, cached, scope) : lookUpAndProceed(deps, request, reply, scope)
 }
 
 async function lookUpAndProceed(
@@ -118,8 +118,8 @@ function proceed(
 ): Promise<void> | undefined {
   request.caller = caller
   request.party = caller
-  const admitted = admit(deps, request, reply, caller)
-  if (admitted) return admitted.then(() => requireScope(caller, scope))
+  const pending = admit(deps, request, reply, caller)
+  if (pending) return pending.then(() => requireScope(caller, scope))
   requireScope(caller, scope)
   return undefined
 }
@@ -131,15 +131,15 @@ function requireHost({ raw, headers }: FastifyRequest): void {
   }
 }
 
-/** The checks that follow authentication, whichever way it was done. Undefined when all was known at once. */
+/** Runs the checks after authentication by token or client secret. Returns undefined if everything was cached. */
 export function admit(
   deps: PartnerFrameDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   caller: Caller,
 ): Promise<void> | undefined {
-  const spent = deps.rateLimits.spend(caller, reply)
-  if (spent) return spent.then(() => requireAdmission(request, caller))
+  const pending = deps.rateLimits.spend(caller, reply)
+  if (pending) return pending.then(() => requireAdmission(request, caller))
   requireAdmission(request, caller)
   return undefined
 }
@@ -156,21 +156,21 @@ function requireAdmission(request: FastifyRequest, caller: Caller): void {
 }
 
 export function requireAddress(caller: Caller, address: string): void {
-  const allowed = caller.networks.length === 0 || caller.networks.some((network) => contains(network, address))
-  if (!allowed) throw new ApiError('ip_not_allowed')
+  const isAllowed = caller.networks.length === 0 || caller.networks.some((network) => contains(network, address))
+  if (!isAllowed) throw new ApiError('ip_not_allowed')
 }
 
 export function requireScope(caller: Caller, scope: Scope | readonly Scope[]): void {
   if (typeof scope === 'string' && caller.scopes.includes(scope)) return
-  const wanted = [scope].flat() as Scope[]
-  if (wanted.some((name) => caller.scopes.includes(name))) return
+  const accepted = [scope].flat() as Scope[]
+  if (accepted.some((name) => caller.scopes.includes(name))) return
   throw new ApiError('insufficient_scope', {
-    headers: { 'www-authenticate': `${BEARER}, error="insufficient_scope", scope="${wanted.join(' ')}"` },
+    headers: { 'www-authenticate': `${BEARER}, error="insufficient_scope", scope="${accepted.join(' ')}"` },
   })
 }
 
 const BEARER = 'Bearer realm="hourbank"'
-const NOT_LIVE: Record<Exclude<TokenState, 'live'>, string> = {
+const TOKEN_PROBLEMS: Record<Exclude<TokenState, 'live'>, string> = {
   expired: 'The access token has expired; request a new one.',
   revoked: 'The access token was revoked; request a new one.',
   client_revoked: 'The client of this access token was revoked.',
@@ -179,7 +179,7 @@ const NOT_LIVE: Record<Exclude<TokenState, 'live'>, string> = {
 
 async function authenticate(deps: PartnerFrameDeps, request: FastifyRequest): Promise<Caller> {
   const { authorization } = request.headers
-  // No credentials, or those of another scheme: a challenge without an error code (RFC 6750 3.1).
+  // Without credentials, or with another scheme, the challenge has no error code (RFC 6750 3.1).
   if (authorization === undefined || !/^bearer(\s|$)/i.test(authorization)) {
     throw new ApiError('authentication_required', { headers: { 'www-authenticate': BEARER } })
   }
@@ -190,29 +190,24 @@ async function authenticate(deps: PartnerFrameDeps, request: FastifyRequest): Pr
       headers: { 'www-authenticate': `${BEARER}, error="invalid_request"` },
     })
   }
-  const lookup = await deps.access.byToken(token)
+  const lookup = await deps.access.findByToken(token)
   request.party = partyOf(token, lookup)
   if (lookup?.state === 'live') return lookup.caller
-  // A live token is never refused for the failures of its neighbours; a dead one beyond the limit is not even explained.
+  // Failures from the same address never block a live token. Beyond the limit, an invalid token gets no explanation.
   if (await deps.rateLimits.countFailure(request.ip)) {
     request.party = undefined
     throw tooManyFailures()
   }
   throw new ApiError('invalid_token', {
-    ...(lookup && { description: NOT_LIVE[lookup.state as keyof typeof NOT_LIVE] }),
+    ...(lookup && { description: TOKEN_PROBLEMS[lookup.state as keyof typeof TOKEN_PROBLEMS] }),
     headers: { 'www-authenticate': `${BEARER}, error="invalid_token"` },
   })
 }
 
-/** An unknown path or method is refused to everyone, but booked to whoever proves to be calling, and counted. */
-function identify(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-  if (!request.is404 && !request.routeOptions.config.allow) return undefined
-  return bookToCaller(deps, request, reply)
-}
-
-async function bookToCaller(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** 404 and 405 responses are logged under the token's owner and count against its rate limit. */
+async function attributeToCaller(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const token = bearerToken(request.headers.authorization ?? '')
-  const lookup = token === undefined ? undefined : await deps.access.byToken(token)
+  const lookup = token === undefined ? undefined : await deps.access.findByToken(token)
   if (lookup) request.party = lookup.caller
   if (lookup?.state === 'live') await deps.rateLimits.spend(lookup.caller, reply)
 }
@@ -222,7 +217,7 @@ function bearerToken(authorization: string): string | undefined {
   return /^bearer +([\w.~+/-]+=*)$/i.exec(authorization)?.[1]
 }
 
-/** An unknown token still names its community, whose administrator may want to see the attempt. */
+/** Even an unknown token names a community, whose administrator can see the attempt. */
 function partyOf(token: string, lookup: TokenLookup | undefined): Party | undefined {
   const communityId = communityOfToken(token)
   return lookup?.caller ?? (communityId === undefined ? undefined : { communityId })
@@ -241,7 +236,7 @@ function recordCall(deps: PartnerFrameDeps, request: FastifyRequest, reply: Fast
     partnerId: party.partnerId,
     clientId: party.clientId,
     method: request.method,
-    // Without the query: it may hold what a person searched for.
+    // Without the query, which may contain search terms.
     path: splitOnce(request.url, '?')[0],
     route,
     status: reply.statusCode,

@@ -12,12 +12,12 @@ import { compileValidator, validationFailed } from '../shared/validation.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What this route refuses beside what every route does; an error instead of a code serves as the example. */
+    /** The errors of this route besides those of every route; an ApiError instead of a code serves as the example. */
     errors?: readonly (ErrorCode | ApiError)[]
   }
 }
 
-/** An event type as partners are told of it. */
+/** An event type as documented for partners. */
 interface DescribedEvent {
   description: string
   scope: Scope | undefined
@@ -58,7 +58,7 @@ const ErrorBody = {
   },
 } as const
 
-/** OpenAPI 3.1 from the routes' own schemas; the file openapi.json in the repository is compared with it in a test. */
+/** Generates OpenAPI 3.1 from the routes' schemas; a test compares it with openapi.json in the repository. */
 export async function describeApi(
   app: FastifyInstance,
   config: Config,
@@ -93,14 +93,14 @@ export async function describeApi(
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => (json.$id as string) ?? `schema${index}` },
     transform: ({ schema, url, route }) => ({
       url,
-      // The console's API has a description of its own.
+      // The console API has its own description.
       schema: schema.hide || route.config?.role ? { hide: true } : describeRoute(schema as RouteSchema, route),
     }),
-    transformObject: (made) => ('openapiObject' in made ? nameSchemas(made.openapiObject) : made.swaggerObject),
+    transformObject: (result) => ('openapiObject' in result ? nameSchemas(result.openapiObject) : result.swaggerObject),
   })
 }
 
-/** As much of JSON Schema as is looked into here. */
+/** The part of JSON Schema that is used here. */
 interface Schema {
   title?: string
   description?: string
@@ -132,13 +132,13 @@ function describeRoute(schema: RouteSchema, route: RouteOptions): FastifySchema 
   return {
     ...schema,
     ...(schema.body && { body: { ...schema.body, examples: [exampleOf(schema.body)] } }),
-    // One of several scopes suffices: alternatives.
+    // Separate entries are alternatives: one of several scopes suffices.
     security: scopes.map((scope) => ({ clientCredentials: [scope] })),
     response: { ...Object.fromEntries(answers), ...describeErrors(errorsOf(schema, route)) },
   }
 }
 
-/** A shape brings its example along; what only wraps shapes is put together from theirs. */
+/** Returns the schema's example, or builds one from the examples of its parts. */
 function exampleOf(schema: Schema): unknown {
   if (schema.examples) return schema.examples[0]
   if (schema.items) return [exampleOf(schema.items)]
@@ -146,7 +146,7 @@ function exampleOf(schema: Schema): unknown {
   return Object.fromEntries(Object.entries(schema.properties).map(([name, value]) => [name, exampleOf(value)]))
 }
 
-const SCOPED: ErrorCode[] = [
+const SCOPED_ROUTE_ERRORS: ErrorCode[] = [
   'invalid_request',
   'authentication_required',
   'invalid_token',
@@ -155,17 +155,19 @@ const SCOPED: ErrorCode[] = [
   'rate_limited',
   'partner_api_disabled',
 ]
-const WITH_BODY: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
-const ANY: ErrorCode[] = ['internal_error', 'overloaded', 'unavailable']
+const BODY_ERRORS: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
+const COMMON_ERRORS: ErrorCode[] = ['internal_error', 'overloaded', 'unavailable']
 
-/** What a route can answer follows from what it is; what only it refuses, it names itself. */
+/** Derives the common errors from the route's method, scope and schemas, and adds those that it declares itself. */
 function errorsOf({ querystring, body }: RouteSchema, { config, method }: RouteOptions): ApiError[] {
   const all = [
-    ...ANY,
-    ...(config?.scope ? SCOPED : []),
-    ...(method === 'GET' ? [] : WITH_BODY),
+    ...COMMON_ERRORS,
+    ...(config?.scope ? SCOPED_ROUTE_ERRORS : []),
+    ...(method === 'GET' ? [] : BODY_ERRORS),
     ...(querystring?.properties?.cursor ? (['resync_required'] as const) : []),
-    ...(config?.scope ? [querystring && refusal(querystring, 'querystring'), body && refusal(body, 'body')] : []),
+    ...(config?.scope
+      ? [querystring && rejectionOf(querystring, 'querystring'), body && rejectionOf(body, 'body')]
+      : []),
     ...(config?.errors ?? []),
   ].filter((error) => error !== undefined)
   const byCode = new Map(
@@ -174,11 +176,11 @@ function errorsOf({ querystring, body }: RouteSchema, { config, method }: RouteO
   return [...byCode.values()].toSorted((one, other) => one.status - other.status)
 }
 
-/** What the route's own schema says of something that it does not accept. */
-function refusal(schema: Schema, httpPart: 'querystring' | 'body'): ApiError {
+/** Returns the error that the route's own schema produces for invalid input. */
+function rejectionOf(schema: Schema, httpPart: 'querystring' | 'body'): ApiError {
   const validate = compileValidator({ schema, httpPart, method: '', url: '' }) as ValidateFunction
-  const unacceptable = httpPart === 'body' ? [{}, null] : [{ limit: '0' }]
-  unacceptable.some((value) => !validate(value))
+  const invalidInputs = httpPart === 'body' ? [{}, null] : [{ limit: '0' }]
+  invalidInputs.some((value) => !validate(value))
   return validationFailed(validate.errors!)
 }
 
@@ -205,11 +207,11 @@ const ERROR_EXAMPLES = Object.fromEntries(
   (Object.keys(ERRORS) as ErrorCode[]).map((code) => [code, { value: new ApiError(code).body(REQUEST_ID) }]),
 )
 
-/** Most are what the table says, everywhere; those that tell more are told in their place. */
+/** References the shared example, unless the error has its own description or data. */
 function exampleOfError(error: ApiError) {
   const value = error.body(REQUEST_ID)
-  const isUsual = isDeepStrictEqual(value, ERROR_EXAMPLES[error.code]!.value)
-  return isUsual ? { $ref: `#/components/examples/${error.code}` } : { value }
+  const isShared = isDeepStrictEqual(value, ERROR_EXAMPLES[error.code]!.value)
+  return isShared ? { $ref: `#/components/examples/${error.code}` } : { value }
 }
 
 function describeErrors(errors: ApiError[]): Record<string, object> {
@@ -287,7 +289,7 @@ function describeEvent(type: string, { description, scope, data, example }: Desc
   }
 }
 
-/** Shapes with a title become components: readers and generated code know them by one name. */
+/** Moves schemas with a title to the components, so that readers and generated code see one name for them. */
 function nameSchemas<Description extends object>(description: Description): Description {
   const named: Record<string, object> = {}
   const visit = (node: unknown): unknown => {

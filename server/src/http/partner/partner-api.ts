@@ -1,2 +1,2 @@
-/** What the routes of a partner feature are registered on; see frame.ts for what surrounds them. */
+/** The instance on which partner features register their routes; see frame.ts for the hooks around them. */
 export type { TypedApi as PartnerApi } from '../shared/typed-api.ts'

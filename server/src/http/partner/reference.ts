@@ -15,10 +15,10 @@ const SCALAR_FILE = createRequire(import.meta.url).resolve('@scalar/fastify-api-
 const JAVASCRIPT = 'text/javascript; charset=utf-8'
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 
-/** Made at the first request, kept compressed: whoever never opens the page does not pay for it. */
+/** Read on the first request and cached compressed, so it costs nothing if nobody opens the page. */
 const scalarScript = encodeOnce(readScalar)
 
-/** The API reference: a page of our own around Scalar, under a strict policy, nothing from elsewhere. */
+/** The API reference: our own page around Scalar, with a strict content security policy and no external resources. */
 export async function referenceRoutes(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { schema: { hide: true }, onSend: answerNotModified }, async (_request, reply) =>
     reply.header('cache-control', 'no-cache').send(app.swagger()),
@@ -34,7 +34,7 @@ async function referencePage(app: FastifyInstance): Promise<void> {
       directives: {
         defaultSrc: ["'none'"],
         scriptSrc: ["'self'"],
-        // Scalar adds styles as it runs, as elements and as attributes, of which neither nonces nor hashes cover all.
+        // Scalar adds style elements and attributes at run time, which nonces and hashes do not fully cover.
         styleSrc: ["'self'", "'unsafe-inline'"],
         connectSrc: ["'self'"],
         imgSrc: ["'self'", 'data:'],
@@ -44,7 +44,7 @@ async function referencePage(app: FastifyInstance): Promise<void> {
         frameAncestors: ["'none'"],
       },
     },
-    // Whether all of a host is served over TLS is for the proxy in front to say.
+    // HSTS applies to the whole host, so it is up to the reverse proxy.
     strictTransportSecurity: false,
   })
   app.addHook('onSend', answerNotModified)
@@ -76,8 +76,8 @@ function readPageFile(name: string): Promise<string> {
 }
 
 /**
- * The package embeds the script as one literal. Importing the package for it would block for 0.4 s and leave 60 MB
- * behind, most of it for what the page does not use; the literal alone takes 0.04 s.
+ * The package embeds the script as one string literal. Importing the package would block for 0.4 s and retain 60 MB,
+ * mostly unused; evaluating the literal alone takes 0.04 s.
  */
 async function readScalar(): Promise<string> {
   const literal = /^var standalone_default = (".*");$/m.exec(await readFile(SCALAR_FILE, 'utf8'))?.[1]

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { gatherForTurn } from '../../core/end-of-turn.ts'
+import { createEndOfTurnQueue } from '../../core/end-of-turn.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Found, and waits for the end of the turn. */
+    /** The response is ready and waits for the end of the event loop turn. */
     isAnswered: boolean | undefined
   }
 }
@@ -11,17 +11,17 @@ declare module 'fastify' {
 const ERROR_STATUS_MIN = 400
 
 /**
- * The answers that are found in one turn of the event loop go out at its end. Errors go out at once: when the time for an
- * answer is up, what then comes in the same turn must find that it is too late.
+ * Sends all responses of one event loop turn together at its end. Errors are sent immediately: after a timeout
+ * response, a late result in the same turn must find that headers were already sent.
  */
 export function sendTogether(app: FastifyInstance): void {
-  const atEndOfTurn = gatherForTurn()
+  const atEndOfTurn = createEndOfTurnQueue()
   app.decorateReply('isAnswered')
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.statusCode >= ERROR_STATUS_MIN) return done(null, payload)
     reply.isAnswered = true
     atEndOfTurn(() => {
-      // Else an error has overtaken it.
+      // An error may have been sent first.
       if (!reply.raw.headersSent) done(null, payload)
     })
   })

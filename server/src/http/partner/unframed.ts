@@ -10,7 +10,7 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
 }
 
-/** What is refused before a route is found: these answers have our shape too. */
+/** Formats errors that occur before a route is found like all others. */
 export const answerUnframed: Pick<FastifyServerOptions, 'frameworkErrors' | 'clientErrorHandler'> = {
   frameworkErrors(error, request, reply) {
     reply.header('api-version', API_VERSION).header('request-id', request.id)
@@ -37,7 +37,7 @@ export const answerUnframed: Pick<FastifyServerOptions, 'frameworkErrors' | 'cli
   },
 }
 
-/** An Expect header that asks for something unknown may be ignored (RFC 9110 10.1.1); Node's own refusal has no body. */
+/** An unknown Expect header may be ignored (RFC 9110 10.1.1); Node's 417 response has no body. */
 export function ignoreExpectations({ server }: FastifyInstance): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }

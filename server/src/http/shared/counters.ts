@@ -10,13 +10,13 @@ export interface Counters {
   close(): void
 }
 
-/** In memory, or in Redis so that all nodes count together; memory stands in while Redis is away. */
+/** Counts in memory, or in Redis to share counts between nodes. Memory is the fallback while Redis is unreachable. */
 export function openCounters(redisUrl: string | undefined, onRedisError: (error: Error) => void): Counters {
   const redis =
     redisUrl === undefined
       ? undefined
       : new Redis(redisUrl, {
-          // A request must not wait for Redis to come back.
+          // A request must not wait for Redis to reconnect.
           enableOfflineQueue: false,
           maxRetriesPerRequest: 0,
           commandTimeout: REDIS_COMMAND_TIMEOUT_MS,
@@ -27,14 +27,14 @@ export function openCounters(redisUrl: string | undefined, onRedisError: (error:
   return {
     counter(name, windowSeconds) {
       if (!redis) return countInMemory(windowSeconds)
-      // Limits differ from partner to partner, so the library only counts, and the caller compares.
+      // Limits differ between partners, so the library only counts and the caller compares.
       const options = { keyPrefix: `hourbank:${name}`, points: Number.MAX_SAFE_INTEGER, duration: windowSeconds }
       const memory = new RateLimiterMemory(options)
       const limiter = new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory })
       return {
         add: async (key) => toCount(await limiter.consume(key), windowSeconds),
         read: async (key) => toCount(await limiter.get(key), windowSeconds),
-        forget: async (key) => void (await limiter.delete(key)),
+        reset: async (key) => void (await limiter.delete(key)),
       }
     },
     close: () => redis?.disconnect(),

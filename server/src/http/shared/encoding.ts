@@ -2,9 +2,9 @@ import { negotiate } from '@fastify/accept-negotiator'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** Shorter bodies are sent as they are. */
+/** Shorter bodies are sent uncompressed. */
 export const COMPRESS_BYTES_MIN = 1024
-/** 6: 1.07 of 4.3 MB in 0.2 s; 9 takes 0.7 s for 2 % less. */
+/** Quality 6 compresses 4.3 MB to 1.07 MB in 0.2 s; quality 9 takes 0.7 s and saves 2 % more. */
 const BROTLI_QUALITY = 6
 
 const brotli = promisify(brotliCompress)
@@ -16,20 +16,20 @@ const ENCODERS = {
 export type Encoding = keyof typeof ENCODERS
 const ENCODINGS = Object.keys(ENCODERS) as Encoding[]
 
-/** What a caller likes best. Whoever accepts none of them gets the body as it is. */
+/** Returns the client's preferred encoding, or `identity` if it accepts none of ours. */
 export function bestEncoding(accepted: string | undefined): Encoding {
   return (accepted && negotiate(accepted, ENCODINGS)) || 'identity'
 }
 
-/** Of a body that is sent many times: each of its encodings is made when it is first asked for, and kept. */
+/** Caches the encodings of a body that is sent many times; each is created on first use. */
 export function encodeOnce(read: () => Promise<string | Buffer>): (encoding: Encoding) => Promise<Buffer> {
   const encoded = new Map<Encoding, Promise<Buffer>>()
   return (encoding) => {
-    const known = encoded.get(encoding)
-    if (known) return known
+    const cached = encoded.get(encoding)
+    if (cached) return cached
     const body = read().then(ENCODERS[encoding])
     encoded.set(encoding, body)
-    // What failed once is tried again.
+    // Retry after a failure.
     body.catch(() => encoded.delete(encoding))
     return body
   }

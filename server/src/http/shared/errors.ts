@@ -1,4 +1,4 @@
-/** What the partner API refuses, and how. */
+/** The error codes of the partner API. */
 export const ERRORS = {
   invalid_request: [400, 'The request is malformed.'],
   unsupported_grant_type: [400, 'Only the grant type client_credentials is supported.'],
@@ -32,8 +32,8 @@ export const ERRORS = {
   unavailable: [503, 'The service cannot reach its database; try again shortly.'],
 } as const satisfies Record<string, readonly [status: number, description: string]>
 
-/** What only the API of the console refuses. */
-export const CONSOLE_ERRORS = {
+/** Error codes that only the console API uses. */
+const CONSOLE_ERRORS = {
   sign_in_failed: [401, 'The email address or the password is wrong.'],
   sign_in_required: [401, 'Your session has ended. Sign in to go on.'],
   origin_refused: [403, 'This request does not come from the console.'],
@@ -43,7 +43,7 @@ export const CONSOLE_ERRORS = {
   link_expired: [410, 'This link was used already, or is too old. Ask for a new one.'],
 } as const satisfies Record<string, readonly [status: number, description: string]>
 
-/** The only list of codes: no third place names one. */
+/** The complete list of error codes. */
 export const ALL_ERRORS = { ...ERRORS, ...CONSOLE_ERRORS }
 
 export type ErrorCode = keyof typeof ALL_ERRORS
@@ -57,13 +57,13 @@ export interface FieldError {
 }
 
 interface Details {
-  /** For the caller; replaces the table's text. ASCII without quotes where OAuth clients read it (RFC 6749 5.2). */
+  /** Replaces the default description. ASCII without quotes where OAuth clients read it (RFC 6749 5.2). */
   description?: string
   errors?: FieldError[]
-  /** What the caller needs to understand the refusal. */
+  /** Additional data that explains the error to the caller. */
   data?: object
   headers?: Record<string, string>
-  /** For the log alone. */
+  /** For the log only. */
   cause?: unknown
 }
 

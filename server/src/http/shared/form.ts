@@ -1,6 +1,6 @@
 import { ApiError } from './errors.ts'
 
-/** Reads application/x-www-form-urlencoded strictly: a repeated name or a broken escape is an error, not a guess. */
+/** Parses application/x-www-form-urlencoded strictly: a repeated name or a malformed escape is an error. */
 export function parseForm(text: string): Record<string, string> {
   const fields: Record<string, string> = Object.create(null)
   for (const pair of text.split('&')) {

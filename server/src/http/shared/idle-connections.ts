@@ -1,16 +1,16 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Closes what nobody waits on. Node does not count connections on which nothing was asked yet; browsers open such in advance. */
+/** Also closes connections without a request yet: browsers open them in advance, and Node does not see them as idle. */
 export function idleConnectionCloser(server: Server): () => void {
-  const silent = new Set<Socket>()
+  const unused = new Set<Socket>()
   server.on('connection', (socket) => {
-    silent.add(socket)
-    socket.once('close', () => silent.delete(socket))
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
   })
-  server.on('request', ({ socket }) => silent.delete(socket))
+  server.on('request', ({ socket }) => unused.delete(socket))
   return () => {
     server.closeIdleConnections()
-    for (const socket of silent) socket.destroy()
+    for (const socket of unused) socket.destroy()
   }
 }

@@ -3,16 +3,16 @@ const COLON = 0x3a
 const BACKSLASH = 0x5c
 
 /**
- * Reports whether an object in a JSON text has the same key more than once. `value` is what JSON.parse made of the text.
+ * Reports whether an object in a JSON text has the same key more than once. `value` is the result of JSON.parse.
  *
  * JSON.parse keeps the last of several equal keys, so the value then has fewer members than the text has colons outside
- * of strings. Comparing the two counts needs no second parser, compares keys after unescaping, and does not recurse.
+ * strings. Comparing the two counts needs no second parser, compares keys after unescaping, and does not recurse.
  */
 export function repeatsKey(text: string, value: unknown): boolean {
   return countMembers(value) !== countColons(text)
 }
 
-/** The text is known to be valid JSON. */
+/** The text must be valid JSON. */
 function countColons(text: string): number {
   let count = 0
   let isInString = false
@@ -28,7 +28,7 @@ function countColons(text: string): number {
 function countMembers(value: unknown): number {
   const containers = isContainer(value) ? [value] : []
   let count = 0
-  // The list grows while it is read: a stack of calls would overflow on deep nesting.
+  // The list grows during the iteration; recursion would overflow the stack on deep nesting.
   for (const container of containers) {
     const children: unknown[] = Array.isArray(container) ? container : Object.values(container)
     if (children !== container) count += children.length

@@ -1,9 +1,9 @@
-/** How often something happened within a fixed window. */
+/** Counts events per key within a fixed window. */
 export interface Counter {
-  /** At once where it is counted in memory, which every request waits for. */
+  /** Synchronous for counters in memory, because this is on the hot path. */
   add(key: string): Count | Promise<Count>
   read(key: string): Count | Promise<Count>
-  forget(key: string): void | Promise<void>
+  reset(key: string): void | Promise<void>
 }
 
 export interface Count {
@@ -16,14 +16,14 @@ interface Window {
   endsMs: number
 }
 
-/** For each key a window that begins with its first call. */
+/** Each key's window starts with its first call. */
 export function countInMemory(windowSeconds: number): Counter {
   const windowMs = windowSeconds * 1000
-  // In the order in which they end, since all are equally long and a new one goes to the back.
+  // Ordered by end time: all windows have the same length, and new ones are appended.
   const windows = new Map<string, Window>()
 
-  /** Nobody's call pays for more than the windows that ended since the last. */
-  function dropEnded(nowMs: number): void {
+  /** Each call only removes the windows that ended since the previous one. */
+  function removeEnded(nowMs: number): void {
     for (const [key, { endsMs }] of windows) {
       if (endsMs > nowMs) return
       windows.delete(key)
@@ -33,7 +33,7 @@ export function countInMemory(windowSeconds: number): Counter {
   return {
     add(key) {
       const nowMs = performance.now()
-      dropEnded(nowMs)
+      removeEnded(nowMs)
       let window = windows.get(key)
       if (!window) windows.set(key, (window = { count: 0, endsMs: nowMs + windowMs }))
       window.count += 1
@@ -41,11 +41,11 @@ export function countInMemory(windowSeconds: number): Counter {
     },
     read(key) {
       const nowMs = performance.now()
-      dropEnded(nowMs)
+      removeEnded(nowMs)
       const window = windows.get(key)
       return window ? toCount(window, nowMs) : { count: 0, resetSeconds: windowSeconds }
     },
-    forget: (key) => void windows.delete(key),
+    reset: (key) => void windows.delete(key),
   }
 }
 

@@ -2,12 +2,12 @@ import { METHODS } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from './errors.ts'
 
-/** Lets routes answer every method that Node reads, not only those that Fastify knows: PROPFIND is 405 too, not 404. */
+/** Registers every method that Node parses, not only those Fastify knows: PROPFIND then gets 405 instead of 404. */
 export function answerAnyMethod(app: FastifyInstance): void {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
 }
 
-/** Collects the addresses registered from here on; call the result last, to answer 405 to the methods they lack. */
+/** Collects the routes registered after this call; the returned function adds 405 for their other methods. */
 export function answerOtherMethods(app: FastifyInstance): () => void {
   const offered = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method, config }) => {
@@ -25,7 +25,7 @@ export function answerOtherMethods(app: FastifyInstance): () => void {
         method: app.supportedMethods.filter((method) => !methods.has(method)),
         config: { public: true, allow },
         schema: { hide: true },
-        // Before the body is read: whatever it holds, the method is what is wrong.
+        // Respond before reading the body, whatever it contains.
         onRequest: async () => {
           throw new ApiError('method_not_allowed', { headers: { allow } })
         },

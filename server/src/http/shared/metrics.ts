@@ -3,14 +3,13 @@ import { countRequestDurations, type RequestDurations } from './request-duration
 
 export interface Metrics {
   observeRequest: RequestDurations['observe']
-  /** For a scraper. */
   text(): Promise<string>
   contentType: string
   callsDropped: Counter
   accessCacheTrusted: Gauge
 }
 
-/** One registry per app, so that two apps in one process do not count together. */
+/** One registry per app, so that two apps in one process count separately. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

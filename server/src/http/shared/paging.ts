@@ -46,16 +46,16 @@ export const PageMeta = Type.Object(
   { title: 'PageMeta', examples: [{ limit: LIMIT_DEFAULT, has_more: false, next_cursor: null }] },
 )
 
-/** The place of a row in its list: an id, or a time and an id. */
-export type Place<Id extends number | string = number> = { id: Id; at?: string }
+/** The position of a row in its list: an id, or a time and an id. */
+export type Position<Id extends number | string = number> = { id: Id; at?: string }
 
 export interface ListRequest<Id extends number | string = number> {
-  /** The list and its filters: a cursor of another list or with other filters is refused. */
+  /** The list and its filters: a cursor from another list or with other filters is rejected. */
   list: string
   filters: Record<string, unknown>
   limit: number
-  after: Place<Id> | undefined
-  /** Ordered by time of change: from here, up to the horizon. */
+  after: Position<Id> | undefined
+  /** Set for a list ordered by time of change, which runs from `since` to `horizon`. */
   since: string | undefined
   horizon: string | undefined
   epoch: string
@@ -67,7 +67,7 @@ interface ListQuery {
   [filter: string]: unknown
 }
 
-/** Reads limit, cursor and filters. `since` makes the list one that is ordered by time of change. */
+/** Parses limit, cursor and filters. With `since`, the list is ordered by time of change. */
 export async function readListRequest(
   sql: Queries,
   epoch: string,
@@ -80,12 +80,12 @@ export async function readListRequest(
     cursor === undefined
       ? undefined
       : readCursor<number>(cursor, epoch, fingerprint(list, filters), { isTimed: since !== undefined, isId: isNumber })
-  // Before the statement that reads: see sync_horizon() in the migrations.
+  // Must run before the statement that reads the rows: see sync_horizon() in the migrations.
   const horizon = since === undefined ? undefined : await syncHorizon(sql)
   return { list, filters, limit, after, since, horizon, epoch }
 }
 
-/** The same for a list that is ordered by time, the newest first, of rows whose ids are UUIDs. */
+/** The same for a list of rows with UUIDs, ordered by time, newest first. */
 export function readTimedListRequest(epoch: string, list: string, query: ListQuery): ListRequest<string> {
   const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
   const shape = { isTimed: true, isId: isUuid }
@@ -94,57 +94,57 @@ export function readTimedListRequest(epoch: string, list: string, query: ListQue
 }
 
 /**
- * Where a list begins and ends is hidden from PostgreSQL's planner behind a `select`. With numbers that it can see it makes
- * a plan for them: for a small community one that reads all of it, for a large one a new one with every page, which took
- * a third of the time among a million members. Like this there is one plan, made once, that reads a page of the index.
+ * Hides a bound or limit of a list from PostgreSQL's planner behind a `select`. Otherwise it plans for the given
+ * values: a full scan for a small community, and a new plan per page for a large one, which took a third of the time
+ * with a million members. Hidden, they lead to one generic plan, made once, that reads a page of the index.
  */
-export function unseen(sql: Queries, place: number) {
+export function hideFromPlanner(sql: Queries, place: number) {
   return sql`(select ${place}::int8)`
 }
 
-function unseenTime(sql: Queries, time: string) {
+function hideTimeFromPlanner(sql: Queries, time: string) {
   return sql`(select ${time}::timestamptz)`
 }
 
-export function afterId(sql: Queries, after: Place | undefined) {
-  return sql`id > ${unseen(sql, after?.id ?? 0)}`
+export function afterId(sql: Queries, after: Position | undefined) {
+  return sql`id > ${hideFromPlanner(sql, after?.id ?? 0)}`
 }
 
-/** By this column: since then, and up to the horizon. */
+/** Restricts a list to rows changed between `since` (or the cursor) and the horizon, by this column. */
 export function changedSince(sql: Queries, column: string, { since, after, horizon }: ListRequest) {
   const start = after
-    ? sql`(${identifier(column)}, id) > (${unseenTime(sql, after.at!)}, ${unseen(sql, after.id)})`
-    : sql`${identifier(column)} >= ${unseenTime(sql, since!)}`
-  return sql`${start} and ${identifier(column)} < ${unseenTime(sql, horizon!)}`
+    ? sql`(${identifier(column)}, id) > (${hideTimeFromPlanner(sql, after.at!)}, ${hideFromPlanner(sql, after.id)})`
+    : sql`${identifier(column)} >= ${hideTimeFromPlanner(sql, since!)}`
+  return sql`${start} and ${identifier(column)} < ${hideTimeFromPlanner(sql, horizon!)}`
 }
 
-/** One row more than the limit tells whether there are more. */
+/** Reads one row more than the limit, which shows whether there is another page. */
 export function limitRows(sql: Queries, limit: number) {
-  return sql`limit ${unseen(sql, limit + 1)}`
+  return sql`limit ${hideFromPlanner(sql, limit + 1)}`
 }
 
-/** Cuts a list that was read for one row more than the limit, names where to go on, in the body and in a Link. */
+/** Drops the extra row of `limitRows` and describes the page, with the next cursor in the body and in a Link header. */
 export function finishList<Row, Id extends number | string = number>(
   list: ListRequest<Id>,
   found: Row[],
-  placeOf: (row: Row) => Place<Id>,
+  positionOf: (row: Row) => Position<Id>,
   request: FastifyRequest,
   reply: FastifyReply,
   publicUrl: string,
-  /** Of a feed, which has no end: where to go on when there is no more for now. */
-  end?: Place<Id>,
+  /** For a feed: the position to continue from when there are no more rows yet. */
+  end?: Position<Id>,
 ) {
   const rows = found.slice(0, list.limit)
   const hasMore = found.length > list.limit
-  const last = hasMore ? placeOf(rows.at(-1)!) : end
+  const last = hasMore ? positionOf(rows.at(-1)!) : end
   return { rows, meta: describePage(list, hasMore, last, request, reply, publicUrl) }
 }
 
-/** What a page says of itself, in the body and in a Link. `last`: where to go on. */
+/** Returns the page's meta and sets the Link header. `last` is the position to continue from. */
 export function describePage<Id extends number | string = number>(
   list: ListRequest<Id>,
   hasMore: boolean,
-  last: Place<Id> | undefined,
+  last: Position<Id> | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
   publicUrl: string,
@@ -163,7 +163,7 @@ export function describePage<Id extends number | string = number>(
   }
 }
 
-/** A page whose rows the database has written as JSON. */
+/** Builds a page from rows that the database serialized as JSON. */
 export function pageText(json: string, meta: Static<typeof PageMeta>): string {
   return `{"data":[${json}],"meta":${JSON.stringify(meta)}}`
 }
@@ -180,7 +180,7 @@ function fingerprint(list: string, filters: Record<string, unknown>): string {
   return hash('sha1', JSON.stringify([list, named]), 'base64url').slice(0, 8)
 }
 
-function writeCursor({ id, at }: Place<number | string>, epoch: string, filters: string): string {
+function writeCursor({ id, at }: Position<number | string>, epoch: string, filters: string): string {
   return Buffer.from(JSON.stringify([epoch, filters, id, ...(at === undefined ? [] : [at])])).toString('base64url')
 }
 
@@ -192,14 +192,14 @@ function readCursor<Id extends number | string>(
   epoch: string,
   filters: string,
   { isTimed, isId }: { isTimed: boolean; isId: (id: unknown) => boolean },
-): Place<Id> {
+): Position<Id> {
   const parts = decodeCursor(cursor)
-  const [ofEpoch, ofFilters, id, time] = parts ?? []
+  const [cursorEpoch, cursorFilters, id, time] = parts ?? []
   const at = typeof time === 'string' ? toUtc(time) : undefined
-  const isPlace = isId(id) && (isTimed ? at !== undefined : time === undefined)
-  if (typeof ofEpoch !== 'string') throw invalidField('cursor', 'invalid_cursor', 'is not a cursor of this service')
-  if (ofEpoch !== epoch) throw new ApiError('resync_required')
-  if (ofFilters !== filters || !isPlace) {
+  const isPosition = isId(id) && (isTimed ? at !== undefined : time === undefined)
+  if (typeof cursorEpoch !== 'string') throw invalidField('cursor', 'invalid_cursor', 'is not a cursor of this service')
+  if (cursorEpoch !== epoch) throw new ApiError('resync_required')
+  if (cursorFilters !== filters || !isPosition) {
     throw invalidField('cursor', 'invalid_cursor', 'belongs to another list or to other filters')
   }
   return { id: id as Id, ...(at !== undefined && { at }) }

@@ -5,7 +5,7 @@ const PROBLEM = Symbol('what is wrong with the query')
 
 type Query = Record<string, string> & { [PROBLEM]?: unknown }
 
-/** The router calls this outside of any error handling, so a malformed query is only marked here. */
+/** The router calls this outside any error handling, so a malformed query is only marked here. */
 export function parseQuery(text: string): Query {
   if (text === '') return Object.create(null)
   try {
@@ -15,7 +15,7 @@ export function parseQuery(text: string): Query {
   }
 }
 
-export function refuseBadQuery(app: FastifyInstance): void {
+export function rejectMalformedQuery(app: FastifyInstance): void {
   app.addHook('preValidation', (request, _reply, done) => {
     done((request.query as Query)[PROBLEM] as Error | undefined)
   })

@@ -7,9 +7,9 @@ import { repeatsKey } from './json-keys.ts'
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^;\s]*))/gi
 const UTF8_NAMES = new Set(['utf-8', 'utf8'])
 
-/** Replaces Fastify's own body parsers: only JSON is read, in valid UTF-8 and without repeated keys. */
+/** Replaces Fastify's body parsers: only JSON is accepted, in valid UTF-8 and without repeated keys. */
 export function acceptJson(app: FastifyInstance): void {
-  // Fastify's own parser also rejects keys that poison prototypes, and skips a byte order mark (RFC 8259 section 8.1).
+  // Fastify's parser also rejects prototype pollution and skips a byte order mark (RFC 8259 section 8.1).
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
@@ -28,7 +28,7 @@ export function acceptForms(app: FastifyInstance, contentType: string): void {
   })
 }
 
-/** Decoding would replace invalid bytes, and texts that differ only in those would become equal. */
+/** Decoding would replace invalid bytes, so texts that differ only in those would become equal. */
 function readText(request: FastifyRequest, bytes: Buffer): string {
   requireUtf8Charset(request)
   if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8.')

@@ -7,8 +7,8 @@ const COUNTS = Array.from({ length: 4096 }, (_, count) => count.toString(16).pad
 let last = { ms: -1, start: '', end: '', count: 0 }
 
 /**
- * A UUID of version 7 (RFC 9562): it tells when the request came, so that its call is found in the log at once. Those of
- * one millisecond share what is random and are counted, since a new one for each takes as long as all other headers.
+ * Returns a version 7 UUID (RFC 9562). Its timestamp lets the call log find a call by id quickly. Ids of the same
+ * millisecond share their random part and differ by a counter: random bytes per id take as long as all other headers.
  */
 export function newRequestId(): string {
   const ms = Date.now()
@@ -20,7 +20,7 @@ export function newRequestId(): string {
   return last.start + COUNTS[last.count++] + last.end
 }
 
-/** When its request came, since 1970; undefined for the random ids of older versions. */
+/** Returns the Unix time of the request, or undefined for the random ids of older versions. */
 export function msOfRequestId(uuid: string): number | undefined {
   if (uuid[VERSION_AT] !== '7') return undefined
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)

@@ -7,7 +7,7 @@ import { ApiError, type ErrorCode } from './errors.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { validationFailed } from './validation.ts'
 
-/** What Fastify itself refuses, in our words. */
+/** Maps Fastify's errors to our codes. */
 const FASTIFY_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
@@ -20,12 +20,12 @@ const FASTIFY_ERRORS: Record<string, ErrorCode> = {
 
 const STREAM_HEADERS = ['content-encoding', 'content-disposition', 'content-length']
 
-/** The one place that turns an error into a response. */
+/** The only place that turns an error into a response. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
   request.failure = failure
   logFailure(failure, request)
-  // Left behind by a stream that failed before its first byte.
+  // A stream that failed before its first byte leaves these headers behind.
   for (const name of STREAM_HEADERS) reply.removeHeader(name)
   return reply
     .code(failure.status)
@@ -36,9 +36,9 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 
 function logFailure(failure: ApiError, request: FastifyRequest): void {
   const { code, status, cause } = failure
-  // An administrator switched it off: the call log has these calls.
+  // Expected: an administrator switched the API off, and the call log records these calls.
   if (status < 500 || code === 'partner_api_disabled') return
-  // Rejected on purpose, so a stack would only repeat where.
+  // Rejected deliberately, so a stack would be of no use.
   if (code === 'overloaded') request.log.warn({ reqId: request.id, code }, 'request rejected')
   else request.log.error({ reqId: request.id, err: cause ?? failure, code }, 'request failed')
 }
@@ -52,7 +52,7 @@ export function toApiError(error: unknown): ApiError {
   if (validation) return validationFailed(validation)
   const known = code === undefined ? undefined : FASTIFY_ERRORS[code]
   if (known) return new ApiError(known, { cause: error })
-  // The JSON parser's own SyntaxError, or a body that Fastify finds malformed in yet another way.
+  // The JSON parser's SyntaxError, or another malformed body that Fastify rejects.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ApiError('invalid_request', { description: 'The body is not well-formed JSON.', cause: error })
   }
@@ -65,7 +65,7 @@ function fromOutage(error: unknown): ApiError {
   return new ApiError('unavailable', { description, cause: error })
 }
 
-/** The words of a rule are for people as they are. */
+/** A refusal's message is already meant for the user. */
 function fromRefusal(refusal: Refusal): ApiError {
   const { message: description, problems } = refusal
   if (refusal instanceof NotFound) return new ApiError('not_found', { description })

@@ -5,12 +5,12 @@ const SINGLE_HEADERS = ['Authorization', 'Content-Type', 'Host']
 const LOWER_CASE_NAMES = SINGLE_HEADERS.map((name) => name.toLowerCase())
 
 /**
- * Node keeps the first of several such headers and drops the others, while a gateway in front may have judged the request
- * by another. RFC 9112 section 3.2 asks for 400 where Host is repeated.
+ * Rejects repeated headers. Node keeps the first of several, while a gateway in front may have checked another one. RFC
+ * 9112 section 3.2 requires 400 for a repeated Host.
  */
 export function requireSingleHeaders({ raw: { rawHeaders } }: FastifyRequest): void {
   let seen = 0
-  // Names and values take turns.
+  // Names and values alternate.
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const index = indexOfName(rawHeaders[at]!)
     if (index < 0) continue
@@ -22,7 +22,7 @@ export function requireSingleHeaders({ raw: { rawHeaders } }: FastifyRequest): v
   }
 }
 
-/** Runs for every header of every request, so names of another length are passed over first. */
+/** Hot path, called for every header: compares the length first. */
 function indexOfName(name: string): number {
   const isCandidate = LOWER_CASE_NAMES.some(({ length }) => length === name.length)
   return isCandidate ? LOWER_CASE_NAMES.indexOf(name.toLowerCase()) : -1

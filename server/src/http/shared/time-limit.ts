@@ -4,21 +4,21 @@ import { ApiError } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** As long as it is owed. */
-    open: Open | undefined
+    /** Set until the response is sent. */
+    open: OpenReply | undefined
   }
   interface FastifyContextConfig {
-    /** For what an administrator asks that takes long, and waits for. */
+    /** A longer limit for slow operations that an administrator waits for. */
     answerWithinMs?: number
   }
 }
 
-/** As long as the console waits for a change. */
+/** Matches the console's timeout for changes. */
 export const LONG_WORK_MS = 120_000
-/** How exactly the limit is kept: looked at so many times within it. */
-const LOOKS_PER_LIMIT = 50
+/** Deadlines are checked this often per limit, so a response is at most 2 % late. */
+const CHECKS_PER_LIMIT = 50
 
-interface Open {
+interface OpenReply {
   slot: number
   reply: FastifyReply
   deadlineMs: number
@@ -26,43 +26,43 @@ interface Open {
 }
 
 /**
- * An answer within the limit, come what may. Not Fastify's handlerTimeout: its timer ends with the request's 'close',
- * which Node emits as soon as a body has been read, so that it never holds for a POST. One timer looks at all that is
- * open, instead of a timer and a listener for each request.
+ * Guarantees a response within the limit. Fastify's handlerTimeout does not: its timer ends with the request's 'close'
+ * event, which Node emits as soon as the body has been read, so it never fires for a POST. One timer checks all open
+ * replies, instead of a timer and a listener per request.
  */
 export function answerInTime(app: FastifyInstance, limitMs: number): void {
-  const slots = createSlots<Open>()
+  const slots = createSlots<OpenReply>()
 
   app.decorateReply('open', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     const withinMs = request.routeOptions.config?.answerWithinMs ?? limitMs
     const open = { slot: -1, reply, deadlineMs: performance.now() + withinMs, withinMs }
-    open.slot = slots.enter(open)
+    open.slot = slots.add(open)
     reply.open = open
     done()
   })
   app.addHook('onResponse', (_request, { open }, done) => {
-    if (open) slots.leave(open.slot, open)
+    if (open) slots.remove(open.slot, open)
     done()
   })
 
-  function look(): void {
+  function checkDeadlines(): void {
     const nowMs = performance.now()
     slots.forEach((open) => {
       const { slot, reply, deadlineMs, withinMs } = open
-      // Whoever has hung up is not told of by onResponse.
-      const isGone = reply.raw.closed
-      if (!isGone && nowMs < deadlineMs) return
-      slots.leave(slot, open)
-      if (!isGone) giveUp(reply, withinMs)
+      // onResponse is not called when the client has disconnected.
+      const isDisconnected = reply.raw.closed
+      if (!isDisconnected && nowMs < deadlineMs) return
+      slots.remove(slot, open)
+      if (!isDisconnected) sendTimeout(reply, withinMs)
     })
   }
 
-  const timer = setInterval(look, Math.ceil(limitMs / LOOKS_PER_LIMIT)).unref()
+  const timer = setInterval(checkDeadlines, Math.ceil(limitMs / CHECKS_PER_LIMIT)).unref()
   app.addHook('onClose', async () => clearInterval(timer))
 }
 
-function giveUp(reply: FastifyReply, withinMs: number): void {
+function sendTimeout(reply: FastifyReply, withinMs: number): void {
   if (reply.isAnswered || reply.sent || reply.raw.headersSent) return
   const cause = new Error(`no answer within ${withinMs} ms`)
   reply.send(

@@ -7,7 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 
-/** Fastify with types that follow from a route's schemas. */
+/** Fastify with types derived from a route's schemas. */
 export type TypedApi = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,

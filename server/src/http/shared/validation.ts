@@ -7,7 +7,7 @@ const OPTIONS = {
   allErrors: true,
   strict: false,
   strictNumbers: true,
-  // A pattern is explained by the description beside it.
+  // Needed for parentSchema: a pattern error quotes the description beside the pattern.
   verbose: true,
   multipleOfPrecision: 6,
   formats: {
@@ -24,11 +24,11 @@ interface ObjectSchema {
   properties?: Record<string, { type?: string; format?: string }>
 }
 
-/** What an accepted input holds reaches SQL, so times are converted here: see toUtc. */
+/** Accepted input reaches SQL, so times are converted here: see toUtc. */
 export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
-  const readValues = httpPart === 'body' ? undefined : createReader(schema)
+  const readValues = httpPart === 'body' ? undefined : createParameterReader(schema)
   const validate = (httpPart === 'body' ? bodies : parameters).compile<Record<string, unknown>>(schema)
-  const times = timesOf(schema)
+  const times = timeFieldsOf(schema)
   if (!readValues && times.length === 0) return validate
 
   const read = (input: Record<string, unknown>): boolean => {
@@ -42,15 +42,17 @@ export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPa
   return read
 }
 
-function timesOf(schema: ObjectSchema): string[] {
+function timeFieldsOf(schema: ObjectSchema): string[] {
   const times = Object.entries(schema.properties ?? {}).filter(([, { format }]) => format === 'date-time')
   const mentioned = JSON.stringify(schema).match(/"format":"date-time"/g) ?? []
   if (mentioned.length !== times.length) throw new Error('only times at the top level of an input are converted to UTC')
   return times.map(([name]) => name)
 }
 
-/** Parameters are text on the wire. Ajv's own coercion would also read 0x10, 1e3 and text with spaces as integers. */
-function createReader({ properties = {} }: ObjectSchema): ((input: Record<string, unknown>) => void) | undefined {
+/** Parameters are text on the wire. Ajv's coercion would also accept 0x10, 1e3 and text with spaces as integers. */
+function createParameterReader({
+  properties = {},
+}: ObjectSchema): ((input: Record<string, unknown>) => void) | undefined {
   const integers = Object.keys(properties).filter((name) => properties[name]!.type === 'integer')
   const booleans = Object.keys(properties).filter((name) => properties[name]!.type === 'boolean')
   if (integers.length + booleans.length === 0) return undefined
@@ -60,12 +62,12 @@ function createReader({ properties = {} }: ObjectSchema): ((input: Record<string
   }
 }
 
-/** Well-formed Unicode without control characters; emoji and directional marks are text like any other. */
+/** Accepts well-formed Unicode without control characters, including emoji and directional marks. */
 export function isCleanText(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text)
 }
 
-/** PostgreSQL stores no NUL character, and a lone surrogate would be replaced on the way to it. */
+/** PostgreSQL cannot store NUL characters, and a lone surrogate would be replaced during encoding. */
 function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
@@ -94,7 +96,7 @@ const FORMATS = {
   date: 'must be a day like 2026-01-31',
 }
 
-/** Our words for what the schema refused. */
+/** Converts schema errors to our error format. */
 export function validationFailed(problems: readonly ErrorObject[]): ApiError {
   const errors = problems.map(toFieldError)
   return new ApiError('validation_failed', {

@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** PostgreSQL creates its log in files of 16 MiB, and stops when it cannot create the next one. */
+/** PostgreSQL writes its WAL in files of 16 MiB and stops if it cannot create the next one. */
 const FULL_BYTES = 16 * 1024 * 1024
 const LOW_BYTES = 1024 * 1024 * 1024
-/** Of a small disk, this share instead. */
+/** The threshold on small disks, as a share of their size. */
 const LOW_SHARE = 0.1
 
 export interface DiskSpace {
@@ -17,23 +17,23 @@ export const DISK_FULL =
 
 const DISK_FULL_CODE = '53100'
 
-/** Whether a statement was rejected because the disk is full. It has changed nothing. */
+/** Whether a statement was rejected because the disk is full. Such a statement changed nothing. */
 export function isDiskFull(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === DISK_FULL_CODE
 }
 
-/** Free space under a folder; undefined where it cannot be read. */
+/** Returns the free space on a folder's disk, or undefined if it cannot be read. */
 export async function readDiskSpace(folder: string): Promise<DiskSpace | undefined> {
   const disk = await statfs(folder).catch(() => undefined)
   if (!disk || disk.blocks === 0) return undefined
-  // bavail, not bfree: PostgreSQL never runs as root, for whom the rest is reserved.
+  // bavail, not bfree: the rest is reserved for root, and PostgreSQL never runs as root.
   const freeBytes = disk.bavail * disk.bsize
   const lowBytes = Math.min(LOW_BYTES, disk.blocks * disk.bsize * LOW_SHARE)
   const state = freeBytes < FULL_BYTES ? 'full' : freeBytes < lowBytes ? 'low' : 'ok'
   return { state, freeBytes }
 }
 
-/** Whether the embedded database under a data folder has no space left. */
+/** Whether the embedded database's disk is full. */
 export async function isEmbeddedDiskFull(dataDir: string): Promise<boolean> {
   return (await readDiskSpace(join(dataDir, 'postgres')))?.state === 'full'
 }

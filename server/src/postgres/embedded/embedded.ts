@@ -2,91 +2,91 @@ import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { connect, identifier, isOutage, type Sql } from '../connect.ts'
-import { DATABASE_USER, findOrMakeCluster, type Cluster } from './cluster.ts'
-import { Interrupted, runningPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
+import { DATABASE_USER, ensureCluster, type Cluster } from './cluster.ts'
+import { TransientFailure, findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 import { watchPostmaster, type Watch } from './watch.ts'
 
 /*
- * The built-in PostgreSQL is shared by every process that works on one data folder, and the last one out stops it.
- * Who is in is told by session-level advisory locks in the database `postgres`, which a killed process loses at once:
+ * All processes on one data folder share the built-in PostgreSQL, and the last one to leave stops it. Session-level
+ * advisory locks in the database `postgres` track its users, because a killed process loses them immediately:
  *
- *   USERS    held shared by everyone; whoever gets it exclusively is alone, and may stop the server
+ *   USERS    held shared by every process; a process that gets it exclusively is the last one and may stop the server
  *   SERVING  held by the one process that serves
  *
- * Whoever comes while the server is being stopped waits for USERS, is cut off with everybody else, and starts over.
+ * A process that arrives during a shutdown waits for USERS, is disconnected with everyone else, and starts over.
  */
 const USERS_LOCK = 1
 const SERVING_LOCK = 2
 
-/** Covers the recovery after a crash, by whichever process started it. */
+/** Long enough for a crash recovery, whichever process started it. */
 const OPEN_TIMEOUT_MS = 180_000
 const OPEN_WAIT_MS = 50
 const STARTS_MAX = 50
-/** For each step on the way in; making the database on the first start takes longest. */
+/** Per step of joining; creating the database on the first start takes longest. */
 const STEP_TIMEOUT_MS = 60_000
-/** Long enough for the server to notice that the former holder was killed. */
+/** Long enough for the server to notice that the previous holder was killed. */
 const LOCK_WAIT_MS = 1_000
 const RELOCK_WAIT_MS = 200
 
 const NO_SUCH_DATABASE = '3D000'
 const LOCK_NOT_AVAILABLE = '55P03'
-/** The server starts, recovers or stops. */
+/** The server is starting, recovering or stopping. */
 const CANNOT_CONNECT_NOW = '57P03'
 const WRONG_PASSWORD = '28P01'
-/** The second is what the loser of a race between two `create database` gets. */
+/** The second code is what the loser of two concurrent `create database` gets. */
 const DATABASE_EXISTS = new Set(['42P04', '23505'])
 
 export type Purpose = 'serve' | 'command'
 
 export interface EmbeddedDatabase {
   url: string
-  /** Call last, with all connections closed. Stops the server unless another process still uses it. */
+  /** Call this last, after closing all connections. Stops the server unless another process still uses it. */
   close(): Promise<void>
 }
 
-/** Another process serves from this data folder. */
+/** Another process is serving from this data folder. */
 export class AlreadyRunning extends Error {}
 
 /**
- * Opens the database under a data folder: makes it, starts it, or joins the processes that already use it. The process
- * that serves also restarts it when it ends unasked.
+ * Opens the database of a data folder: creates it, starts it, or joins the processes that already use it. The serving
+ * process also restarts it after a crash.
  */
 export async function openEmbedded(dataDir: string, purpose: Purpose, log?: Logger): Promise<EmbeddedDatabase> {
-  const cluster = await findOrMakeCluster(resolve(dataDir))
+  const cluster = await ensureCluster(resolve(dataDir))
   const deadline = performance.now() + OPEN_TIMEOUT_MS
   let starts = 0
   for (;;) {
     try {
-      let postmaster = await runningPostmaster(cluster)
+      let postmaster = await findPostmaster(cluster)
       if (!postmaster) {
         starts += 1
         postmaster = await startPostmaster(cluster)
       }
-      return await enter(cluster, postmaster.port, purpose, log)
+      return await joinServer(cluster, postmaster.port, purpose, log)
     } catch (error) {
-      const passes = error instanceof Interrupted || isOutage(error) || codeOf(error) === LOCK_NOT_AVAILABLE
-      if (!passes || starts >= STARTS_MAX || performance.now() > deadline) throw explained(error, cluster)
+      const isTransient = error instanceof TransientFailure || isOutage(error) || codeOf(error) === LOCK_NOT_AVAILABLE
+      if (!isTransient || starts >= STARTS_MAX || performance.now() > deadline) throw toUserError(error, cluster)
     }
     await wait(OPEN_WAIT_MS)
   }
 }
 
-async function enter(
+async function joinServer(
   cluster: Cluster,
   port: number,
   purpose: Purpose,
   log: Logger | undefined,
 ): Promise<EmbeddedDatabase> {
-  let state: 'entering' | 'inside' | 'leaving' = 'entering'
-  let cuts = 0
+  let state: 'joining' | 'joined' | 'leaving' = 'joining'
+  let disconnects = 0
   let relocking: Promise<void> | undefined
-  let left: Promise<void> | undefined
+  let closed: Promise<void> | undefined
   let watch: Watch | undefined
-  // The pool connects again by itself, and the new session has no locks.
+  // The pool reconnects by itself, but the new session holds no locks.
   const sql = connectOnce(cluster, port, 'postgres', purpose, () => {
-    cuts += 1
-    if (state !== 'inside') return
-    relocking ??= relock(sql, purpose, () => state === 'inside').finally(() => (relocking = undefined))
+    disconnects += 1
+    if (state !== 'joined') return
+    relocking ??= relock(sql, purpose, () => state === 'joined').finally(() => (relocking = undefined))
   })
 
   async function leave(): Promise<void> {
@@ -94,7 +94,7 @@ async function enter(
     await watch?.stop()
     await relocking
     try {
-      // A server that we restarted and that still recovers has no users. After any other failure it is gone.
+      // A server that we restarted and that is still recovering has no users. After any other failure it is gone.
       const isStarting = (error: unknown) => watch !== undefined && codeOf(error) === CANNOT_CONNECT_NOW
       if (await isLast(sql).catch(isStarting)) await stopPostmaster(cluster, port)
     } finally {
@@ -104,23 +104,23 @@ async function enter(
 
   try {
     await takeUsersLock(sql)
-    // Needs a new connection, which a server that is being stopped refuses. So it proves that the lock was not won
-    // from a server in the midst of stopping, whose former user lost it by that.
+    // Opens a new connection, which a stopping server rejects. This proves that the lock was not acquired merely
+    // because a shutdown disconnected its previous holder.
     await ensureDatabase(sql, cluster, port)
     if (purpose === 'serve') await takeServingLock(sql)
-    if (cuts > 0) throw new Interrupted('The database ended the connection.')
-    state = 'inside'
+    if (disconnects > 0) throw new TransientFailure('The database ended the connection.')
+    state = 'joined'
     if (purpose === 'serve') watch = watchPostmaster(cluster, port, log)
-    return { url: urlOf(cluster, port, DATABASE_USER), close: () => (left ??= leave()) }
+    return { url: urlOf(cluster, port, DATABASE_USER), close: () => (closed ??= leave()) }
   } catch (error) {
     await leave()
     throw error
   }
 }
 
-/** After a crash or restart of the server all sessions are gone; without a lock a command would stop it under us. */
-async function relock(sql: Sql, purpose: Purpose, isWanted: () => boolean): Promise<void> {
-  while (isWanted()) {
+/** A crash or restart of the server ends all sessions; without our lock, a command would stop the server we use. */
+async function relock(sql: Sql, purpose: Purpose, isNeeded: () => boolean): Promise<void> {
+  while (isNeeded()) {
     try {
       await takeUsersLock(sql)
       if (purpose === 'serve') await takeServingLock(sql)
@@ -128,12 +128,12 @@ async function relock(sql: Sql, purpose: Purpose, isWanted: () => boolean): Prom
     } catch (error) {
       if (error instanceof AlreadyRunning) return
     }
-    // Keeps the process alive: a shutdown waits for this, and may have nothing else left that does.
+    // A referenced timer: a shutdown awaits this loop, and nothing else may keep the process alive.
     await wait(RELOCK_WAIT_MS)
   }
 }
 
-/** One connection that stays: locks live as long as their session. */
+/** Opens a single connection without a lifetime limit, because locks last as long as their session. */
 function connectOnce(cluster: Cluster, port: number, database: string, purpose: Purpose, onDisconnect = () => {}): Sql {
   return connect(urlOf(cluster, port, database), {
     connectionsMax: 1,
@@ -170,8 +170,8 @@ async function takeServingLock(sql: Sql): Promise<void> {
 
 async function isLast(sql: Sql): Promise<boolean> {
   await sql`select pg_advisory_unlock_all()`
-  const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${USERS_LOCK}) as alone`
-  return row?.alone === true
+  const [row] = await sql<{ acquired: boolean }[]>`select pg_try_advisory_lock(${USERS_LOCK}) as acquired`
+  return row?.acquired === true
 }
 
 async function ensureDatabase(sql: Sql, cluster: Cluster, port: number): Promise<void> {
@@ -193,8 +193,8 @@ function codeOf(error: unknown): string | undefined {
   return (error as { code?: string } | undefined)?.code
 }
 
-/** What a person can act on, in place of the driver's words. */
-function explained(error: unknown, cluster: Cluster): unknown {
+/** Replaces the driver's message with one that says what to do. */
+function toUserError(error: unknown, cluster: Cluster): unknown {
   if (codeOf(error) === WRONG_PASSWORD) {
     return new Error(
       `The database in ${cluster.folder} refuses the password in ${cluster.folder}/password. Put the right one back, ` +

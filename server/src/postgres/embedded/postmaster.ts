@@ -5,45 +5,45 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
-import { OTHERWISE, runProgram, type Cluster } from './cluster.ts'
+import { EXTERNAL_DATABASE_HINT, runProgram, type Cluster } from './cluster.ts'
 
-/** After a power cut the server first replays its log, which takes as long as there was much to write. */
+/** After a power failure the server first replays its WAL, which takes long after many writes. */
 const START_TIMEOUT_SECONDS = 120
 const START_KILL_SLACK_MS = 10_000
 const STOP_TIMEOUT_MS = 60_000
 const STOP_POLL_MS = 10
 const CONNECTIONS_MAX = 200
-/** A server writes its pid file at once after creating it. */
+/** A server writes its pid file right after creating it, so an older empty file is stale. */
 const EMPTY_PID_FILE_AGE_MS = 10_000
-/** Below the ports that Linux and macOS give to outgoing connections, so that none of those can occupy our port. */
+/** Below the ephemeral port range of Linux and macOS, so no outgoing connection can occupy our port. */
 const PORT_MIN = 15_000
 const PORT_MAX = 32_000
 const PORT_TRIES_MAX = 100
 const LOG_BYTES_MAX = 10_000_000
 const LOG_BYTES_SHOWN = 4_000
 
-/** A running server: the process that owns the data folder, and where it listens. */
+/** A running server: the process that owns the data folder, and its port. */
 export interface Postmaster {
   pid: number
   port: number
 }
 
-/** Failed for something that passes: our port was taken, or another process starts or stops the server. Try again. */
-export class Interrupted extends Error {}
+/** A temporary failure: the port was taken, or another process is starting or stopping the server. Retry. */
+export class TransientFailure extends Error {}
 
-const PASSING_CAUSES = new RegExp(
+const TRANSIENT_CAUSES = new RegExp(
   [
     'could not create any TCP/IP sockets', // another program took the port
     'lock file "postmaster.pid"', // another process was first to start
     'pre-existing shared memory block', // sessions of a killed server have not ended yet
-    'received fast shutdown request', // it ran, and another process was in and out before pg_ctl looked
+    'received fast shutdown request', // it started, and another process stopped it before pg_ctl checked
   ].join('|'),
 )
 
-/** The server that runs on this cluster, if one does. */
-export async function runningPostmaster(cluster: Cluster): Promise<Postmaster | undefined> {
+/** Returns the server running on this cluster, if any. */
+export async function findPostmaster(cluster: Cluster): Promise<Postmaster | undefined> {
   const file = await readPidFile(cluster)
-  return file?.port && (await isOurs(cluster, file)) ? { pid: file.pid, port: file.port } : undefined
+  return file?.port && (await isOwnServer(cluster, file)) ? { pid: file.pid, port: file.port } : undefined
 }
 
 const pidFilePath = (cluster: Cluster) => join(cluster.folder, 'data', 'postmaster.pid')
@@ -59,25 +59,25 @@ async function readPidFile(cluster: Cluster): Promise<Postmaster | undefined> {
   return { pid: pid || 0, port: port || 0 }
 }
 
-/** After a power cut or in a new container the pid in the file may be anybody's. */
-async function isOurs(cluster: Cluster, { pid }: Postmaster): Promise<boolean> {
+/** After a power failure or in a new container, the pid in the file may belong to any process. */
+async function isOwnServer(cluster: Cluster, { pid }: Postmaster): Promise<boolean> {
   if (!isAlive(pid)) return false
   if (process.platform !== 'linux') {
-    // Not by start times: they change their meaning when the clock is set.
-    const listed = await promisify(execFile)('ps', ['-o', 'command=', '-p', `${pid}`]).catch(() => ({ stdout: '' }))
-    return listed.stdout.includes('postgres')
+    // Start times are unreliable: they shift when the clock is set.
+    const processes = await promisify(execFile)('ps', ['-o', 'command=', '-p', `${pid}`]).catch(() => ({ stdout: '' }))
+    return processes.stdout.includes('postgres')
   }
   try {
-    // A server works from inside its data folder. A zombie has no folder any more.
+    // The working directory of a server is its data folder. A zombie has none.
     return (await readlink(`/proc/${pid}/cwd`)) === join(cluster.folder, 'data')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    // Root of a container may not look into other users' processes, but for the command line.
+    // A container's root may not inspect other users' processes, except for their command line.
     return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes('postgres')
   }
 }
 
-/** Another user's process (EPERM) does not count: the server runs as the user we are, or we are root. */
+/** Another user's process (EPERM) does not count: the server runs as our own user, unless we are root. */
 function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0)
@@ -87,18 +87,18 @@ function isAlive(pid: number): boolean {
 }
 
 export interface StartOptions {
-  /** This port and no other. Without it, the port of the last start if it is free. */
+  /** Uses this port only. Without it, the port of the last start is used if it is free. */
   port?: number
-  /** A server that is still recovering by then is returned all the same. */
+  /** A server that is still recovering after this time is returned as well. */
   timeoutSeconds?: number
 }
 
-/** Starts the server. It gets a session of its own from pg_ctl, so that Ctrl-C in our terminal does not reach it. */
+/** Starts the server. pg_ctl gives it its own session, so Ctrl-C in our terminal does not reach it. */
 export async function startPostmaster(
   cluster: Cluster,
   { port, timeoutSeconds = START_TIMEOUT_SECONDS }: StartOptions = {},
 ): Promise<Postmaster> {
-  await clearForeignPidFile(cluster)
+  await removeStalePidFile(cluster)
   const logBefore = await rotateLog(cluster)
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -111,51 +111,51 @@ export async function startPostmaster(
   let failure: unknown
   const killAfterMs = timeoutSeconds * 1000 + START_KILL_SLACK_MS
   await runProgram(cluster, 'pg_ctl', args, killAfterMs).catch((error: unknown) => (failure = error))
-  // Also after a failure: it may be another process's, or one that still recovers.
-  const running = await runningPostmaster(cluster)
+  // Look even after a failure: another process may have started it, or it may still be recovering.
+  const running = await findPostmaster(cluster)
   if (running) return running
   const log = await readLog(cluster, logBefore)
-  // No failure and no server: another process has already stopped it again.
-  if (!failure || PASSING_CAUSES.test(log)) throw new Interrupted(startMessage(cluster, log), { cause: failure })
+  // Without a failure, another process has already stopped the server again.
+  if (!failure || TRANSIENT_CAUSES.test(log)) throw new TransientFailure(startMessage(cluster, log), { cause: failure })
   throw new Error(startMessage(cluster, log || (failure as Error).message), { cause: failure })
 }
 
 function startMessage(cluster: Cluster, log: string): string {
-  return `The database in ${cluster.folder} does not start. The end of its log (${join(cluster.folder, 'log')}):\n${log.trim()}\n${OTHERWISE}`
+  return `The database in ${cluster.folder} does not start. The end of its log (${join(cluster.folder, 'log')}):\n${log.trim()}\n${EXTERNAL_DATABASE_HINT}`
 }
 
 /**
- * A stale pid file is PostgreSQL's own business, but for two kinds it refuses to start on: one whose pid now belongs to
- * another process of the same user, and an empty one.
+ * Removes a stale pid file. PostgreSQL does this itself, except in two cases where it refuses to start: the pid now
+ * belongs to another process of the same user, or the file is empty.
  */
-async function clearForeignPidFile(cluster: Cluster): Promise<void> {
+async function removeStalePidFile(cluster: Cluster): Promise<void> {
   const file = await readPidFile(cluster)
   if (!file) return
   if (file.pid === 0) {
     const { mtimeMs } = await stat(pidFilePath(cluster)).catch(() => ({ mtimeMs: Infinity }))
-    // A file from the future was written before the clock was set back.
+    // Math.abs: a modification time in the future means that the clock was set back.
     if (Math.abs(Date.now() - mtimeMs) < EMPTY_PID_FILE_AGE_MS) return
-  } else if (!isAlive(file.pid) || (await isOurs(cluster, file))) return
+  } else if (!isAlive(file.pid) || (await isOwnServer(cluster, file))) return
   await rm(pidFilePath(cluster), { force: true })
 }
 
 /**
- * The port of the last start if it is free, so that a running service finds the server again where it was, whoever
- * restarts it. Otherwise a port that was free a moment ago.
+ * Returns the port of the last start if it is free, so that a running service finds the server at the same address
+ * after any process restarts it. Otherwise returns a random free port.
  */
 async function choosePort(cluster: Cluster): Promise<number> {
-  // The command line of the last start.
+  // postmaster.opts holds the command line of the last start.
   const options = await readFile(join(cluster.folder, 'data', 'postmaster.opts'), 'utf8').catch(() => '')
   const last = Number(/port=(\d+)/.exec(options)?.[1])
-  if (last && (await isFree(last))) return last
+  if (last && (await isPortFree(last))) return last
   for (let tries = 0; tries < PORT_TRIES_MAX; tries++) {
     const port = randomInt(PORT_MIN, PORT_MAX)
-    if (await isFree(port)) return port
+    if (await isPortFree(port)) return port
   }
-  throw new Interrupted(`No free port was found between ${PORT_MIN} and ${PORT_MAX}.`)
+  throw new TransientFailure(`No free port was found between ${PORT_MIN} and ${PORT_MAX}.`)
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   const server = createServer()
   const isListening = await new Promise<boolean>((resolve) => {
     server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
@@ -164,7 +164,7 @@ async function isFree(port: number): Promise<boolean> {
   return isListening
 }
 
-/** Returns where the log ends now. */
+/** Returns the current size of the log. */
 async function rotateLog(cluster: Cluster): Promise<number> {
   const path = join(cluster.folder, 'log')
   const { size } = await stat(path).catch(() => ({ size: 0 }))
@@ -187,19 +187,19 @@ async function readLog(cluster: Cluster, from: number): Promise<string> {
 }
 
 /**
- * Stops the server and waits until it has let go of port and data. By signal, not by `pg_ctl stop -w`: that waits for
- * the pid file to go away, and would sit out its time limit when another process has already started a successor.
+ * Stops the server and waits until it has released its port and data. Uses a signal instead of `pg_ctl stop -w`, which
+ * waits for the pid file to disappear and would time out if another process has already started a new server.
  */
 export async function stopPostmaster(cluster: Cluster, port: number): Promise<void> {
-  const running = await runningPostmaster(cluster)
+  const running = await findPostmaster(cluster)
   if (running?.port !== port) return
   try {
-    process.kill(running.pid, 'SIGINT') // PostgreSQL's 'fast' shutdown: ends sessions, writes everything out
+    process.kill(running.pid, 'SIGINT') // PostgreSQL's fast shutdown: ends sessions and flushes everything to disk
   } catch {
-    return // it ended just now
+    return // it has just ended
   }
   const deadline = performance.now() + STOP_TIMEOUT_MS
-  while ((await runningPostmaster(cluster))?.pid === running.pid) {
+  while ((await findPostmaster(cluster))?.pid === running.pid) {
     if (performance.now() > deadline) {
       throw new Error(
         `The database in ${cluster.folder} (process ${running.pid}) has not stopped after ${STOP_TIMEOUT_MS / 1000} s. ` +
@@ -211,11 +211,11 @@ export async function stopPostmaster(cluster: Cluster, port: number): Promise<vo
 }
 
 /**
- * Kills the sessions that a killed server left behind. They end by themselves, but one in the middle of a long statement
- * only after it, and until then PostgreSQL refuses to start. Other systems than Linux have to wait for that.
+ * Kills the sessions that a killed server left behind. They end by themselves, but only after their current statement,
+ * and until then PostgreSQL refuses to start. Systems other than Linux have to wait.
  */
 export async function killOrphans(cluster: Cluster): Promise<void> {
-  if (process.platform !== 'linux' || (await runningPostmaster(cluster))) return
+  if (process.platform !== 'linux' || (await findPostmaster(cluster))) return
   const data = join(cluster.folder, 'data')
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue

@@ -3,35 +3,35 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { readDiskSpace, type DiskSpace } from './disk-space.ts'
 import type { Cluster } from './cluster.ts'
-import { killIfAlive, killOrphans, runningPostmaster, startPostmaster, type Postmaster } from './postmaster.ts'
+import { killIfAlive, killOrphans, findPostmaster, startPostmaster, type Postmaster } from './postmaster.ts'
 
 /*
- * Restarts the embedded PostgreSQL when it is gone, on the same port, because clients keep its address. The process that
- * serves watches; it retries until it is told to stop, since a full disk may stay full for days.
+ * Restarts the embedded PostgreSQL when it has ended, on the same port, because clients keep its address. Runs in the
+ * serving process and retries until it is stopped, because a full disk may stay full for days.
  *
- *   running  → gone      its process ended, or it has not answered for PROBES_FAILED_MAX probes and was killed
- *   gone     → running   a start succeeded, here or in a command that runs beside the service
+ *   running  → gone      its process ended, or it failed PROBES_FAILED_MAX probes and was killed
+ *   gone     → running   a start succeeded, here or in a command that runs alongside the service
  */
 
 const CHECK_INTERVAL_MS = 500
-/** Kept short, so that a shutdown does not wait for a long recovery. */
+/** Short, so that a shutdown does not wait for a long recovery. */
 const START_TIMEOUT_SECONDS = 5
 const RETRY_MIN_MS = 500
-/** Also the longest time until a restart after space was freed on a full disk. */
+/** Also the longest delay between freeing space on a full disk and the restart. */
 const RETRY_MAX_MS = 10_000
-/** A server that ends sooner after its start counts as another failure, and the pauses keep growing. */
+/** A server that ends sooner counts as another failure, and the retry delay keeps growing. */
 const STABLE_MS = 60_000
 
 const PROBE_INTERVAL_MS = 5_000
 const PROBE_TIMEOUT_MS = 5_000
 const PROBES_FAILED_MAX = 3
-/** Length 8, code 80877103 (PostgreSQL's protocol, SSLRequest): answered with one byte before any authentication. */
+/** An SSLRequest (length 8, code 80877103), which PostgreSQL answers with one byte before authentication. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 
 const SPACE_INTERVAL_MS = 10_000
 
 export interface Watch {
-  /** Resolves when nothing is being started any more, and nothing will be. */
+  /** Resolves when no restart is running; none will follow. */
   stop(): Promise<void>
 }
 
@@ -46,24 +46,24 @@ export function watchPostmaster(cluster: Cluster, port: number, log: Logger | un
 
   async function check(): Promise<void> {
     await watchSpace()
-    const postmaster = await runningPostmaster(cluster)
-    if (postmaster?.port === port) return checkAnswers(postmaster)
+    const postmaster = await findPostmaster(cluster)
+    if (postmaster?.port === port) return checkResponsive(postmaster)
     await restart(postmaster)
   }
 
-  async function checkAnswers(postmaster: Postmaster): Promise<void> {
+  async function checkResponsive(postmaster: Postmaster): Promise<void> {
     if (failures > 0 && performance.now() - startedMs > STABLE_MS) failures = 0
     if (performance.now() - probedMs < PROBE_INTERVAL_MS) return
-    failedProbes = (await answers(port)) ? 0 : failedProbes + 1
+    failedProbes = (await acceptsConnections(port)) ? 0 : failedProbes + 1
     probedMs = performance.now()
     if (failedProbes < PROBES_FAILED_MAX) return
     failedProbes = 0
     log?.error({ pid: postmaster.pid }, 'the database accepts no connections; killing it for a restart')
-    // Nothing milder reaches a process that is stopped or stuck. What was committed is on disk.
+    // A stopped or stuck process reacts to nothing milder than SIGKILL. Committed data is on disk.
     killIfAlive(postmaster.pid)
   }
 
-  /** `other`: a command found our port taken and started the server elsewhere. It stops it at its end. */
+  /** `other`: a command found our port taken and started the server on another one. It stops that server at its end. */
   async function restart(other: Postmaster | undefined): Promise<void> {
     if (failures > 0) await pause(Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** (failures - 1)))
     if (signal.aborted) return
@@ -100,8 +100,8 @@ export function watchPostmaster(cluster: Cluster, port: number, log: Logger | un
   }
 }
 
-/** Whether the server answers a new connection at all; "still recovering" is an answer. */
-async function answers(port: number): Promise<boolean> {
+/** Whether the server answers a new connection; "still recovering" counts as an answer. */
+async function acceptsConnections(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   try {
     return await new Promise<boolean>((resolve) => {
@@ -115,7 +115,7 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-/** Logs when space on the disk runs low, runs out, and is back. */
+/** Logs when disk space runs low, runs out, and is available again. */
 function spaceWatcher(cluster: Cluster, log: Logger | undefined): () => Promise<void> {
   let checkedMs = -Infinity
   let last: DiskSpace['state'] = 'ok'
