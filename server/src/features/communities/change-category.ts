@@ -1,6 +1,6 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
-import { recategoriseListings } from '../listings/follow-category.ts'
+import { recordCategoryRename } from '../listings/follow-category.ts'
 import { isCleanText } from '../../http/shared/validation.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { insertCategory, lockCategory, renameCategory, retireCategory } from './admin-settings-queries.ts'
@@ -40,7 +40,7 @@ export async function changeCategory(
       const subject = { kind: 'category', id }
       if (name !== undefined && name !== before.name) {
         await renameCategory(tx, communityId, id, name)
-        await recategoriseListings(tx, communityId, name)
+        await recordCategoryRename(tx, communityId, name)
         const detail = { from: before.name, to: name }
         await recordAudit(tx, communityId, actor, { action: 'category.renamed', subject, detail })
       }

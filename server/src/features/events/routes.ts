@@ -4,7 +4,7 @@ import { ApiError } from '../../http/shared/errors.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import type { Scope } from '../../core/scopes.ts'
-import { emailReadRecorder } from '../members/record-email-reads.ts'
+import { createEmailReadRecorder } from '../members/record-email-reads.ts'
 import { EVENT_TYPES } from './event-types.ts'
 import { findHead, listEvents } from './queries.ts'
 import { renderEvent } from './render.ts'
@@ -31,7 +31,7 @@ const Event = Type.Object(
 
 /** The same events as by webhook, for whoever would rather ask. */
 export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
-  const recordEmailRead = emailReadRecorder(sql)
+  const recordEmailRead = createEmailReadRecorder(sql)
 
   api.get('/events', {
     config: { scope: 'webhooks.manage', errors: ['cursor_expired'] },

@@ -16,13 +16,13 @@ const TAGS = ['Listings']
 const LIST = '/communities/:slug/listings'
 const ONE = `${LIST}/:id`
 
-/** What an administrator does with listings. Import and export are in csv/admin-routes.ts. */
+/** Listing management for administrators. Import and export are in spreadsheets/admin-routes.ts. */
 export function listingAdminRoutes(api: AdminApi, deps: Deps): void {
-  reads(api, deps)
-  changes(api, deps)
+  registerReadRoutes(api, deps)
+  registerChangeRoutes(api, deps)
 }
 
-function reads(api: AdminApi, { sql, epoch, config }: Deps): void {
+function registerReadRoutes(api: AdminApi, { sql, epoch, config }: Deps): void {
   api.get(LIST, {
     config: { role: 'viewer' },
     schema: {
@@ -34,8 +34,8 @@ function reads(api: AdminApi, { sql, epoch, config }: Deps): void {
     handler: async (request, reply) => {
       const { limit: _limit, cursor: _cursor, q, ...filters } = request.query
       const list = await readListRequest(sql, await epoch(), 'office listings', request.query)
-      const wanted = { ...filters, ...(q?.trim() && { q }) }
-      const found = await listOfficeListings(sql, request.community.id, list, wanted)
+      const usedFilters = { ...filters, ...(q?.trim() && { q }) }
+      const found = await listOfficeListings(sql, request.community.id, list, usedFilters)
       const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
       return { data: rows.map(presentOfficeListing), meta }
     },
@@ -55,7 +55,7 @@ function reads(api: AdminApi, { sql, epoch, config }: Deps): void {
   })
 }
 
-function changes(api: AdminApi, { sql }: Deps): void {
+function registerChangeRoutes(api: AdminApi, { sql }: Deps): void {
   api.post(LIST, {
     config: { role: 'manager' },
     schema: {
@@ -68,8 +68,8 @@ function changes(api: AdminApi, { sql }: Deps): void {
     handler: async (request, reply) => {
       const { member_id, type, description = '' } = request.body
       const { title, category, centihours = null } = readForm(request.body)
-      const wish = { member_id, type, title: title!, description, category: category!, centihours, external_id: null }
-      const { id } = await publishListing(sql, adminActor(request), request.community.id, wish)
+      const input = { member_id, type, title: title!, description, category: category!, centihours, external_id: null }
+      const { id } = await publishListing(sql, adminActor(request), request.community.id, input)
       return reply.code(201).send({ data: await requireOfficeListing(sql, request.community.id, id) })
     },
   })
@@ -90,11 +90,11 @@ function changes(api: AdminApi, { sql }: Deps): void {
     },
   })
 
-  const switches: [name: string, summary: string, change: Change][] = [
+  const statusChanges: [name: string, summary: string, change: Change][] = [
     ['close', 'Close a listing', closeListing],
     ['reopen', 'Publish a closed listing again', reopenListing],
   ]
-  for (const [name, summary, change] of switches) {
+  for (const [name, summary, change] of statusChanges) {
     api.post(`${ONE}/${name}`, {
       config: { role: 'manager' },
       schema: { summary, tags: TAGS, params: OneListing, response: { 200: Type.Object({ data: OfficeListing }) } },

@@ -32,15 +32,15 @@ const TAGS = ['Members']
 const LIST = '/communities/:slug/members'
 const ONE = `${LIST}/:id`
 
-/** What an administrator does with members. Import and export are in csv/admin-routes.ts. */
+/** Member management for administrators. Import and export are in spreadsheets/admin-routes.ts. */
 export function memberAdminRoutes(api: AdminApi, deps: Deps): void {
-  listAndForms(api, deps)
-  changesOfState(api, deps)
-  statement(api, deps)
-  emailReads(api, deps)
+  registerRecordRoutes(api, deps)
+  registerStateRoutes(api, deps)
+  registerStatementRoute(api, deps)
+  registerEmailReadsRoute(api, deps)
 }
 
-function listAndForms(api: AdminApi, { sql, epoch, config }: Deps): void {
+function registerRecordRoutes(api: AdminApi, { sql, epoch, config }: Deps): void {
   api.get(LIST, {
     config: { role: 'viewer' },
     schema: {
@@ -103,7 +103,7 @@ function listAndForms(api: AdminApi, { sql, epoch, config }: Deps): void {
   })
 }
 
-function changesOfState(api: AdminApi, { sql }: Deps): void {
+function registerStateRoutes(api: AdminApi, { sql }: Deps): void {
   const changes: [name: string, summary: string, change: Change][] = [
     ['hide', 'Hide a member from partners', hideMember],
     ['show', 'Show a member to partners again', showMember],
@@ -157,7 +157,7 @@ function changesOfState(api: AdminApi, { sql }: Deps): void {
 
 type Change = (sql: Sql, actor: Actor, communityId: number, id: number) => Promise<unknown>
 
-function statement(api: AdminApi, { sql, epoch, config }: Deps): void {
+function registerStatementRoute(api: AdminApi, { sql, epoch, config }: Deps): void {
   api.get(`${ONE}/statement`, {
     config: { role: 'viewer' },
     schema: {
@@ -187,7 +187,7 @@ function statement(api: AdminApi, { sql, epoch, config }: Deps): void {
   })
 }
 
-function emailReads(api: AdminApi, { sql, epoch, config }: Deps): void {
+function registerEmailReadsRoute(api: AdminApi, { sql, epoch, config }: Deps): void {
   api.get(`${ONE}/email-reads`, {
     config: { role: 'viewer' },
     schema: {
@@ -213,7 +213,7 @@ async function requireOfficeMember(sql: Sql, communityId: number, id: number): P
   return presentOfficeMember(member)
 }
 
-/** A field that was emptied means that there is none. */
+/** An empty field clears the value. */
 function readForm({ name, email, external_id }: MemberForm) {
   return {
     ...(name !== undefined && { name: name.trim() }),
@@ -224,7 +224,7 @@ function readForm({ name, email, external_id }: MemberForm) {
 
 const SPACED_REFERENCE = /^\s*rf\d\d[\d\s]+$/i
 
-/** Banks print references in groups of four. */
+/** Removes the spaces from a payment reference, because banks print references in groups of four. */
 function readFilters<Filters extends { q?: string }>(filters: Filters): Filters {
   const { q } = filters
   if (!q?.trim()) return { ...filters, q: undefined }

@@ -4,7 +4,7 @@ import { PageMeta } from '../../http/shared/paging.ts'
 
 export const OneMember = Type.Object({ slug: Type.String(), id: Type.String() })
 
-/** A member as the office sees it. */
+/** A member as administrators see it. */
 export const OfficeMember = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
