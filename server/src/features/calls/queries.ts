@@ -37,7 +37,7 @@ export interface CallDetailRow extends CallRow {
 
 const CLASS_SIZE = 100
 
-/** Maximum difference between the time in a request id and the call's time. Both come from one clock, which may be adjusted. */
+/** Tolerance between the time in a request id and the time of its call, in case the node's clock was adjusted. */
 const CLOCK_ADJUSTMENT_MAX = '1 minute'
 
 /** Spells out `status >= 400`, so that PostgreSQL uses the partial index of failed calls. */

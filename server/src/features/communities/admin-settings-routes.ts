@@ -14,7 +14,7 @@ import { addCategory, changeCategory } from './change-category.ts'
 import { changeSettings } from './change-settings.ts'
 
 const TAGS = ['Community']
-/** More than any office keeps apart. */
+/** More than any community uses. */
 const CATEGORIES_MAX = 1000
 
 export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): void {
@@ -25,7 +25,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
       tags: TAGS,
       response: { 200: Type.Object({ data: CommunitySettings }) },
     },
-    handler: async ({ community }) => ({ data: present(await findSettings(sql, community.id)) }),
+    handler: async ({ community }) => ({ data: presentSettings(await findSettings(sql, community.id)) }),
   })
 
   api.patch('/communities/:slug', {
@@ -38,9 +38,11 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
       response: { 200: Type.Object({ data: CommunitySettings }) },
     },
     handler: async (request) => {
-      // Another time zone has all credits counted anew.
+      // A new time zone recounts all credits, which takes long.
       const pool = request.body.time_zone === undefined ? sql : longSql
-      return { data: present(await changeSettings(pool, adminActor(request), request.community.id, request.body)) }
+      return {
+        data: presentSettings(await changeSettings(pool, adminActor(request), request.community.id, request.body)),
+      }
     },
   })
 
@@ -100,7 +102,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
   })
 }
 
-function present({
+function presentSettings({
   id: _id,
   lower_limit_centihours,
   credit_limit_centihours,

@@ -30,7 +30,7 @@ export async function listOfficeListings(
 ): Promise<OfficeListingRow[]> {
   const words = q === undefined ? undefined : prefixQuery(q)
   return transaction(sql, async (tx) => {
-    // The full-text index is keyed by community and may return false positives (migration 0011), hence both conditions.
+    // The full-text index is keyed by community and may return false positives (migration 0011), so both are needed.
     const matching =
       words === undefined
         ? tx``

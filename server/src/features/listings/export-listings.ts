@@ -10,7 +10,7 @@ type ExportedListing = Pick<
   'external_id' | 'type' | 'title' | 'description' | 'category' | 'centihours' | 'created_at'
 > & { member_external_id: string; status: string }
 
-/** Exports all listings, including closed ones, except those of erased members, in the id order that an import restores. */
+/** Exports all listings except those of erased members, in the id order that an import restores. */
 export function listingsExport(community: CommunityRow): Export<ExportedListing> {
   const { prefix } = standInIds(community)
   return {

@@ -60,7 +60,7 @@ export async function listListings(
 ): Promise<ListingRow[]> {
   const { q } = filters
   const { limit, after, since } = list
-  // The full-text index is keyed by community and may return false positives (migration 0011), hence both filterConditions.
+  // The full-text index is keyed by community and may return false positives (migration 0011), so both are needed.
   const indexed =
     q === undefined
       ? sql``

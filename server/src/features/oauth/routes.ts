@@ -119,7 +119,7 @@ function forbidCaching(reply: FastifyReply): void {
   reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
 }
 
-/** RFC 6749 5.2 allows no quotes and no backslashes, but an administrator's reason for switching off the API may have any. */
+/** RFC 6749 5.2 forbids quotes and backslashes, but an administrator's reason for switching off the API may have them. */
 function toAscii(error: ApiError): ApiError {
   const description = error.description
     .normalize('NFKD')

@@ -150,9 +150,9 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
     },
     handler: async (request, reply) => {
       const { name = '', scopes } = request.body
-      const wish = { name, ...(scopes && { scopes }) }
+      const input = { name, ...(scopes && { scopes }) }
       const partnerId = requireId(request.params.id, 'partner')
-      const made = await createClient(sql, adminActor(request), request.community.id, partnerId, wish)
+      const made = await createClient(sql, adminActor(request), request.community.id, partnerId, input)
       return reply.code(201).send({ data: presentCredentials(made, apiUrl) })
     },
   })

@@ -158,7 +158,7 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
     order by i.n`
 }
 
-/** Inserts the partners' rows for today in a fixed order, because concurrent inserts of the same rows wait for each other. */
+/** Inserts the partners' rows for today. The fixed order prevents deadlocks between concurrent inserts. */
 export async function startPartnerDays(sql: Queries, communityId: number, partnerIds: number[]): Promise<void> {
   await sql`
     insert into partner_days (community_id, partner_id, day)
