@@ -182,7 +182,7 @@ export async function sumCredits(
   )[0]!
   return sql<(Contributions & { partner_id: number })[]>`
     with waiting as (
-      select * from unnest(${waiting.map((partner) => partner.partnerId)}::int8[], ${waiting.map((partner) => partner.since)}::timestamptz[])
+      select * from unnest(${waiting.map(({ partnerId }) => partnerId)}::int8[], ${waiting.map((partner) => partner.since)}::timestamptz[])
         as w(partner_id, since)
     ), source as materialized (
       select p.id as partner_id, a.id as account_id, coalesce(w.since, ${since}::timestamptz) as since

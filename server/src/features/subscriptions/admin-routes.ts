@@ -23,17 +23,17 @@ import {
   DeliveryQuery,
   ListedDelivery,
   OneOf,
-  ReplayWish,
+  ReplayRequest,
   SubscriptionQuery,
   WatchedSubscription,
 } from './admin-schema.ts'
 import { setSubscriptionStatus } from './change-subscription.ts'
 import { replayEvents, resendDelivery, sendTestEvent } from './operate-subscription.ts'
 import type { Attempt } from './schema.ts'
-import { makeUntriedRows } from './untried.ts'
+import { insertUntriedDeliveries } from './untried.ts'
 
 const TAGS = ['Webhooks']
-/** Ten in each round of the schedule; whoever resends by hand more often than that sees the last ones. */
+/** Each resend makes up to ten attempts. After many resends, only the last attempts are shown. */
 const ATTEMPTS_MAX = 200
 
 export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps): void {
@@ -78,9 +78,9 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     handler: async (request, reply) => {
       const { id } = await requireSubscription(request.community.id, request.params.id)
       const list = await readListRequest(sql, await epoch(), `admin deliveries of ${id} by event`, request.query)
-      await makeUntriedRows(sql, request.community.id, id)
+      await insertUntriedDeliveries(sql, request.community.id, id)
       const found = await listDeliveriesOf(sql, request.community.id, id, list, request.query)
-      const { rows, meta } = finishList(list, found, (row) => ({ id: row.place }), request, reply, config.publicUrl)
+      const { rows, meta } = finishList(list, found, (row) => ({ id: row.cursor_id }), request, reply, config.publicUrl)
       return { data: rows.map(presentDelivery), meta }
     },
   })
@@ -123,7 +123,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
       summary: 'Deliver all events since a time again',
       tags: TAGS,
       params: OneOf,
-      body: ReplayWish,
+      body: ReplayRequest,
       response: { 202: Type.Object({ data: Type.Object({ deliveries: Type.Integer() }) }) },
     },
     handler: async (request, reply) => {
@@ -202,8 +202,8 @@ function presentCount(found: number) {
   return { count: Math.min(found, COUNT_MAX), more: found > COUNT_MAX }
 }
 
-function presentDelivery({ event_uuid, place: _place, last_attempt, ...rest }: DeliveryRow) {
-  // Times inside JSON come from PostgreSQL with their zone spelled out.
+function presentDelivery({ event_uuid, cursor_id: _cursorId, last_attempt, ...rest }: DeliveryRow) {
+  // In JSON, PostgreSQL writes the time zone as +00:00.
   const last = last_attempt && { ...last_attempt, at: last_attempt.at.replace('+00:00', 'Z') }
   return { ...rest, event_id: `evt_${event_uuid}`, last_attempt: last }
 }

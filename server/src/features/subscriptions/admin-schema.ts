@@ -50,4 +50,4 @@ export const DeliveryDetail = Type.Object({
   body: Type.Unknown({ description: 'What the recipient is sent, by what it may know now' }),
 })
 
-export const ReplayWish = Type.Object({ since: Time })
+export const ReplayRequest = Type.Object({ since: Time })
