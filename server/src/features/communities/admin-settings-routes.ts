@@ -9,7 +9,7 @@ import type { Deps } from '../../http/deps.ts'
 import { toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { findSettings, listCategories, type SettingsRow } from './admin-settings-queries.ts'
-import { Category, CommunityChange, CommunitySettings, OneCategory } from './admin-settings-schema.ts'
+import { Category, CommunityChange, CommunitySettings, CategoryParams } from './admin-settings-schema.ts'
 import { addCategory, changeCategory } from './change-category.ts'
 import { changeSettings } from './change-settings.ts'
 
@@ -76,7 +76,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
       summary: 'Rename a category, retire it or offer it again',
       description: 'Its listings follow a new name, and keep one that is retired.',
       tags: TAGS,
-      params: OneCategory,
+      params: CategoryParams,
       body: Type.Object({ name: Type.Optional(FormText), retired: Type.Optional(Type.Boolean()) }),
       response: { 200: Done },
     },

@@ -1,9 +1,9 @@
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
-import type { ListingRecord } from './queries.ts'
+import { recordColumns, type ListingRecord } from './queries.ts'
 
 /** A listing as administrators see it, with its member. */
-export interface OfficeListingRow extends Omit<ListingRecord, 'version'> {
+export interface OfficeListingRow extends ListingRecord {
   member_name: string
   member_status: 'active' | 'inactive'
   member_hidden: boolean
@@ -18,8 +18,7 @@ export interface OfficeListingFilters {
 }
 
 const columns = (sql: Queries) => sql`
-  l.id, l.type, l.title, l.description, l.category, l.centihours, l.status, l.visible, l.external_id, l.created_at,
-  l.updated_at, m.id as member_id, m.name as member_name, m.status as member_status, m.hidden as member_hidden`
+  ${recordColumns(sql, sql`l.`)}, m.name as member_name, m.status as member_status, m.hidden as member_hidden`
 
 /** Lists the newest first. Listings of erased members are left out, because their content is gone. */
 export async function listOfficeListings(

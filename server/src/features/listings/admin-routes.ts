@@ -9,7 +9,7 @@ import { requireId } from '../../http/shared/ids.ts'
 import { finishList, PageMeta, PageQuery, readListRequest } from '../../http/shared/paging.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { findOfficeListing, listOfficeListings, type OfficeListingRow } from './admin-queries.ts'
-import { ListingFilters, ListingForm, NewListingForm, OfficeListing, OneListing } from './admin-schema.ts'
+import { ListingFilters, ListingForm, NewListingForm, OfficeListing, ListingParams } from './admin-schema.ts'
 import { changeListing, closeListing, publishListing, reopenListing } from './change-listing.ts'
 
 const TAGS = ['Listings']
@@ -46,7 +46,7 @@ function registerReadRoutes(api: AdminApi, { sql, epoch, config }: Deps): void {
     schema: {
       summary: 'One listing',
       tags: TAGS,
-      params: OneListing,
+      params: ListingParams,
       response: { 200: Type.Object({ data: OfficeListing }) },
     },
     handler: async ({ community, params }) => ({
@@ -79,7 +79,7 @@ function registerChangeRoutes(api: AdminApi, { sql }: Deps): void {
     schema: {
       summary: 'Change a listing',
       tags: TAGS,
-      params: OneListing,
+      params: ListingParams,
       body: ListingForm,
       response: { 200: Type.Object({ data: OfficeListing }) },
     },
@@ -97,7 +97,7 @@ function registerChangeRoutes(api: AdminApi, { sql }: Deps): void {
   for (const [name, summary, change] of statusChanges) {
     api.post(`${ONE}/${name}`, {
       config: { role: 'manager' },
-      schema: { summary, tags: TAGS, params: OneListing, response: { 200: Type.Object({ data: OfficeListing }) } },
+      schema: { summary, tags: TAGS, params: ListingParams, response: { 200: Type.Object({ data: OfficeListing }) } },
       handler: async (request) => {
         const id = requireId(request.params.id, 'listing')
         await change(sql, adminActor(request), request.community.id, id)
@@ -126,7 +126,7 @@ async function requireOfficeListing(sql: Sql, communityId: number, id: number): 
 }
 
 function presentOfficeListing(row: OfficeListingRow): OfficeListing {
-  const { member_id, member_name, member_status, member_hidden, centihours, ...listing } = row
+  const { member_id, member_name, member_status, member_hidden, centihours, version: _version, ...listing } = row
   return {
     ...listing,
     hours: centihours === null ? null : toHours(centihours),

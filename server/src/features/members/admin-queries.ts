@@ -1,9 +1,9 @@
 import type { Queries } from '../../postgres/connect.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
-import type { MemberRecord } from './queries.ts'
+import { recordColumns, type MemberRecord } from './queries.ts'
 
 /** A member as administrators see it, with the balance of the wallet. */
-export interface OfficeMemberRow extends Omit<MemberRecord, 'visible' | 'version'> {
+export interface OfficeMemberRow extends MemberRecord {
   left_at: string | null
   balance: number
 }
@@ -14,9 +14,7 @@ export interface MemberFilters {
   hidden?: boolean
 }
 
-const columns = (sql: Queries) => sql`
-  m.id, m.name, m.email, m.external_id, m.payment_reference, m.status, m.hidden, m.joined_at, m.left_at, m.erased_at,
-  m.updated_at, a.balance`
+const columns = (sql: Queries) => sql`${recordColumns(sql, sql`m.`)}, m.left_at, a.balance`
 
 /** Number of the newest members that a search scans before it falls back to the full-text index. */
 const NEWEST_SCAN_ROWS = 2_000

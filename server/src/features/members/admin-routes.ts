@@ -17,7 +17,7 @@ import {
   MemberForm,
   NewMemberForm,
   OfficeMember,
-  OneMember,
+  MemberParams,
   StatementMeta,
   StatementPeriod,
   StatementRow,
@@ -78,7 +78,7 @@ function registerRecordRoutes(api: AdminApi, { sql, epoch, config }: Deps): void
     schema: {
       summary: 'One member',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       response: { 200: Type.Object({ data: OfficeMember }) },
     },
     handler: async ({ community, params }) => ({
@@ -91,7 +91,7 @@ function registerRecordRoutes(api: AdminApi, { sql, epoch, config }: Deps): void
     schema: {
       summary: 'Change the record of a member',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       body: MemberForm,
       response: { 200: Type.Object({ data: OfficeMember }) },
     },
@@ -112,7 +112,7 @@ function registerStateRoutes(api: AdminApi, { sql }: Deps): void {
   for (const [name, summary, change] of changes) {
     api.post(`${ONE}/${name}`, {
       config: { role: 'manager' },
-      schema: { summary, tags: TAGS, params: OneMember, response: { 200: Type.Object({ data: OfficeMember }) } },
+      schema: { summary, tags: TAGS, params: MemberParams, response: { 200: Type.Object({ data: OfficeMember }) } },
       handler: async (request) => {
         const id = requireId(request.params.id, 'member')
         await change(sql, adminActor(request), request.community.id, id)
@@ -127,7 +127,7 @@ function registerStateRoutes(api: AdminApi, { sql }: Deps): void {
       summary: 'A member leaves',
       description: 'Their listings close with them, and partners are told to forget them.',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       body: LeaveForm,
       response: { 200: Type.Object({ data: OfficeMember }) },
     },
@@ -145,7 +145,7 @@ function registerStateRoutes(api: AdminApi, { sql }: Deps): void {
       summary: 'Erase a member for good',
       description: 'Blanks the person everywhere and keeps the transfers. Nobody can take it back.',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       response: { 200: Done },
     },
     handler: async (request) => {
@@ -163,7 +163,7 @@ function registerStatementRoute(api: AdminApi, { sql, epoch, config }: Deps): vo
     schema: {
       summary: 'What moved in and out of a wallet, the newest first, with the balance after each',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       querystring: Type.Object({ ...PageQuery, ...StatementPeriod }),
       response: { 200: Type.Object({ data: Type.Array(StatementRow), meta: StatementMeta }) },
     },
@@ -193,7 +193,7 @@ function registerEmailReadsRoute(api: AdminApi, { sql, epoch, config }: Deps): v
     schema: {
       summary: 'Which calls of partners read the email address of a member, the newest first',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       querystring: Type.Object(PageQuery),
       response: { 200: Type.Object({ data: Type.Array(EmailRead), meta: PageMeta }) },
     },

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import { PageMeta } from '../../http/shared/paging.ts'
 
-export const OneMember = Type.Object({ slug: Type.String(), id: Type.String() })
+export const MemberParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
 /** A member as administrators see it. */
 export const OfficeMember = Type.Object({

@@ -17,8 +17,9 @@ export interface MemberRecord {
   version: number
 }
 
-const recordColumns = (sql: Queries) => sql`
-  id, name, email, status, hidden, visible, erased_at, external_id, payment_reference, joined_at, updated_at, version`
+export const recordColumns = (sql: Queries, prefix = sql``) => sql`
+  ${prefix}id, ${prefix}name, ${prefix}email, ${prefix}status, ${prefix}hidden, ${prefix}visible, ${prefix}erased_at,
+  ${prefix}external_id, ${prefix}payment_reference, ${prefix}joined_at, ${prefix}updated_at, ${prefix}version`
 
 export type NewMember = Pick<MemberRecord, 'name' | 'email' | 'external_id'>
 

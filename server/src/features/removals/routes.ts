@@ -41,12 +41,12 @@ export function removalRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
       const types = type ? [type] : (['user', 'listing'] as const).filter((one) => scopes.includes(SCOPE_OF[one]))
       const list = await readListRequest(sql, await epoch(), 'removals', request.query, since)
       const found = await listRemovals(sql, communityId, list, types)
-      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl)
+      const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)
       return { data: rows.map(({ type: kind, resource_id: id, removed_at }) => ({ type: kind, id, removed_at })), meta }
     },
   })
 }
 
-function placeOf({ id, removed_at }: RemovalRow) {
+function toCursor({ id, removed_at }: RemovalRow) {
   return { id, at: removed_at }
 }

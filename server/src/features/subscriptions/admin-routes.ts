@@ -22,10 +22,10 @@ import {
   DeliveryDetail,
   DeliveryQuery,
   ListedDelivery,
-  OneOf,
+  WebhookParams,
   ReplayRequest,
   SubscriptionQuery,
-  WatchedSubscription,
+  SubscriptionOverview,
 } from './admin-schema.ts'
 import { setSubscriptionStatus } from './change-subscription.ts'
 import { replayEvents, resendDelivery, sendTestEvent } from './operate-subscription.ts'
@@ -43,7 +43,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
       summary: 'The webhook subscriptions of all partners, with their health',
       tags: TAGS,
       querystring: SubscriptionQuery,
-      response: { 200: Type.Object({ data: Type.Array(WatchedSubscription), meta: PageMeta }) },
+      response: { 200: Type.Object({ data: Type.Array(SubscriptionOverview), meta: PageMeta }) },
     },
     handler: async (request, reply) => {
       const list = await readListRequest(sql, await epoch(), 'admin subscriptions', request.query)
@@ -58,8 +58,8 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'One subscription',
       tags: TAGS,
-      params: OneOf,
-      response: { 200: Type.Object({ data: WatchedSubscription }) },
+      params: WebhookParams,
+      response: { 200: Type.Object({ data: SubscriptionOverview }) },
     },
     handler: async ({ community, params }) => ({
       data: presentSubscription(await requireSubscription(community.id, params.id)),
@@ -71,7 +71,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'What was sent to a subscription, or is to be; the newest first',
       tags: TAGS,
-      params: OneOf,
+      params: WebhookParams,
       querystring: DeliveryQuery,
       response: { 200: Type.Object({ data: Type.Array(ListedDelivery), meta: PageMeta }) },
     },
@@ -90,7 +90,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'One delivery with every attempt and what is sent',
       tags: TAGS,
-      params: OneOf,
+      params: WebhookParams,
       response: { 200: Type.Object({ data: DeliveryDetail }) },
     },
     handler: async ({ community, params }) => {
@@ -105,7 +105,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'Send one delivery again, from the start of the schedule',
       tags: TAGS,
-      params: OneOf,
+      params: WebhookParams,
       response: { 202: Type.Object({ data: DeliveryDetail }) },
     },
     handler: async (request, reply) => {
@@ -122,7 +122,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'Deliver all events since a time again',
       tags: TAGS,
-      params: OneOf,
+      params: WebhookParams,
       body: ReplayRequest,
       response: { 202: Type.Object({ data: Type.Object({ deliveries: Type.Integer() }) }) },
     },
@@ -139,7 +139,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'Send a test event',
       tags: TAGS,
-      params: OneOf,
+      params: WebhookParams,
       response: { 202: Type.Object({ data: Type.Object({ event_id: Type.String() }) }) },
     },
     handler: async (request, reply) => {
@@ -159,8 +159,8 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
       schema: {
         summary: verb === 'pause' ? 'Hold what is to be sent' : 'Send again, also after it was disabled',
         tags: TAGS,
-        params: OneOf,
-        response: { 200: Type.Object({ data: WatchedSubscription }) },
+        params: WebhookParams,
+        response: { 200: Type.Object({ data: SubscriptionOverview }) },
       },
       handler: async (request) => {
         const { id: communityId } = request.community

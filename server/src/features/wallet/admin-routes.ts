@@ -13,7 +13,7 @@ import { findTransferRecord, listTransfers, type TransferRow } from './admin-que
 import {
   AdjustmentRequest,
   ExchangesRequest,
-  OneTransfer,
+  TransferParams,
   RecordedTransfers,
   ReversalRequest,
   TransferQuery,
@@ -61,7 +61,7 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
     schema: {
       summary: 'One transfer',
       tags: TAGS,
-      params: OneTransfer,
+      params: TransferParams,
       response: { 200: Type.Object({ data: TransferRecord }) },
     },
     handler: async (request) => ({ data: await requireTransfer(request.community.id, request.params.id) }),
@@ -114,7 +114,7 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
     schema: {
       summary: 'Take a transfer back: in full, once',
       tags: TAGS,
-      params: OneTransfer,
+      params: TransferParams,
       body: ReversalRequest,
       response: { 201: Type.Object({ data: TransferRecord }) },
     },

@@ -23,7 +23,7 @@ const Key = Type.Optional(
   }),
 )
 
-export const OneTransfer = Type.Object({ slug: Type.String(), id: Type.String() })
+export const TransferParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
 export const TransferQuery = Type.Object({
   ...PageQuery,
