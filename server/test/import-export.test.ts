@@ -11,7 +11,7 @@ import { createCommunity } from '../src/features/communities/create-community.ts
 import type { CommunityRow } from '../src/features/communities/queries.ts'
 import { readConfig } from '../src/config.ts'
 import { exportRows, type Export } from '../src/csv/export-rows.ts'
-import type { Fate, ImportOptions } from '../src/features/spreadsheets/import-rows.ts'
+import type { RowOutcome, ImportOptions } from '../src/features/spreadsheets/import-rows.ts'
 import { connect, identifier, type Sql } from '../src/postgres/connect.ts'
 import { makeTestCommunity } from '../src/demo/make-demo.ts'
 import { listingsExport } from '../src/features/listings/export-listings.ts'
@@ -57,11 +57,11 @@ async function load(
   community: CommunityRow,
   text: string,
   options: ImportOptions = {},
-): Promise<{ summary: Awaited<ReturnType<typeof importMembers>>; fates: Fate[] }> {
-  const fates: Fate[] = []
+): Promise<{ summary: Awaited<ReturnType<typeof importMembers>>; fates: RowOutcome[] }> {
+  const fates: RowOutcome[] = []
   const summary = await importFile(sql, TESTER, community, bytesOf(text), {
     ...options,
-    onFate: (fate) => fates.push({ ...fate }),
+    onRow: (fate) => fates.push({ ...fate }),
   })
   return { summary, fates }
 }

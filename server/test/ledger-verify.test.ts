@@ -8,7 +8,7 @@ import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { createPartner } from '../src/features/partners/create-partner.ts'
 import { adjustBalance } from '../src/features/wallet/adjust-balance.ts'
-import { memberCrediter } from '../src/features/wallet/credit-member.ts'
+import { createCreditBatcher } from '../src/features/wallet/credit-member.ts'
 import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
 import { reverseCredit } from '../src/features/wallet/reverse-credit.ts'
 import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
@@ -55,7 +55,7 @@ async function keepBooks(): Promise<Books> {
   for (const name of ['Anna', 'Bilal', 'Carla', 'Dora']) members.push((await addMember(sql, TESTER, id, { name })).id)
   const [anna, bilal, carla, dora] = members as [number, number, number, number]
   const caller = await callerOf(id, partner.partnerId)
-  const credit = memberCrediter(sql)
+  const credit = createCreditBatcher(sql)
   for (const reference of ['first', 'second']) await credit(caller, { user_id: anna, hours: 5, reference })
   // In one batch: posted in this order, numbered by reference.
   await Promise.all(

@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises'
-import type { Fate, ImportSummary } from '../features/spreadsheets/import-rows.ts'
+import type { RowOutcome, ImportSummary } from '../features/spreadsheets/import-rows.ts'
 import { BrokenCsv } from '../csv/read-csv.ts'
 import { importListings } from '../features/listings/import-listings.ts'
 import { importMembers } from '../features/members/import-members.ts'
@@ -39,7 +39,7 @@ async function run({ config, values, positionals: [file] }: CommandInput, import
       const summary = await importFile(sql, commandActor(), community, handle.createReadStream(), {
         ...options,
         bytes,
-        onFate: report.fate,
+        onRow: report.fate,
         onProgress: progress,
       }).finally(() => progress.done())
       report.end(summary, options.dryRun)
@@ -71,7 +71,7 @@ function refusalText({ refused, rows }: ImportSummary, dryRun: boolean): string 
 }
 
 interface Report {
-  fate(fate: Fate): void
+  fate(fate: RowOutcome): void
   end(summary: ImportSummary, dryRun: boolean): void
 }
 

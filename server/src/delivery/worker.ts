@@ -27,7 +27,7 @@ import { repeat } from './repeat.ts'
 import { FAILING_MAX_MS, LONGEST_DELAYS_MS } from './schedule.ts'
 import { SenderClosed, type Sender } from './send.ts'
 import { rememberUnread, type Due } from './unread.ts'
-import { keepUntried } from '../features/subscriptions/untried.ts'
+import { materializePending } from '../features/subscriptions/untried.ts'
 import { otherWorkersAnnouncer } from './wake.ts'
 
 const POLL_MS = 1000
@@ -363,7 +363,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     const now = clock()
     const failingSince = new Date(now.getTime() - FAILING_MAX_MS)
     try {
-      await keepUntried(sql, communityId, subscriptionId)
+      await materializePending(sql, communityId, subscriptionId)
       const disabled = await disableFailing(sql, communityId, [subscriptionId], failingSince, now)
       if (disabled.length > 0) log.warn({ communityId, subscriptionId }, 'disabled: nothing but failures for five days')
     } catch (error) {

@@ -4,7 +4,7 @@ const CHUNK_LENGTH = 64 * 1024
 
 export type CopyValue = string | number | boolean | Date | null | undefined
 
-/** Brings rows into a table by COPY: as fast as PostgreSQL takes them, one chunk in memory at a time. */
+/** Loads rows with COPY, with one chunk in memory. */
 export async function copyRows(
   tx: Transaction,
   table: string,
@@ -17,18 +17,18 @@ export async function copyRows(
 
 async function* copyText(rows: Iterable<CopyValue[]>, onRows: (count: number) => void): AsyncGenerator<string> {
   let text = ''
-  let waiting = 0
+  let rowsInChunk = 0
   for (const row of rows) {
     text += `${row.map(copyField).join('\t')}\n`
-    waiting++
+    rowsInChunk++
     if (text.length < CHUNK_LENGTH) continue
     yield text
-    onRows(waiting)
+    onRows(rowsInChunk)
     text = ''
-    waiting = 0
+    rowsInChunk = 0
   }
   yield text
-  onRows(waiting)
+  onRows(rowsInChunk)
 }
 
 const ESCAPED: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }

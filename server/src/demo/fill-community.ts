@@ -1,24 +1,25 @@
 import { recordAudit, type Actor } from '../features/audit/record.ts'
+import { insertPartnerDays } from '../features/communities/admin-settings-queries.ts'
 import type { CommunityRow } from '../features/communities/queries.ts'
 import type { Progress } from '../core/progress.ts'
 import { identifier, type Transaction } from '../postgres/connect.ts'
 import { copyRows, type CopyValue } from './copy-rows.ts'
 import { planTown, type Town, type TownTransfer } from './town.ts'
 
-/** Whoever fills a community takes ranges of ids out of sequences, one after the other. */
+/** Advisory lock: only one process at a time reserves id ranges from the sequences. */
 const DEMO_LOCK = 4_711_003
-/** From here on, filling takes long enough to do something about it. */
+/** From this size on, filling is slow enough to need optimization. */
 export const LARGE_FROM_MEMBERS = 20_000
 const GIN_PENDING_LIST_LIMIT = '64MB'
-/** Beyond that, nobody reads them. */
+/** Limits the number of notes; nobody reads more. */
 const NOTES_MAX = 20_000
 const TABLES = ['members', 'accounts', 'listings', 'transfers', 'credits'] as const
 
 export interface Filling {
   community: CommunityRow
-  /** Whose credits there are. */
+  /** The partner that made the credits. */
   partnerId: number
-  /** Who recorded the exchanges; nobody in particular if absent. */
+  /** The administrator who recorded the exchanges. The system if absent. */
   adminId?: number | undefined
   members: number
   seed: number
@@ -26,12 +27,12 @@ export interface Filling {
   onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** Fills an empty community with a town. History as it would stand had it happened; nobody is told of it. */
+/** Fills an empty community with a generated town and its history. No events are recorded. */
 export async function fillCommunity(tx: Transaction, actor: Actor, filling: Filling): Promise<Town> {
   const { community, members, seed, now, onProgress } = filling
   const town = planTown({ members, seed, now, timeZone: community.time_zone })
   const transfers = town.exchanges + town.credits + town.reversals
-  if (members >= LARGE_FROM_MEMBERS) await hurry(tx)
+  if (members >= LARGE_FROM_MEMBERS) await optimizeBulkLoad(tx)
   const first = await reserveIds(tx, {
     members,
     accounts: members,
@@ -43,16 +44,16 @@ export async function fillCommunity(tx: Transaction, actor: Actor, filling: Fill
   const total = members * 2 + town.services + town.requests + transfers
   let done = 0
   const copy = (table: string, columns: string[], rows: Iterable<CopyValue[]>) =>
-    copyRows(tx, table, ['community_id', ...columns], inCommunity(community.id, rows), (count) => {
+    copyRows(tx, table, ['community_id', ...columns], prependCommunity(community.id, rows), (count) => {
       done += count
       onProgress?.({ done: Math.min(done, total), total, label: table })
     })
 
-  await copyPeople(copy, town, first)
+  await copyMembers(copy, town, first)
   await insertCategories(tx, community.id, town.categories)
   await copyListings(copy, town, first)
   await copyTransfers(tx, copy, town, first, filling)
-  await sumUpDays(tx, community.id)
+  await insertPartnerDays(tx, community.id)
   await recordAudit(tx, community.id, actor, {
     action: 'community.filled',
     subject: { kind: 'community', id: community.id },
@@ -61,24 +62,24 @@ export async function fillCommunity(tx: Transaction, actor: Actor, filling: Fill
   return town
 }
 
-/** For millions of rows; everything is as before when the transaction ends. */
-async function hurry(tx: Transaction): Promise<void> {
-  // The full-text index takes words in few large batches.
+/** Settings for millions of rows, which end with the transaction. */
+async function optimizeBulkLoad(tx: Transaction): Promise<void> {
+  // The full-text index is updated in a few large batches.
   await tx`select set_config('gin_pending_list_limit', ${GIN_PENDING_LIST_LIMIT}, true)`
-  // Foreign keys, checked row by row, take half of the time; smaller towns of the same making have them checked. Only a
-  // superuser may leave them out, as in the embedded database.
-  const [row] = await tx<[{ can: boolean }]>`select current_setting('is_superuser') = 'on' as can`
-  if (row.can) await tx`set local session_replication_role = replica`
+  // Checking foreign keys takes half of the time, and smaller towns from the same generator are checked. Only a superuser
+  // may skip the checks, which the embedded database allows.
+  const [row] = await tx<[{ is_superuser: boolean }]>`select current_setting('is_superuser') = 'on' as is_superuser`
+  if (row.is_superuser) await tx`set local session_replication_role = replica`
 }
 
 type Copy = (table: string, columns: string[], rows: Iterable<CopyValue[]>) => Promise<void>
 type FirstIds = Record<(typeof TABLES)[number], number>
 
-function* inCommunity(communityId: number, rows: Iterable<CopyValue[]>): Generator<CopyValue[]> {
+function* prependCommunity(communityId: number, rows: Iterable<CopyValue[]>): Generator<CopyValue[]> {
   for (const row of rows) yield [communityId, ...row]
 }
 
-/** A range of each sequence, so that ids can be told before rows are made. */
+/** Reserves a range of each sequence, so that ids are known before the rows are inserted. */
 async function reserveIds(tx: Transaction, counts: FirstIds): Promise<FirstIds> {
   await tx`select pg_advisory_xact_lock(${DEMO_LOCK})`
   const first = {} as FirstIds
@@ -86,7 +87,7 @@ async function reserveIds(tx: Transaction, counts: FirstIds): Promise<FirstIds> 
     const sequence = `${table}_id_seq`
     const [row] = await tx<[{ first: number }]>`select nextval(${sequence}::regclass) as first`
     first[table] = row.first
-    // Others may draw from it meanwhile, for other communities: it never goes back.
+    // Never move the sequence back: others may have used it for other communities.
     await tx`
       select setval(${sequence}::regclass, greatest(${row.first + Math.max(counts[table], 1) - 1}, last_value))
       from ${identifier(sequence)}`
@@ -94,7 +95,7 @@ async function reserveIds(tx: Transaction, counts: FirstIds): Promise<FirstIds> 
   return first
 }
 
-async function copyPeople(copy: Copy, town: Town, first: FirstIds): Promise<void> {
+async function copyMembers(copy: Copy, town: Town, first: FirstIds): Promise<void> {
   await copy(
     'members',
     ['id', 'external_id', 'name', 'email', 'joined_at', 'recorded_at', 'updated_at'],
@@ -105,7 +106,7 @@ async function copyPeople(copy: Copy, town: Town, first: FirstIds): Promise<void
       }
     })(),
   )
-  const { balances, changedAt } = playThrough(town)
+  const { balances, changedAt } = computeBalances(town)
   await copy(
     'accounts',
     ['id', 'kind', 'member_id', 'balance', 'updated_at'],
@@ -120,8 +121,8 @@ async function copyPeople(copy: Copy, town: Town, first: FirstIds): Promise<void
   )
 }
 
-/** Accounts stand before their transfers, with the balance that these will leave. */
-function playThrough(town: Town): { balances: Int32Array; changedAt: Float64Array } {
+/** Accounts are inserted before the transfers, so their final balances are computed first. */
+function computeBalances(town: Town): { balances: Int32Array; changedAt: Float64Array } {
   const balances = new Int32Array(town.members)
   const changedAt = new Float64Array(town.members)
   for (const { debit, credit, debitAfter, creditAfter, at } of town.transferRows()) {
@@ -164,7 +165,7 @@ async function copyListings(copy: Copy, town: Town, first: FirstIds): Promise<vo
 }
 
 /** A credit or its reversal, with the id of its transfer. */
-type Booked = TownTransfer & { id: number }
+type PartnerTransfer = TownTransfer & { id: number }
 
 async function copyTransfers(
   tx: Transaction,
@@ -179,8 +180,8 @@ async function copyTransfers(
     where a.community_id = ${community.id} and a.partner_id = ${partnerId}
     order by c.id limit 1`
   const accountOf = (member: number | undefined) => (member === undefined ? ids.account_id : first.accounts + member)
-  // As few as the partner may credit in a year.
-  const byPartner: Booked[] = []
+  // Fits into memory: limited by what a partner may credit in a year.
+  const byPartner: PartnerTransfer[] = []
   const notes: [id: number, note: string][] = []
   await copy(
     'transfers',
@@ -205,7 +206,7 @@ async function copyTransfers(
         const { kind, debit, credit, amount, debitAfter, creditAfter, listing, day, at, note } = transfer
         if (kind !== 'exchange') byPartner.push({ ...transfer, id })
         if (note && notes.length < NOTES_MAX) notes.push([id, note])
-        const made =
+        const madeBy =
           kind === 'exchange' ? [adminId === undefined ? 'system' : 'admin', adminId] : ['client', ids.client_id]
         const reversesId = kind === 'reversal' ? id - 1 : null
         const listingId = listing === undefined ? null : first.listings + listing
@@ -219,7 +220,7 @@ async function copyTransfers(
           creditAfter,
           reversesId,
           listingId,
-          ...made,
+          ...madeBy,
           day,
           new Date(at),
         ]
@@ -234,7 +235,7 @@ async function copyTransfers(
 async function copyCredits(
   copy: Copy,
   first: FirstIds,
-  byPartner: Booked[],
+  byPartner: PartnerTransfer[],
   { partnerId, clientId }: { partnerId: number; clientId: number },
 ): Promise<void> {
   const credits = byPartner.filter(({ kind }) => kind === 'credit').map((credit, n) => ({ ...credit, n }))
@@ -273,17 +274,7 @@ async function copyCredits(
   )
 }
 
-/** Like a bank's: SEPA-20240531-000017. */
+/** For example SEPA-20240531-000017. */
 function referenceOf(n: number, day: string): string {
   return `SEPA-${day.replaceAll('-', '')}-${`${n + 1}`.padStart(6, '0')}`
-}
-
-/** The hours that count against the partner's limit of each day. */
-async function sumUpDays(tx: Transaction, communityId: number): Promise<void> {
-  await tx`
-    insert into partner_days (community_id, partner_id, day, centihours)
-    select ${communityId}, c.partner_id, (c.created_at at time zone m.time_zone)::date, sum(c.amount)::int8
-    from credits c join communities m on m.id = ${communityId}
-    where c.community_id = ${communityId}
-    group by 2, 3`
 }

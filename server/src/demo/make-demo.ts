@@ -32,16 +32,16 @@ export interface DemoSize {
   onProgress?: (progress: Progress) => void
 }
 
-/** Something to look at and to try on. Only where there is no community yet; all of it or nothing. */
+/** Creates a demo community, unless there already is a community. */
 export async function makeDemo(sql: Sql, size: DemoSize = {}): Promise<Demo | undefined> {
   const made = await transaction(sql, async (tx) => {
-    // Two nodes that start at once make one demo.
+    // Nodes that start at the same time create only one demo.
     await tx`lock table communities in share row exclusive mode`
     if ((await listCommunities(tx)).length > 0) return undefined
-    return makeWithOwner(tx, DEMO, SLUG, size)
+    return createWithOwner(tx, DEMO, SLUG, size)
   })
   if (!made) return undefined
-  await finish(sql, made.community, size)
+  await closePastMonths(sql, made.community, size)
   return made.demo
 }
 
@@ -51,47 +51,53 @@ export interface AnotherDemo {
   town: Town
 }
 
-/** One more, whatever communities there are: demo, or demo-2 and so on. */
+/** Creates another demo community with the slug demo, demo-2 and so on. */
 export async function makeAnotherDemo(sql: Sql, actor: Actor, size: DemoSize = {}): Promise<AnotherDemo> {
   const made = await transaction(sql, async (tx) => {
     const taken = new Set((await listCommunities(tx)).map(({ slug }) => slug))
     let [slug, n] = [SLUG, 1]
     while (taken.has(slug)) slug = `${SLUG}-${++n}`
-    return makeWithOwner(tx, actor, slug, size)
+    return createWithOwner(tx, actor, slug, size)
   })
-  await finish(sql, made.community, size)
+  await closePastMonths(sql, made.community, size)
   return made
 }
 
-/** A community for a partner to try on, with a client of its own. */
+/** Creates a test community with a client for a partner. */
 export async function makeTestCommunity(
   sql: Sql,
   actor: Actor,
-  wish: Omit<NewCommunity, 'test'>,
+  input: Omit<NewCommunity, 'test'>,
   size: DemoSize = {},
-  /** Done in the same transaction. */
-  also: (tx: Transaction, community: CommunityRow) => Promise<void> = async () => {},
+  /** Runs in the same transaction. */
+  onCreated: (tx: Transaction, community: CommunityRow) => Promise<void> = async () => {},
 ): Promise<{ community: CommunityRow; clientId: string; clientSecret: string }> {
   const made = await transaction(sql, async (tx) => {
-    const community = await createCommunity(tx, actor, { ...wish, test: true })
-    await also(tx, community)
-    const { partner } = await fill(tx, actor, community, size)
+    const community = await createCommunity(tx, actor, { ...input, test: true })
+    await onCreated(tx, community)
+    const { partner } = await fillWithPartner(tx, actor, community, size)
     return { community, clientId: partner.clientId, clientSecret: partner.clientSecret }
   })
-  await finish(sql, made.community, size)
+  await closePastMonths(sql, made.community, size)
   return made
 }
 
-async function makeWithOwner(tx: Transaction, actor: Actor, slug: string, size: DemoSize): Promise<AnotherDemo> {
+async function createWithOwner(tx: Transaction, actor: Actor, slug: string, size: DemoSize): Promise<AnotherDemo> {
   const community = await createCommunity(tx, actor, { slug, name: NAME, timeZone: TIME_ZONE })
   const email = `admin@${slug}.example`
   const admin = await createAdmin(tx, actor, community.id, { email, name: 'Demo owner', role: 'owner' })
-  const { partner, town } = await fill(tx, actor, community, size, admin.adminId)
+  const { partner, town } = await fillWithPartner(tx, actor, community, size, admin.adminId)
   const { clientId, clientSecret } = partner
   return { community, town, demo: { email, password: admin.password ?? '', clientId, clientSecret } }
 }
 
-async function fill(tx: Transaction, actor: Actor, community: CommunityRow, size: DemoSize, adminId?: number) {
+async function fillWithPartner(
+  tx: Transaction,
+  actor: Actor,
+  community: CommunityRow,
+  size: DemoSize,
+  adminId?: number,
+) {
   const partner = await createPartner(tx, actor, community.id, { name: 'Demo bank', scopes: SCOPE_NAMES })
   const town = await fillCommunity(tx, actor, {
     community,
@@ -105,15 +111,15 @@ async function fill(tx: Transaction, actor: Actor, community: CommunityRow, size
   return { partner, town }
 }
 
-/** The past months are closed, so that there are aggregates to read. */
-async function finish(
+/** Closes past months, so that there are aggregates to read. */
+async function closePastMonths(
   sql: Sql,
   { id }: CommunityRow,
   { members = DEMO_MEMBERS, now, onProgress }: DemoSize,
 ): Promise<void> {
   if (members >= LARGE_FROM_MEMBERS) {
     onProgress?.({ done: members, total: members, label: 'vacuum' })
-    // Autovacuum would come in its own time: until then the planner knows nothing of what was just copied.
+    // Without it, the planner has no statistics for the copied rows until autovacuum runs.
     await sql`vacuum (analyze) members, accounts, listings, transfers, transfer_notes, credits`
     onProgress?.({ done: members, total: members, label: 'closing months' })
   }

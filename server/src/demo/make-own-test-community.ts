@@ -12,9 +12,9 @@ import { Refusal } from '../core/refusal.ts'
 import { makeTestCommunity } from './make-demo.ts'
 
 const TEST_COMMUNITIES_MAX = 10
-const SLUG_START = 'test-'
+const SLUG_PREFIX = 'test-'
 
-/** A test community that belongs to the administrator who asks for it. The community it is made from keeps a record. */
+/** Creates a test community owned by the calling administrator, and audits it in the community it is created from. */
 export async function makeOwnTestCommunity(
   sql: Sql,
   actor: Actor,
@@ -28,7 +28,7 @@ export async function makeOwnTestCommunity(
   if ((await countTestCommunities(sql, communityId)) >= TEST_COMMUNITIES_MAX) {
     throw new Refusal(`There are ${TEST_COMMUNITIES_MAX} test communities already. Remove one that is no longer used.`)
   }
-  const base = `${SLUG_START}${slugOf(name)}`
+  const base = `${SLUG_PREFIX}${slugOf(name)}`
   const slug = freeSlug(base, await listSlugsLike(sql, base))
   return makeTestCommunity(sql, actor, { slug, name, timeZone }, {}, async (tx, community) => {
     await markTestOf(tx, community.id, communityId)

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** Who lives in a town like this one: how many in a hundred, their given names, their family names. */
+/** A group of residents: its weight, given names and family names. */
 interface Origin {
   share: number
   given: string[]
@@ -95,10 +95,10 @@ const ORIGINS: Origin[] = [
 const MIXED_SHARE = 0.12
 const SHARES = ORIGINS.reduce((sum, { share }) => sum + share, 0)
 
-/** Nobody's: put together from lists. */
+/** Combines a given name and a family name at random. */
 export function inventName(random: Random): string {
   const origin = pickOrigin(random)
-  // Some have married into a name from elsewhere.
+  // Some people have a family name of another origin.
   const family = random.chance(MIXED_SHARE) ? pickOrigin(random).family : origin.family
   return `${random.pick(origin.given)} ${random.pick(family)}`
 }
@@ -108,8 +108,8 @@ function pickOrigin(random: Random): Origin {
   return ORIGINS.find(({ share }) => (rest -= share) < 0)!
 }
 
-/** Letters that are not a plain letter with an accent. */
-const SPELT_OUT: Record<string, string> = {
+/** Letters that Unicode normalization does not reduce to ASCII as wanted. */
+const TRANSLITERATIONS: Record<string, string> = {
   ß: 'ss',
   ä: 'ae',
   ö: 'oe',
@@ -121,11 +121,11 @@ const SPELT_OUT: Record<string, string> = {
   æ: 'ae',
 }
 
-/** What stands before the @ in an email address. */
+/** Builds the local part of an email address. */
 export function mailboxOf(name: string): string {
   return name
     .toLowerCase()
-    .replaceAll(/[ßäöüłđıøæ]/g, (letter) => SPELT_OUT[letter]!)
+    .replaceAll(/[ßäöüłđıøæ]/g, (letter) => TRANSLITERATIONS[letter]!)
     .normalize('NFD')
     .replaceAll(/[^a-z0-9 -]/g, '')
     .replaceAll(' ', '.')

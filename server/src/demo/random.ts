@@ -1,14 +1,14 @@
-/** Numbers that look random and are the same for the same seed (mulberry32). Not for secrets. */
+/** A seeded pseudo-random generator (mulberry32). Not for secrets. */
 export interface Random {
-  /** From 0 to just under 1. */
+  /** A number in [0, 1). */
   next(): number
-  /** A whole number from 0 to just under `end`. */
+  /** An integer in [0, end). */
   below(end: number): number
   chance(probability: number): boolean
   pick<T>(choices: readonly T[]): T
 }
 
-export function randomNumbers(seed: number): Random {
+export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0

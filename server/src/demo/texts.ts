@@ -1,4 +1,4 @@
-/** Two ways to say it, what is meant, and how long it takes. */
+/** A listing with two alternative titles. */
 export interface Text {
   titles: readonly [string, string]
   description: string
@@ -11,8 +11,8 @@ export interface Category {
   requests: readonly Text[]
 }
 
-/** One a line: title, other title, description, hours. */
-function texts(lines: string): Text[] {
+/** Parses one listing per line: title, other title, description, hours. */
+function parseTexts(lines: string): Text[] {
   return lines
     .trim()
     .split('\n')
@@ -22,11 +22,11 @@ function texts(lines: string): Text[] {
     })
 }
 
-/** Ten, each with eight services and seven requests: two titles each, so that a small town hardly repeats itself. */
+/** Ten categories with eight services and seven requests each, so that a small town hardly repeats itself. */
 export const CATEGORIES: readonly Category[] = [
   {
     name: 'Garden',
-    services: texts(`
+    services: parseTexts(`
       Hedges cut to shape | Hedge trimming, privet or beech | I bring my own shears and take the cuttings to the compost yard. | 2
       Lawn mowing | Mowing lawns and orchard meadows | With my own mower, or by scythe where the mower will not go. | 1
       Fruit tree pruning | Winter pruning for apple and pear trees | I took the course of the fruit growers and can show you how while I do it. | 2.5
@@ -36,7 +36,7 @@ export const CATEGORIES: readonly Category[] = [
       Digging and weeding | Weeding, digging, the tedious things | I like working outdoors and I am not afraid of couch grass. | 1.5
       Compost advice | How to make compost that does not smell | I look at your heap and tell you honestly. Worms available. | 0.75
     `),
-    requests: texts(`
+    requests: parseTexts(`
       Someone to cut our hedge | Help with a long hedge | Thirty metres of hornbeam, higher than we can reach. Ladder is here. | 4
       Help with the spring dig | Turning over two vegetable beds | My back does not allow it any more. Coffee and cake for whoever comes. | 2
       Lawn mowed every fortnight | Mowing in summer | A small lawn behind the house, the mower is in the shed. | 0.75
@@ -48,7 +48,7 @@ export const CATEGORIES: readonly Category[] = [
   },
   {
     name: 'Repairs',
-    services: texts(`
+    services: parseTexts(`
       Bicycle repair | Your bicycle, roadworthy again | Brakes, gears, punctures. Parts at cost, I have the usual ones. | 1
       Small electrical repairs | Lamps, plugs and switches | Retired electrician. I also tell you when it is better to call a company. | 1
       Shelves and curtain rails put up | Drilling, hanging, mounting | I have a good drill and a spirit level, and I clean up afterwards. | 1.5
@@ -58,7 +58,7 @@ export const CATEGORIES: readonly Category[] = [
       Knives and scissors sharpened | Sharpening for kitchen and garden | On a wet stone, up to ten pieces in one go. | 1
       Old chairs glued | Wobbly chairs and drawers that stick | I was a joiner for thirty years and miss it. | 1.5
     `),
-    requests: texts(`
+    requests: parseTexts(`
       Washing machine door stuck | Someone who understands washing machines | It opens when it wants to. The model is about ten years old. | 1
       Ceiling lamp to be hung | A lamp for a high ceiling | I have the lamp and the ladder and no head for heights. | 0.75
       Garden gate that sags | Our gate drags on the ground | Probably the hinges. Wood is still sound. | 1.5
@@ -70,7 +70,7 @@ export const CATEGORIES: readonly Category[] = [
   },
   {
     name: 'Computers and phones',
-    services: texts(`
+    services: parseTexts(`
       Patient help with your phone | Smartphone without fear | At your pace, as often as needed. I write the steps down for you. | 1
       Computer set up | New laptop made ready | Accounts, printer, mail, and moving your old files. | 2
       Photos sorted and backed up | Your pictures in safe keeping | From phone and camera to a disk, and a second copy. | 1.5
@@ -80,7 +80,7 @@ export const CATEGORIES: readonly Category[] = [
       A simple website | Website for club or small workshop | Plain, quick and easy to change yourself. | 6
       Wi-Fi that reaches the kitchen | Home network looked at | I find the place for the router, and name the parts if any are needed. | 1
     `),
-    requests: texts(`
+    requests: parseTexts(`
       Printer refuses to print | Help with a printer | It worked until the update. I have tried switching it off and on. | 0.75
       New phone, old contacts | Moving to a new phone | I do not want to lose the photos and numbers. | 1
       Someone to explain online banking | Online banking, explained slowly | With the demonstration page first, please. | 1
@@ -92,7 +92,7 @@ export const CATEGORIES: readonly Category[] = [
   },
   {
     name: 'Children',
-    services: texts(`
+    services: parseTexts(`
       Babysitting in the evening | An evening off for parents | Experienced, with references in the street. From two years on. | 3
       Help with mathematics | Maths up to year ten | I explain until it clicks. I taught at the school here. | 1
       Reading together | Reading partner for primary school | Half an hour twice a week works wonders. | 0.5
@@ -102,7 +102,7 @@ export const CATEGORIES: readonly Category[] = [
       Baby clothes to borrow | Baby clothes and a carrier | Sizes 50 to 74, washed and sorted. The time is for sorting and explaining. | 0.5
       English homework | English for years five to eight | Grammar if we must, stories if we can. | 1
     `),
-    requests: texts(`
+    requests: parseTexts(`
       Lift to swimming lessons | Who drives to the pool on Thursdays? | One child, own booster seat. | 0.75
       Granny or grandpa for an afternoon | Someone to read and play | Our own grandparents live far away, and the boys love being read to. | 2
       Babysitter for a wedding | Childcare on a Saturday | Two girls, four and seven, who are asleep by eight. | 4
@@ -114,7 +114,7 @@ export const CATEGORIES: readonly Category[] = [
   },
   {
     name: 'Company and care',
-    services: texts(`
+    services: parseTexts(`
       Company for a walk | Walks by the river | Slow is fine. I know every bench between the mill and the weir. | 1
       Visits and conversation | A visit in the afternoon | I listen well and bring the newspaper. | 1
       Going along to the doctor | Accompanying to appointments | I write down what the doctor says, and we go home together. | 1.5
@@ -124,7 +124,7 @@ export const CATEGORIES: readonly Category[] = [
       Company to the cemetery | Tending a grave together | Water cans are heavy; I carry them. | 0.75
       Help after a stay in hospital | The first week at home | Shopping, laundry, a warm meal, somebody who asks how it goes. | 2
     `),
-    requests: texts(`
+    requests: parseTexts(`
       Someone to play chess with | Chess partner | I have been playing against a machine, and it never laughs. | 1.5
       Company for my father | Visits for an old gentleman | He was a railwayman and has stories. Wednesdays would help us most. | 1.5
       A walk twice a week | Walking companion | New hip, and the doctor says: walk. Alone I do not. | 1
@@ -136,7 +136,7 @@ export const CATEGORIES: readonly Category[] = [
   },
   {
     name: 'Kitchen',
-    services: texts(`
+    services: parseTexts(`
       Sourdough bread | Bread from the wood oven | Baked on Fridays, order until Wednesday. | 0.75
       Birthday cakes | Cakes for any occasion | Nut cake, poppy seed, chocolate. I can do without eggs or wheat. | 2
       Cooking for a party | Buffet for up to thirty | You shop by my list, I cook in your kitchen. | 6
@@ -146,7 +146,7 @@ export const CATEGORIES: readonly Category[] = [
       Syrian dishes for your table | Mezze for eight | My grandmother’s recipes, fresh herbs from my balcony. | 3
       Biscuits for Advent | Christmas biscuits, nine kinds | Order in November, please. Tins welcome. | 2
     `),
-    requests: texts(`
+    requests: parseTexts(`
       Someone to teach me dumplings | Learning to cook dumplings | Mine fall apart. I have tried the book. | 1.5
       Cake for eighty | Cakes for a summer party | For the party of our house. Four sheets would do. | 4
       Lunch while I am on crutches | Warm meals for three weeks | Vegetarian, simple, I wash the boxes. | 1
@@ -158,7 +158,7 @@ export const CATEGORIES: readonly Category[] = [
   },
   {
     name: 'Languages and learning',
-    services: texts(`
+    services: parseTexts(`
       German conversation | Speaking German without a book | We talk about what you need: doctor, school, neighbours. | 1
       Italian for travellers | A little Italian | I grew up by the lake. Lessons smell of coffee. | 1
       Letters to authorities | Understanding official letters | We read them together and write the answer. | 1
@@ -168,7 +168,7 @@ export const CATEGORIES: readonly Category[] = [
       Preparing for the driving theory | Theory test practice | I have heard all the questions and know which are traps. | 1
       Ukrainian and Polish | Help with Ukrainian or Polish | Talking, translating short letters, helping newcomers find their way. | 0.75
     `),
-    requests: texts(`
+    requests: parseTexts(`
       German practice | Someone to speak German with | I passed the course, but at work everybody is in a hurry. | 1
       Help with an application | CV and cover letter | I have worked in kitchens and would like to work in an office. | 1.5
       French after thirty years | Refreshing my French | We will visit friends in spring, and I would like to say more than merci. | 1
@@ -180,7 +180,7 @@ export const CATEGORIES: readonly Category[] = [
   },
   {
     name: 'Errands and transport',
-    services: texts(`
+    services: parseTexts(`
       Weekly shopping brought along | Shopping for you, too | I go on Saturdays. Give me your list and your bags. | 0.5
       Trips with a small van | Van with driver | Fuel by distance, lifting included. | 2
       To the recycling yard | Bulky waste taken away | With trailer. You sort, I drive. | 1
@@ -190,7 +190,7 @@ export const CATEGORIES: readonly Category[] = [
       Prescription fetched | From the chemist to your door | By cargo bike, in any weather. | 0.5
       Dog walking | Your dog, an hour by the river | Big ones too. References from two Labradors. | 1
     `),
-    requests: texts(`
+    requests: parseTexts(`
       Lift to the hospital | Driver for Tuesday mornings | Physiotherapy, there and back, for six weeks. | 1.5
       A wardrobe to be carried | Two people and a van | From the second floor to the ground floor round the corner. | 2
       Dog sitter for a weekend | Who takes our dog? | Seven years old, gentle, snores. | 4
@@ -202,7 +202,7 @@ export const CATEGORIES: readonly Category[] = [
   },
   {
     name: 'House and home',
-    services: texts(`
+    services: parseTexts(`
       Windows cleaned | Clean windows without streaks | I bring cloths, you have the bucket. | 1.5
       Ironing | A basket of ironing | Brought back the next day, on hangers if you like. | 1
       Spring cleaning together | Big clean-up, four hands | It is more fun with music and company. | 3
@@ -212,7 +212,7 @@ export const CATEGORIES: readonly Category[] = [
       House looked after | Flat and post while you travel | Post, plants, blinds, and a message that all is well. | 0.5
       Papers put in order | Folders for your papers | Insurance, bills, pension. Discreet, with labels. | 1.5
     `),
-    requests: texts(`
+    requests: parseTexts(`
       Help clearing the attic | An attic full of things | Four decades. Some of it is yours if you want it. | 4
       Windows before Easter | Who cleans windows? | Nine windows, all easy to reach but two. | 2
       Curtains shortened | Hemming long curtains | New flat, lower ceilings. | 1
@@ -224,7 +224,7 @@ export const CATEGORIES: readonly Category[] = [
   },
   {
     name: 'Music, crafts and sport',
-    services: texts(`
+    services: parseTexts(`
       Guitar for beginners | First chords on the guitar | After five evenings you play your first song. Guitar can be lent. | 1
       Knitting evenings | Socks: learn the heel | The heel is not hard. Tea is provided. | 1.5
       Gentle yoga | Yoga on a chair | For stiff shoulders. In the parish hall or at your home. | 1
@@ -234,7 +234,7 @@ export const CATEGORIES: readonly Category[] = [
       Pottery in my shed | A morning at the wheel | Clay and firing at cost. Bring old trousers. | 2.5
       Accordion for your party | Music for a garden party | Waltz, polka, tango, and whatever you can hum. | 2
     `),
-    requests: texts(`
+    requests: parseTexts(`
       Singing partner | Somebody to sing duets with | Alto seeks soprano, for fun, not for the stage. | 1
       Learning to swim at fifty | Swimming lessons for an adult | Without an audience, if possible. | 1.5
       Help with a quilt | Quilting: the last stitches | It lies on the table since my mother died, and it should be finished. | 2.5
@@ -246,7 +246,7 @@ export const CATEGORIES: readonly Category[] = [
   },
 ]
 
-/** When and where, added to a description. */
+/** Appended to descriptions. */
 export const REMARKS: readonly string[] = [
   'Weekday evenings suit me best.',
   'Saturdays are good, Sundays belong to the family.',
@@ -270,7 +270,7 @@ export const REMARKS: readonly string[] = [
   'I am new here and happy to meet people this way.',
 ]
 
-/** What people write on the slip of an exchange. */
+/** Notes on the slips of exchanges. */
 export const NOTES: readonly string[] = [
   'Thank you, that was a great help!',
   'As agreed by phone.',
@@ -286,7 +286,7 @@ export const NOTES: readonly string[] = [
   'Agreed at the spring meeting.',
 ]
 
-/** What a payer writes on the bank transfer behind a credit. */
+/** Payers' notes on bank transfers. */
 export const PAYMENT_NOTES: readonly string[] = [
   'Hours for my mother',
   'Donation to the hour fund',

@@ -1,11 +1,11 @@
 import { inventName, mailboxOf } from './names.ts'
-import { randomNumbers, type Random } from './random.ts'
+import { createRandom, type Random } from './random.ts'
 import { CATEGORIES, NOTES, PAYMENT_NOTES, REMARKS, type Category, type Text } from './texts.ts'
 
 /*
- * A town made up from a seed: the same seed and day give the same town, of whatever size. What is kept in memory is a
- * few bytes per member and listing; rows are made as they are asked for, and transfers are played through each time.
- * Members, listings and transfers are numbered from 0 here.
+ * Generates a town from a seed. The same seed and day give the same town. Memory holds only a few bytes per member and
+ * listing: rows are generated on demand, and transfers are simulated again each time. Members, listings and transfers are
+ * numbered from 0.
  */
 
 const NEVER_TRADING_SHARE = 1 / 4
@@ -13,15 +13,15 @@ const SERVICES_PER_MEMBER = 163 / 250
 const REQUESTS_PER_MEMBER = 137 / 250
 const EXCHANGES_PER_MEMBER = 8
 const CREDITS_PER_MEMBER = 18 / 25
-/** From this size on, a town has this many transfers per member in all. */
+/** From this size on, a town has a fixed number of transfers per member. */
 const LARGE_FROM_MEMBERS = 1_000
 const LARGE_TRANSFERS_PER_MEMBER = 5
-/** More would be more hours a day than a partner may credit. */
+/** More would exceed a partner's daily limit. */
 const CREDITS_MAX = 20_000
-/** Every so many credits, the payer's bank takes one back. */
+/** One of this many credits is reversed. */
 const CREDITS_PER_REVERSAL = 60
 
-/** Joining: over these days, up to so many days ago. */
+/** Members joined during this period, which ended LAST_JOINED_DAYS_AGO. */
 const JOINING_DAYS = 3 * 365
 const LAST_JOINED_DAYS_AGO = 14
 const TRADING_DAYS = 365
@@ -34,14 +34,14 @@ const CREDIT_HOURS_MAX = 8
 const WITHOUT_EMAIL_SHARE = 0.06
 const WITHOUT_HOURS_SHARE = 0.1
 const NOTE_SHARE = 0.2
-/** Up to here no two members have the same name. */
+/** Names are unique up to this number of members. */
 const UNIQUE_NAMES_MAX = 1_000
 const PARTNER_TRIES_MAX = 40
-/** Of the time a member has had: nobody waits for their first exchange longer than that. */
+/** Every trader's first exchange falls into the first part of their membership, of this size. */
 const DEBUT_SHARE = 0.9
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** People deal with each other between eight in the morning and eight in the evening. */
+/** Exchanges happen between 8:00 and 20:00. */
 const DAY_BEGINS_MS = 8 * 60 * 60 * 1000
 const DAY_LASTS_MS = 12 * 60 * 60 * 1000
 
@@ -69,7 +69,7 @@ export interface TownListing {
   createdAt: Date
 }
 
-/** From one member to another; `undefined` is the partner. */
+/** `undefined` as debit or credit is the partner. */
 export interface TownTransfer {
   kind: 'exchange' | 'credit' | 'reversal'
   debit: number | undefined
@@ -78,7 +78,7 @@ export interface TownTransfer {
   debitAfter: number | undefined
   creditAfter: number | undefined
   listing: number | undefined
-  /** In the time zone of the town. */
+  /** In the town's time zone. */
   day: string
   /** Milliseconds since 1970. */
   at: number
@@ -95,7 +95,7 @@ export interface Town {
   categories: string[]
   memberRows(): Generator<TownMember>
   listingRows(): Generator<TownListing>
-  /** From the first to the last. */
+  /** Oldest first. */
   transferRows(): Generator<TownTransfer>
 }
 
@@ -127,27 +127,27 @@ export function planTown(plan: TownPlan): Town {
 }
 
 interface Calendar {
-  /** A moment of the day so many days after (before) today; the fraction is the time of day. */
+  /** Converts days relative to today into a time. The fraction is the time of day. */
   moment(days: number): { at: number; day: string }
 }
 
 function localCalendar(now: Date, timeZone: string): Calendar {
   const offsetMs = zoneOffsetMs(now, timeZone)
   const todayMs = Math.floor((now.getTime() + offsetMs) / DAY_MS) * DAY_MS
-  // Asked for millions of times, mostly for the same day as before.
-  let known = { whole: NaN, day: '' }
+  // Cache the last day: this runs millions of times, mostly for the same day.
+  let lastDay = { whole: NaN, day: '' }
   return {
     moment(days) {
       const whole = Math.floor(days)
       const midnightMs = todayMs + whole * DAY_MS
-      if (known.whole !== whole) known = { whole, day: new Date(midnightMs).toISOString().slice(0, 10) }
+      if (lastDay.whole !== whole) lastDay = { whole, day: new Date(midnightMs).toISOString().slice(0, 10) }
       const localMs = midnightMs + DAY_BEGINS_MS + Math.floor((days - whole) * DAY_LASTS_MS)
-      return { at: localMs - offsetMs, day: known.day }
+      return { at: localMs - offsetMs, day: lastDay.day }
     },
   }
 }
 
-/** As of now; an hour more or less for summer time changes no day. */
+/** Uses the current offset. An error of one hour due to daylight saving time does not change the day. */
 function zoneOffsetMs(now: Date, timeZone: string): number {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone,
@@ -165,19 +165,19 @@ function zoneOffsetMs(now: Date, timeZone: string): number {
   return localMs - Math.floor(now.getTime() / 60_000) * 60_000
 }
 
-/** What is made of one seed does not depend on what else is. */
+/** Independent random streams, so that a change in one part leaves the others unchanged. */
 const STREAMS = { people: 1, offers: 2, transfers: 3, names: 4, remarks: 5 }
 
 function randomFor(seed: number, stream: keyof typeof STREAMS): Random {
-  return randomNumbers(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(STREAMS[stream], 0x85ebca6b))
+  return createRandom(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(STREAMS[stream], 0x85ebca6b))
 }
 
 interface People {
-  /** Milliseconds since 1970; the higher the number, the later they joined. */
+  /** Milliseconds since 1970, ascending by member. */
   joinedAt: Float64Array
-  /** Who trades, in the order of joining. */
+  /** The members who trade, in order of joining. */
   traders: Int32Array
-  /** How readily each member deals, from 0 to 1. */
+  /** The probability that a picked member trades, from 0 to 1. */
   readiness: Float32Array
 }
 
@@ -192,7 +192,7 @@ function planPeople({ members, seed }: TownPlan, calendar: Calendar): People {
     const days = ((n + random.next()) / members) * JOINING_DAYS - JOINING_DAYS - LAST_JOINED_DAYS_AGO
     joinedAt[n] = calendar.moment(days).at
     readiness[n] = 0.05 + 0.95 * random.next() ** 2
-    // Selection sampling: exactly as many as wanted, each as likely as any other.
+    // Selection sampling picks exactly the wanted number, all with the same probability.
     if (random.next() * (members - n) < traders.length - tradersFound) traders[tradersFound++] = n
   }
   return { joinedAt, traders, readiness }
@@ -200,10 +200,10 @@ function planPeople({ members, seed }: TownPlan, calendar: Calendar): People {
 
 interface Offers {
   count: number
-  /** Listings are numbered member by member: those of member n begin here, and end where the next one's begin. */
+  /** The first listing of each member. Listings are numbered member by member. */
   firstOf: Int32Array
   isService: Uint8Array
-  /** Which of the texts of its type. */
+  /** Index into the texts of its type. */
   text: Int32Array
   centihours: Int32Array
   createdAt: Float64Array
@@ -254,7 +254,7 @@ function planOffers(
   return offers
 }
 
-/** All titles, in an order of their own: whoever walks through meets each before any comes again. */
+/** Returns all titles in random order, so that each is used once before any repeats. */
 function shuffledTexts(random: Random, pick: (category: Category) => readonly Text[]): ListingText[] {
   const all = CATEGORIES.flatMap((category) =>
     pick(category).flatMap((text) => text.titles.map((title) => ({ category: category.name, title, text }))),
@@ -305,7 +305,7 @@ function* listingRows({ members, seed }: TownPlan, offers: Offers): Generator<To
   }
 }
 
-/** Plays the year through, with the balance of every member. */
+/** Simulates the year with the balance of every member. */
 function* transferRows(
   { members, seed }: TownPlan,
   counts: { exchanges: number; credits: number },
@@ -359,7 +359,7 @@ function* transferRows(
       debit,
       credit,
       amount,
-      // Whoever has hours to spend and nobody to serve takes the other side; then it was not this service.
+      // In the fallback of findDeal the giver pays, so the exchange was not for this service.
       listing: credit === giver ? listing : undefined,
       day,
       at,
@@ -370,8 +370,8 @@ function* transferRows(
 }
 
 /**
- * When each trader gives for the first time at the latest, so that nobody is left out by chance: slot and member in one
- * number, in the order of slots.
+ * Plans the latest first exchange of each trader, so that everyone trades at least once. Each number combines slot and
+ * member, sorted by slot.
  */
 function planDebuts(
   random: Random,
@@ -395,7 +395,7 @@ function pickTrader(random: Random, { traders, readiness }: People, joined: numb
   }
 }
 
-/** One of the services the member has published by then. */
+/** Picks one of the services that the member had published by then. */
 function pickService(random: Random, { firstOf, isService, createdAt }: Offers, member: number, at: number) {
   const [first, end] = [firstOf[member]!, firstOf[member + 1]!]
   if (first === end) return undefined
@@ -403,7 +403,7 @@ function pickService(random: Random, { firstOf, isService, createdAt }: Offers, 
   return isService[listing] && createdAt[listing]! < at ? listing : undefined
 }
 
-/** In quarter hours: about what the listing says, or something between a quarter and eight hours, the shorter the likelier. */
+/** About the listing's hours, or a quarter to eight hours with a bias to short ones, in steps of a quarter hour. */
 function amountFor(random: Random, { centihours }: Offers, listing: number | undefined): number {
   const expected = listing === undefined ? 0 : centihours[listing]!
   const quarters = expected
@@ -418,7 +418,7 @@ interface Deal {
   amount: number
 }
 
-/** Somebody who can pay without falling below the limit. Of two, the one who has more is likelier to spend. */
+/** Picks a receiver who can pay within the lower limit. Of two candidates, the one with the higher balance pays. */
 function findDeal(
   random: Random,
   people: People,
@@ -434,7 +434,7 @@ function findDeal(
     const receiver = balances[one]! >= balances[other]! || other === giver ? one : other
     if (canPay(receiver, wanted)) return { debit: receiver, credit: giver, amount: wanted }
   }
-  // A very small town, where all hours are in few hands.
+  // In a very small town, a few members may hold all hours.
   const amount = QUARTER_CENTIHOURS
   const first = random.below(joined)
   for (let n = 0; n < joined; n++) {

@@ -10,7 +10,7 @@ import { linkAddress } from './links.ts'
 import { listAdmins } from './queries.ts'
 
 const TAGS = ['Administrators']
-const OneAdmin = Type.Object({ slug: Type.String(), id: Type.String() })
+const AdminParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
 export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
   api.get('/communities/:slug/administrators', {
@@ -47,7 +47,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
     schema: {
       summary: 'Give an administrator another role',
       tags: TAGS,
-      params: OneAdmin,
+      params: AdminParams,
       body: Type.Object({ role: Role }),
       response: { 200: Done },
     },
@@ -68,7 +68,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
     schema: {
       summary: 'Remove an administrator from the community',
       tags: TAGS,
-      params: OneAdmin,
+      params: AdminParams,
       response: { 200: Done },
     },
     handler: async (request) => {
@@ -82,7 +82,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
     schema: {
       summary: 'Make a link by which an administrator chooses a new password',
       tags: TAGS,
-      params: OneAdmin,
+      params: AdminParams,
       response: { 201: Type.Object({ data: Link }) },
     },
     handler: async (request, reply) => {

@@ -7,26 +7,26 @@ import { addRole } from './create-admin.ts'
 import { makeLink, type NewLink } from './links.ts'
 import { newOneTimePassword } from './one-time-password.ts'
 import { hashPassword } from './passwords.ts'
-import { deleteAdminRole, insertAdmin, rolesForChange, setAdminRole } from './queries.ts'
+import { deleteAdminRole, insertAdmin, lockRoles, setAdminRole } from './queries.ts'
 
-/** Someone new comes in by a link; who has a password already is told that the community is theirs, too. */
+/** Adds an administrator. Returns an invitation link, unless the person already has an account. */
 export async function inviteAdmin(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  wish: { email: string; name: string; role: AdminRole },
+  input: { email: string; name: string; role: AdminRole },
 ): Promise<{ adminId: number; link: NewLink | undefined }> {
-  const [email, name] = [checkEmail(wish.email), checkName(wish.name)]
-  // Nobody knows this one: the link is the only way in.
+  const [email, name] = [checkEmail(input.email), checkName(input.name)]
+  // Nobody learns this password, so the link is the only way to sign in.
   const password_hash = await hashPassword(newOneTimePassword())
   return transaction(sql, async (tx) => {
-    const roles = await rolesForChange(tx, communityId)
+    const roles = await lockRoles(tx, communityId)
     const known = await findAdmin(tx, email)
     if (known && roles.some(({ admin_id }) => admin_id === known.id)) {
       throw new Refusal(`${email} is an administrator of this community already.`, { field: 'email' })
     }
     const adminId = known?.id ?? (await insertAdmin(tx, { email, name, password_hash, password_one_time: true }))
-    await addRole(tx, actor, communityId, adminId, wish.role)
+    await addRole(tx, actor, communityId, adminId, input.role)
     return { adminId, link: known ? undefined : await makeLink(tx, 'invitation', adminId) }
   })
 }
@@ -38,7 +38,7 @@ export async function changeRole(
   adminId: number,
   role: AdminRole,
 ): Promise<void> {
-  await changeOne(sql, communityId, adminId, role, async (tx) => {
+  await changeAdmin(sql, communityId, adminId, role, async (tx) => {
     await setAdminRole(tx, communityId, adminId, role)
     await recordAudit(tx, communityId, actor, {
       action: 'admin.role_changed',
@@ -48,17 +48,17 @@ export async function changeRole(
   })
 }
 
-/** From this community; the person may run others. */
+/** Removes the role in this community. The person may be an administrator of others. */
 export async function removeAdmin(sql: Queries, actor: Actor, communityId: number, adminId: number): Promise<void> {
-  await changeOne(sql, communityId, adminId, undefined, async (tx) => {
+  await changeAdmin(sql, communityId, adminId, undefined, async (tx) => {
     await deleteAdminRole(tx, communityId, adminId)
     await recordAudit(tx, communityId, actor, { action: 'admin.removed', subject: { kind: 'admin', id: adminId } })
   })
 }
 
 /**
- * A link for someone who lost their password. Only for those who run nothing that the owner does not own: a password
- * opens all of a person's communities, and one community's owner must not get into another.
+ * Creates a link for an administrator who lost their password. The caller must own every community of that person,
+ * because the password gives access to all of them.
  */
 export async function makeResetLink(
   sql: Queries,
@@ -83,7 +83,7 @@ export async function makeResetLink(
   })
 }
 
-async function changeOne(
+async function changeAdmin(
   sql: Queries,
   communityId: number,
   adminId: number,
@@ -92,14 +92,15 @@ async function changeOne(
 ): Promise<void> {
   await transaction(sql, async (tx) => {
     const roles = await requireAdmin(tx, communityId, adminId)
-    const isLeft = roles.some((other) => other.role === 'owner' && other.admin_id !== adminId)
-    if (!isLeft && role !== 'owner') throw new Refusal('The last owner stays: make somebody else an owner first.')
+    const hasOtherOwner = roles.some((other) => other.role === 'owner' && other.admin_id !== adminId)
+    if (!hasOtherOwner && role !== 'owner')
+      throw new Refusal('The last owner stays: make somebody else an owner first.')
     await change(tx)
   })
 }
 
 async function requireAdmin(tx: Queries, communityId: number, adminId: number) {
-  const roles = await rolesForChange(tx, communityId)
+  const roles = await lockRoles(tx, communityId)
   if (!roles.some(({ admin_id }) => admin_id === adminId)) throw new NotFound('There is no such administrator.')
   return roles
 }

@@ -7,20 +7,20 @@ import { newOneTimePassword } from './one-time-password.ts'
 import { hashPassword } from './passwords.ts'
 import { endSessionsOf, insertAdmin, setAdminRole, updatePassword } from './queries.ts'
 
-/** A new administrator with a one-time password, or a known one for one more community (then without a password). */
+/** Creates an administrator with a one-time password, or gives an existing one the role without a new password. */
 export async function createAdmin(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  wish: { email: string; name: string; role: AdminRole },
+  input: { email: string; name: string; role: AdminRole },
 ): Promise<{ adminId: number; password: string | undefined }> {
-  const [email, name] = [checkEmail(wish.email), checkName(wish.name)]
+  const [email, name] = [checkEmail(input.email), checkName(input.name)]
   const password = newOneTimePassword()
   const password_hash = await hashPassword(password)
   return transaction(sql, async (tx) => {
     const known = await findAdmin(tx, email)
     const adminId = known?.id ?? (await insertAdmin(tx, { email, name, password_hash, password_one_time: true }))
-    await addRole(tx, actor, communityId, adminId, wish.role)
+    await addRole(tx, actor, communityId, adminId, input.role)
     return { adminId, password: known ? undefined : password }
   })
 }
@@ -40,7 +40,7 @@ export async function addRole(
   })
 }
 
-/** A new one-time password for someone who lost theirs. Whoever has come in with the old one is out. */
+/** Sets a new one-time password and ends all sessions of the person. */
 export async function resetAdmin(sql: Queries, actor: Actor, email: string): Promise<{ password: string }> {
   const password = newOneTimePassword()
   const passwordHash = await hashPassword(password)
@@ -49,13 +49,13 @@ export async function resetAdmin(sql: Queries, actor: Actor, email: string): Pro
     if (!admin) throw new Refusal(`There is no administrator ${email}.`)
     await updatePassword(tx, admin.id, { hash: passwordHash, oneTime: true })
     await endSessionsOf(tx, admin.id)
-    await recordForAll(tx, actor, admin.id, 'admin.password_reset')
+    await auditInAllCommunities(tx, actor, admin.id, 'admin.password_reset')
   })
   return { password }
 }
 
-/** What concerns a person is seen in each community they run. */
-export async function recordForAll(tx: Queries, actor: Actor, adminId: number, action: string): Promise<void> {
+/** Audits an action that concerns a person in each of their communities. */
+export async function auditInAllCommunities(tx: Queries, actor: Actor, adminId: number, action: string): Promise<void> {
   for (const communityId of await communitiesOfAdmin(tx, adminId)) {
     await recordAudit(tx, communityId, actor, { action, subject: { kind: 'admin', id: adminId } })
   }

@@ -4,7 +4,7 @@ import { ApiError } from '../../http/shared/errors.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
 import { newSessionToken } from '../../http/console/sessions.ts'
 import { checkName } from './check-admin.ts'
-import { recordForAll } from './create-admin.ts'
+import { auditInAllCommunities } from './create-admin.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
 import {
   deleteLinksOf,
@@ -12,7 +12,7 @@ import {
   findAdminById,
   findLink,
   insertLink,
-  takeLink,
+  consumeLink,
   updateAdminName,
   updatePassword,
   type LinkRow,
@@ -30,7 +30,7 @@ export interface NewLink {
   expires_at: string
 }
 
-/** A token that works once; a person has one at a time. */
+/** Creates a link that works once, and replaces the person's earlier links. */
 export async function makeLink(
   tx: Queries,
   purpose: LinkRow['purpose'],
@@ -42,7 +42,7 @@ export async function makeLink(
   return { token, expires_at: await insertLink(tx, { hash: hashSecret(token), purpose, adminId, seconds }) }
 }
 
-/** In the fragment, which reaches no server and no log. */
+/** The token is in the fragment, so that it appears in no request and no log. */
 export function linkAddress(publicUrl: string, purpose: LinkRow['purpose'], token: string): string {
   return `${publicUrl}/console/${purpose === 'set_up' ? 'set-up' : 'link'}#${token}`
 }
@@ -61,25 +61,25 @@ export async function inspectLink(sql: Queries, token: string) {
   }
 }
 
-/** Chooses a password by link. Whoever was signed in as this person is out. */
+/** Sets the password and ends all sessions of the person. */
 export async function followLink(
   sql: Queries,
   token: string,
-  wish: { password: string; name?: string },
+  input: { password: string; name?: string },
 ): Promise<number> {
   const { email } = await inspectLink(sql, token)
-  checkPassword(wish.password, { email, field: 'password' })
-  const name = wish.name === undefined ? undefined : checkName(wish.name)
-  const hash = await hashPassword(wish.password)
+  checkPassword(input.password, { email, field: 'password' })
+  const name = input.name === undefined ? undefined : checkName(input.name)
+  const hash = await hashPassword(input.password)
   return transaction(sql, async (tx) => {
-    const link = await takeLink(tx, hashSecret(token))
+    const link = await consumeLink(tx, hashSecret(token))
     const admin = link?.admin_id ? await findAdminById(tx, link.admin_id) : undefined
     if (!link || !admin) throw new ApiError('link_expired')
     await updatePassword(tx, admin.id, { hash, oneTime: false })
     if (name !== undefined) await updateAdminName(tx, admin.id, name)
     await endSessionsOf(tx, admin.id)
     const actor = { kind: 'admin', id: admin.id, name: name ?? admin.name } as const
-    await recordForAll(tx, actor, admin.id, 'admin.password_changed')
+    await auditInAllCommunities(tx, actor, admin.id, 'admin.password_changed')
     return admin.id
   })
 }

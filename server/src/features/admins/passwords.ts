@@ -4,19 +4,19 @@ import { Refusal } from '../../core/refusal.ts'
 const LENGTH_MIN = 10
 const LENGTH_MAX = 200
 
-/** argon2id with the library's defaults (OWASP's second recommendation: 19 MiB, 2 passes). */
+/** Uses argon2id with the library's defaults (OWASP's second recommendation: 19 MiB, 2 passes). */
 export async function hashPassword(password: string): Promise<string> {
   return hash(password)
 }
 
-/** Without a stored hash it takes as long, so that nobody learns by the clock which email addresses are known. */
+/** Takes as long without a stored hash, so that timing does not reveal which email addresses exist. */
 export async function verifyPassword(stored: string | undefined, password: string): Promise<boolean> {
-  unknownHash ??= hash('of nobody')
-  const matches = await verify(stored ?? (await unknownHash), password)
+  dummyHash ??= hash('of nobody')
+  const matches = await verify(stored ?? (await dummyHash), password)
   return stored !== undefined && matches
 }
 
-let unknownHash: Promise<string> | undefined
+let dummyHash: Promise<string> | undefined
 
 export function checkPassword(password: string, of: { email: string; field: string }): void {
   const length = [...password].length

@@ -62,7 +62,7 @@ export async function hasAdmins(sql: Queries): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Of two set-ups at once one waits, and then finds an administrator. */
+/** Serializes concurrent set-ups: the second one finds an administrator. */
 export async function lockAdmins(sql: Queries): Promise<void> {
   await sql`lock table admins in share row exclusive mode`
 }
@@ -81,11 +81,8 @@ export async function listAdmins(sql: Queries, communityId: number): Promise<Com
     where r.community_id = ${communityId} order by a.name, a.id`
 }
 
-/** Locks all of them: of two owners who remove each other at once, one stays. */
-export async function rolesForChange(
-  sql: Queries,
-  communityId: number,
-): Promise<{ admin_id: number; role: AdminRole }[]> {
+/** Locks all roles, so that of two owners who remove each other at the same time one remains. */
+export async function lockRoles(sql: Queries, communityId: number): Promise<{ admin_id: number; role: AdminRole }[]> {
   return sql<{ admin_id: number; role: AdminRole }[]>`
     select admin_id, role from community_admins where community_id = ${communityId} order by admin_id for update`
 }
@@ -100,7 +97,7 @@ export async function listSessions(sql: Queries, adminId: number): Promise<Sessi
     where admin_id = ${adminId} and expires_at > now() order by last_seen_at desc, id desc`
 }
 
-/** False when there is no such session of this person. */
+/** Returns false if the person has no such session. */
 export async function endSession(sql: Queries, adminId: number, sessionId: number): Promise<boolean> {
   const { count } = await sql`delete from admin_sessions where id = ${sessionId} and admin_id = ${adminId}`
   return count === 1
@@ -127,8 +124,8 @@ export async function findLink(sql: Queries, hash: Buffer): Promise<LinkRow | un
   return row
 }
 
-/** Takes the link: of two who use it at once, one finds it. */
-export async function takeLink(sql: Queries, hash: Buffer): Promise<LinkRow | undefined> {
+/** Consumes the link. Only one of two concurrent uses finds it. */
+export async function consumeLink(sql: Queries, hash: Buffer): Promise<LinkRow | undefined> {
   const [row] = await sql<LinkRow[]>`
     delete from admin_links where token_hash = ${hash} and expires_at > now() returning purpose, admin_id, expires_at`
   return row

@@ -19,7 +19,7 @@ const TAGS = ['Sessions']
 export function sessionRoutes(api: AdminApi, deps: Deps): void {
   const { sql, signInLimits } = deps
 
-  async function present(session: AdminSession) {
+  async function presentSession(session: AdminSession) {
     const communities = await communitiesWithRole(sql, session.admin.id)
     return {
       data: {
@@ -31,11 +31,11 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     }
   }
 
-  /** Never continues one that the browser brought along: whoever planted it would be signed in, too. */
-  async function begin(adminId: number, request: FastifyRequest, reply: FastifyReply) {
+  /** Always creates a new session, which prevents session fixation. */
+  async function startSession(adminId: number, request: FastifyRequest, reply: FastifyReply) {
     const { token } = await insertSession(sql, adminId, originOf(request))
     setSessionCookie(deps, reply, token)
-    return present((await findSession(sql, token, undefined))!)
+    return presentSession((await findSession(sql, token, undefined))!)
   }
 
   api.get('/setup', {
@@ -68,7 +68,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     handler: async (request, reply) => {
       await signInLimits.spend(request.ip, 'set-up')
       const adminId = await setUp(sql, request.body)
-      return reply.code(201).send(await begin(adminId, request, reply))
+      return reply.code(201).send(await startSession(adminId, request, reply))
     },
   })
 
@@ -82,14 +82,14 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       const adminId = await signIn(sql, signInLimits, request.body, request.ip)
-      return begin(adminId, request, reply)
+      return startSession(adminId, request, reply)
     },
   })
 
   api.get('/session', {
     config: { role: 'session', beforePasswordChange: true },
     schema: { summary: 'Who is signed in', tags: TAGS, response: { 200: Type.Object({ data: Session }) } },
-    handler: async (request) => present(request.session),
+    handler: async (request) => presentSession(request.session),
   })
 
   api.delete('/session', {
@@ -112,7 +112,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       await changePassword(sql, request.session, signInLimits, request.body, request.ip)
-      return begin(request.session.admin.id, request, reply)
+      return startSession(request.session.admin.id, request, reply)
     },
   })
 
@@ -188,11 +188,11 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       response: { 200: Type.Object({ data: Session }) },
     },
     handler: async (request, reply) => {
-      const { token, ...wish } = request.body
+      const { token, ...input } = request.body
       await signInLimits.spend(request.ip, 'link')
-      const adminId = await followLink(sql, token, wish)
+      const adminId = await followLink(sql, token, input)
       await signInLimits.forgive(request.ip, 'link')
-      return begin(adminId, request, reply)
+      return startSession(adminId, request, reply)
     },
   })
 }

@@ -14,7 +14,7 @@ import {
   postponeClose,
   recordHoldings,
   settleHoldings,
-  startDocument,
+  ensureDocument,
   sumCredits,
   sumExchanges,
   sumHoldings,
@@ -26,18 +26,18 @@ import { NOTHING_CLOSED, renderDocument } from './render-document.ts'
 import { restateStocks } from './restate-stocks.ts'
 import { countOf } from './rule.ts'
 
-/** A month is closed that long after its end, when nothing that belongs to it can still be on its way. */
+/** A month is closed this long after its end, when none of its transactions can still be in flight. */
 const GRACE_DAYS = 10
-/** Fifty years: what is older is not closed in one go. */
+/** Fifty years. A longer backlog takes several runs. */
 const MONTHS_PER_CLOSE_MAX = 600
 const COMMUNITIES_PER_PAGE = 100
 
-/** Closes the months of one community that are due. However many call it at once, each month is closed by one of them. */
+/** Closes the due months of one community. Of concurrent calls, only one closes a given month. */
 export async function closeDuePeriods(sql: Queries, communityId: number, now: Date): Promise<void> {
-  await close(sql, communityId, now, { wait: true })
+  await closeCommunity(sql, communityId, now, { wait: true })
 }
 
-/** The same for every community. One that fails holds up nobody; one that another node is busy with is left to it. */
+/** Closes the due months of every community. Skips communities that fail or that another node is closing. */
 export async function closeDueCommunities(
   sql: Sql,
   log: Logger,
@@ -49,7 +49,7 @@ export async function closeDueCommunities(
     for (const id of ids) {
       if (isStopped()) return
       try {
-        await close(sql, id, now, { wait: false })
+        await closeCommunity(sql, id, now, { wait: false })
       } catch (error) {
         if (isStopped()) return
         log.warn({ err: error, community_id: id }, 'the aggregates of a community could not be closed')
@@ -60,12 +60,17 @@ export async function closeDueCommunities(
   }
 }
 
-async function close(sql: Queries, communityId: number, now: Date, { wait }: { wait: boolean }): Promise<void> {
-  await startDocument(sql, communityId, NOTHING_CLOSED, now)
+async function closeCommunity(
+  sql: Queries,
+  communityId: number,
+  now: Date,
+  { wait }: { wait: boolean },
+): Promise<void> {
+  await ensureDocument(sql, communityId, NOTHING_CLOSED, now)
   await transaction(sql, async (tx) => {
     const document = await lockDocument(tx, communityId, { wait })
     if (!document) return
-    // Read after the lock was won: whoever had it before may have closed them.
+    // Read under the lock, because the previous holder may have closed them.
     const months = await findOpenMonths(tx, communityId, {
       now,
       graceDays: GRACE_DAYS,
@@ -76,7 +81,7 @@ async function close(sql: Queries, communityId: number, now: Date, { wait }: { w
       const flows = await closeFlows(tx, communityId, document.published, due, now)
       const published = await closeStocks(tx, communityId, flows)
       await updateDocument(tx, communityId, { body: renderDocument(published, now), published, closedAt: now })
-      // Every node has the document in memory.
+      // Every node caches the document.
       await announceAccessChange(tx, { communityId })
     }
     await postponeClose(tx, communityId, months[due.length]?.closes_at ?? now.toISOString())
@@ -94,14 +99,14 @@ async function closeFlows(
   const starts = await findMonthStarts(tx, communityId)
   for (const month of due) {
     starts.set(month.month, month.starts_at)
-    published = closePeriods(await gatherFacts(tx, communityId, published, month, starts), published)
+    published = closePeriods(await sumMonthFacts(tx, communityId, published, month, starts), published)
     await insertPeriod(tx, communityId, month, closedAt)
   }
   return published
 }
 
-/** Summed up by the database; what comes here is a few numbers, however many transfers there are. */
-async function gatherFacts(
+/** PostgreSQL computes the sums, so only a few numbers are transferred. */
+async function sumMonthFacts(
   tx: Transaction,
   communityId: number,
   { flows, waiting_partners }: Published,
@@ -143,7 +148,7 @@ async function gatherFacts(
   }
 }
 
-/** As of now: what there was at the end of the month, nobody knows any more. */
+/** Uses the current holdings, because those at the end of the month are not stored. */
 async function closeStocks(tx: Transaction, communityId: number, previous: Published): Promise<Published> {
   await recordHoldings(tx, communityId)
   const holdings = await sumHoldings(tx, communityId)

@@ -5,22 +5,22 @@ import { connect, type Sql } from '../../postgres/connect.ts'
 import { closeDueCommunities } from './close-due-periods.ts'
 
 const CLOSE_INTERVAL_MS = 60 * 60 * 1000
-const STOP_MS = 1000
+const STOP_TIMEOUT_MS = 1000
 
 export interface CloseJob {
-  /** What it is in the middle of is undone, and left to another node or the next start. */
+  /** Rolls back a close in progress; another node or the next start repeats it. */
   stop(): Promise<void>
 }
 
-/** Closes what is due, now and every hour. */
+/** Closes due months now and every hour. */
 export function startCloseJob(databaseUrl: string, log: Logger): CloseJob {
   let isStopped = false
   let open: Sql | undefined
 
   async function run(): Promise<void> {
-    // An hour was not enough: the run before goes on.
+    // The previous run is still in progress.
     if (open) return
-    // A connection of its own, while it lasts: the close of a large community takes seconds, and nothing waits behind it.
+    // Use a separate connection, because closing a large community takes seconds and must not block others.
     const sql = (open = connect(databaseUrl, { connectionsMax: 1, name: 'aggregates' }))
     try {
       await closeDueCommunities(sql, log, await readDatabaseTime(sql), () => isStopped)
@@ -28,7 +28,7 @@ export function startCloseJob(databaseUrl: string, log: Logger): CloseJob {
       if (!isStopped) log.warn({ err: error }, 'aggregates could not be closed')
     } finally {
       open = undefined
-      await sql.end({ timeoutMs: STOP_MS })
+      await sql.end({ timeoutMs: STOP_TIMEOUT_MS })
     }
   }
 
@@ -38,7 +38,7 @@ export function startCloseJob(databaseUrl: string, log: Logger): CloseJob {
     async stop() {
       isStopped = true
       clearInterval(timer)
-      await open?.end({ timeoutMs: STOP_MS })
+      await open?.end({ timeoutMs: STOP_TIMEOUT_MS })
       await running
     },
   }

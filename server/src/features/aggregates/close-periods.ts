@@ -2,12 +2,12 @@ import { isBucket, toFigure } from './figures.ts'
 import { MEMBER_FLOWS, monthAfter, type Flow, type MemberFlow, type Month, type Published } from './published.ts'
 import { hidesEveryone, RULE, type Contributions, type Rule } from './rule.ts'
 
-/** What a close has to know of the month: who is behind each flow since it was last published. */
+/** The contributions to each flow since it was last published. */
 export interface MonthFacts {
   month: Month
-  /** From `open_since` of the flow up to the end of the month. */
+  /** From the flow's `open_since` to the end of the month. */
   flows: Record<MemberFlow, Contributions>
-  /** Of each partner, from the first month of which credits wait (else this one) up to the end of the month. */
+  /** Per partner, from the first month with unpublished credits (or this one) to the end of the month. */
   credits: (Contributions & { partner_id: number })[]
 }
 
@@ -21,11 +21,11 @@ const UNITS: Record<Flow, number> = {
 }
 
 /**
- * Closes one month: each flow that is fit is published from where it stood open; what is not fit waits, and is judged
- * again together with the next month. What is published never changes.
+ * Closes one month. A flow that satisfies the rule is published from `open_since` on; any other is merged with the next
+ * month and checked again. Published periods never change.
  *
- * Partners' credits are judged partner by partner. So nobody's own credits, however well chosen, decide whether those of
- * others are told, and whoever subtracts their own is left with sums that were fit by themselves (docs/decisions/0010).
+ * Credits are checked per partner. So a partner cannot influence whether others' credits are published, and a partner
+ * that subtracts its own is left with sums that satisfied the rule by themselves (docs/decisions/0010).
  */
 export function closePeriods(facts: MonthFacts, previous: Published, rule: Rule = RULE): Published {
   const flows = { ...previous.flows }
@@ -35,17 +35,17 @@ export function closePeriods(facts: MonthFacts, previous: Published, rule: Rule 
     if (!isBucket(figure)) return
     flows[flow] = { open_since: monthAfter(facts.month), periods: [...periods, { from, to: facts.month, ...figure }] }
   }
-  const isFit = (flow: Flow, behind: Contributions) =>
-    hidesEveryone(behind, rule) && isBucket(toFigure(Math.floor(behind.total / UNITS[flow])))
+  const isPublishable = (flow: Flow, contributions: Contributions) =>
+    hidesEveryone(contributions, rule) && isBucket(toFigure(Math.floor(contributions.total / UNITS[flow])))
 
-  for (const flow of MEMBER_FLOWS) if (isFit(flow, facts.flows[flow])) publish(flow, facts.flows[flow].total)
+  for (const flow of MEMBER_FLOWS) if (isPublishable(flow, facts.flows[flow])) publish(flow, facts.flows[flow].total)
 
-  const fitting = facts.credits.filter((credits) => isFit('hours_credited', credits))
+  const publishable = facts.credits.filter((credits) => isPublishable('hours_credited', credits))
   publish(
     'hours_credited',
-    fitting.reduce((sum, { total }) => sum + total, 0),
+    publishable.reduce((sum, { total }) => sum + total, 0),
   )
-  const waiting = facts.credits.filter((credits) => credits.largest > 0 && !fitting.includes(credits))
+  const waiting = facts.credits.filter((credits) => credits.largest > 0 && !publishable.includes(credits))
   return {
     ...previous,
     closed_through: facts.month,

@@ -1,4 +1,4 @@
-/** Every figure that leaves the service: never a number, always a range of them. */
+/** A published figure is always a range, never an exact number. */
 export type Figure = Bucket | Suppressed
 
 export interface Bucket {
@@ -12,14 +12,14 @@ export interface Suppressed {
 
 export const SUPPRESSED: Suppressed = { suppressed: true }
 
-/** Nothing below is told, not even that it is nothing. */
-const TOLD_MIN = 10
+/** Smaller values are suppressed, including 0. */
+const PUBLISHED_MIN = 10
 const WIDTH_MIN = 10
 const SIGNIFICANT_DIGITS = 2
 
-/** Ten wide below 1,000; two significant digits above. */
+/** Buckets are 10 wide below 1,000 and have two significant digits above. */
 export function toFigure(value: number): Figure {
-  if (value < TOLD_MIN) return SUPPRESSED
+  if (value < PUBLISHED_MIN) return SUPPRESSED
   const width = Math.max(WIDTH_MIN, 10 ** (`${value}`.length - SIGNIFICANT_DIGITS))
   const min = Math.floor(value / width) * width
   return { min, max: min + width - 1 }
@@ -29,7 +29,7 @@ export function isBucket(figure: Figure): figure is Bucket {
   return !('suppressed' in figure)
 }
 
-/** Of what was published, and of nothing else: whoever has the parts learns nothing from the sum. */
+/** Sums published buckets only, so the total reveals nothing beyond its parts. */
 export function sumOf(buckets: Bucket[]): Figure {
   if (buckets.length === 0) return SUPPRESSED
   return {

@@ -1,9 +1,9 @@
 import type { Bucket, Figure } from './figures.ts'
 
-/** A calendar month of the community, like 2026-07. */
+/** A calendar month in the community's time zone, like 2026-07. */
 export type Month = string
 
-/** What is counted from the members' own doings, each over its own months. */
+/** The flows that members cause, each with its own periods. */
 export const MEMBER_FLOWS = ['exchanges', 'hours_exchanged', 'trading_members', 'new_members'] as const
 export type MemberFlow = (typeof MEMBER_FLOWS)[number]
 
@@ -13,21 +13,21 @@ export type Flow = (typeof FLOWS)[number]
 export const STOCKS = ['active_members', 'active_services', 'active_requests'] as const
 export type Stock = (typeof STOCKS)[number]
 
-/** Months that were published together; frozen. */
+/** Months that were published together. Never changes. */
 export interface Period extends Bucket {
   from: Month
   to: Month
 }
 
-/** All that was ever published, and what waits: the memory from one close to the next. No exact figure is in it. */
+/** The state between two closes: everything published so far, and what is pending. Contains no exact figures. */
 export interface Published {
   closed_through: Month | null
-  /** `open_since`: the first month that has not been published. */
+  /** `open_since` is the first unpublished month. */
   flows: Record<Flow, { open_since: Month; periods: Period[] }>
-  /** Partners some of whose credits wait to be published, and the first month that these are from. */
+  /** Partners with unpublished credits, and the first month of these credits. */
   waiting_partners: Record<string, Month>
   stocks: Record<Stock, Figure>
-  /** By key. Only those that were fit to be published once: the mere name of a category can be one member's doing. */
+  /** Only categories that were publishable once, because even a category's name may reveal a single member. */
   categories: Record<string, { name: string; figure: Figure }>
 }
 

@@ -9,15 +9,15 @@ export async function findDocument(sql: Queries, communityId: number): Promise<s
   return row?.body
 }
 
-/** For a community that never had one. */
-export async function startDocument(sql: Queries, communityId: number, body: string, now: Date): Promise<void> {
+/** Inserts the document of a community that has none. */
+export async function ensureDocument(sql: Queries, communityId: number, body: string, now: Date): Promise<void> {
   await sql`
     insert into aggregate_documents (community_id, body, next_close_at)
     values (${communityId}, ${body}, ${now.toISOString()}::timestamptz)
     on conflict (community_id) do nothing`
 }
 
-/** Until the transaction ends, nobody else closes anything of this community. Undefined: somebody does, and we do not wait. */
+/** Keeps others from closing this community until commit. Returns undefined if it is locked and `wait` is false. */
 export async function lockDocument(
   sql: Queries,
   communityId: number,
@@ -54,8 +54,8 @@ export interface MonthRow {
 }
 
 /**
- * The months that are not closed, up to the present one. They begin where the last closed one ended, whatever the time
- * zone was then; else with the community, or with its first member: what is made up for show is older than its community.
+ * Lists the open months up to the current one. They start where the last closed month ended, whatever the time zone was
+ * then. Without a closed month they start with the community or its first member: demo data is older than its community.
  */
 export async function findOpenMonths(
   sql: Queries,
@@ -89,7 +89,7 @@ export async function findOpenMonths(
     from bounds order by bounds.month`
 }
 
-/** When each closed month began. */
+/** Returns the start of each closed month. */
 export async function findMonthStarts(sql: Queries, communityId: number): Promise<Map<Month, string>> {
   const rows = await sql<{ month: Month; starts_at: string }[]>`
     select to_char(month, 'YYYY-MM') as month, starts_at from aggregate_periods where community_id = ${communityId}`
@@ -119,8 +119,8 @@ export interface ExchangeRow {
 }
 
 /**
- * Exchanges by the time they were recorded, whatever day they are said to have happened on. One that was taken back
- * within the window is as if it had never been; what was taken back of earlier ones is subtracted.
+ * Sums exchanges by the time they were recorded, not by the day they happened. An exchange reversed within the window is
+ * ignored; reversals of earlier exchanges are subtracted.
  */
 export async function sumExchanges(sql: Queries, communityId: number, { since, until }: Window): Promise<ExchangeRow> {
   const [row] = await sql<[ExchangeRow]>`
@@ -128,7 +128,7 @@ export async function sumExchanges(sql: Queries, communityId: number, { since, u
       select reverses_id from transfers
       where community_id = ${communityId} and kind = 'reversal'
         and created_at >= ${since}::timestamptz and created_at < ${until}::timestamptz
-    ), deeds as materialized (
+    ), movements as materialized (
       select t.debit_account_id, t.credit_account_id, t.amount, 1 as sign
       from transfers t
       where t.community_id = ${communityId} and t.kind = 'exchange'
@@ -140,25 +140,25 @@ export async function sumExchanges(sql: Queries, communityId: number, { since, u
       join transfers t on t.community_id = ${communityId} and t.id = r.reverses_id
       where t.kind = 'exchange' and t.created_at < ${since}::timestamptz
     ), sides as (
-      select debit_account_id as account_id, amount, sign from deeds
+      select debit_account_id as account_id, amount, sign from movements
       union all
-      select credit_account_id, amount, sign from deeds
+      select credit_account_id, amount, sign from movements
     ), traders as materialized (
       select count(*) as exchanges, sum(amount)::int8 as centihours, bool_or(sign > 0) as counts
       from sides group by account_id
     )
     select
       (select count(*) from traders where counts) as members,
-      (select coalesce(sum(sign), 0)::int8 from deeds) as exchanges,
+      (select coalesce(sum(sign), 0)::int8 from movements) as exchanges,
       (select coalesce(max(exchanges), 0) from traders) as exchanges_largest,
       coalesce((select exchanges from traders order by exchanges desc offset 1 limit 1), 0) as exchanges_second,
-      (select coalesce(sum(sign * amount), 0)::int8 from deeds) as centihours,
+      (select coalesce(sum(sign * amount), 0)::int8 from movements) as centihours,
       (select coalesce(max(centihours), 0) from traders) as centihours_largest,
       coalesce((select centihours from traders order by centihours desc offset 1 limit 1), 0) as centihours_second`
   return row
 }
 
-/** By the time they were recorded, whatever day they are said to have joined. */
+/** Counts members by the time they were recorded, not by `joined_at`. */
 export async function countNewMembers(sql: Queries, communityId: number, { since, until }: Window): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) from members
@@ -168,7 +168,8 @@ export async function countNewMembers(sql: Queries, communityId: number, { since
 }
 
 /**
- * Each partner's credits, by member; from `since`, or from where the partner's credits wait. Taken back: as with exchanges.
+ * Sums each partner's credits by member, from `since` or from the partner's first unpublished month. Reversals are treated
+ * as in sumExchanges.
  */
 export async function sumCredits(
   sql: Queries,
@@ -176,10 +177,12 @@ export async function sumCredits(
   { since, until }: Window,
   waiting: { partnerId: number; since: string }[],
 ): Promise<(Contributions & { partner_id: number })[]> {
-  const oldest = [since, ...waiting.map((one) => one.since)].toSorted((a, b) => Date.parse(a) - Date.parse(b))[0]!
+  const oldest = [since, ...waiting.map((partner) => partner.since)].toSorted(
+    (a, b) => Date.parse(a) - Date.parse(b),
+  )[0]!
   return sql<(Contributions & { partner_id: number })[]>`
     with waiting as (
-      select * from unnest(${waiting.map((one) => one.partnerId)}::int8[], ${waiting.map((one) => one.since)}::timestamptz[])
+      select * from unnest(${waiting.map(({ partnerId }) => partnerId)}::int8[], ${waiting.map((partner) => partner.since)}::timestamptz[])
         as w(partner_id, since)
     ), source as materialized (
       select p.id as partner_id, a.id as account_id, coalesce(w.since, ${since}::timestamptz) as since
@@ -192,12 +195,12 @@ export async function sumCredits(
       where community_id = ${communityId} and kind = 'reversal'
         and created_at >= ${oldest}::timestamptz and created_at < ${until}::timestamptz
     ), credits as materialized (
-      -- By time, before the partners come in: by partner, all that one has ever credited would be read.
+      -- Filter by time before joining the partners. Otherwise all credits that a partner ever made would be read.
       select t.debit_account_id, t.credit_account_id, t.amount, t.created_at from transfers t
       where t.community_id = ${communityId} and t.kind = 'credit'
         and t.created_at >= ${oldest}::timestamptz and t.created_at < ${until}::timestamptz
         and not exists (select from reversals r where r.reverses_id = t.id)
-    ), deeds as (
+    ), movements as (
       select s.partner_id, c.credit_account_id as account_id, c.amount, 1 as sign
       from credits c join source s on s.account_id = c.debit_account_id
       where c.created_at >= s.since
@@ -209,7 +212,7 @@ export async function sumCredits(
       where t.kind = 'credit' and r.created_at >= s.since and t.created_at < s.since
     ), parts as (
       select partner_id, sum(amount)::int8 as part, sum(sign * amount)::int8 as net, bool_or(sign > 0) as counts
-      from deeds group by partner_id, account_id
+      from movements group by partner_id, account_id
     ), ranked as (
       select *, row_number() over (partition by partner_id order by part desc) as place from parts
     )
@@ -218,7 +221,7 @@ export async function sumCredits(
     from ranked group by partner_id order by partner_id`
 }
 
-/** Writes down who holds what now. Only differences are written, and only this table is read from there on. */
+/** Stores the current holdings. Writes only differences. */
 export async function recordHoldings(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     with present as materialized (
@@ -259,7 +262,7 @@ export async function sumHoldings(sql: Queries, communityId: number): Promise<Ho
     group by stock order by stock`
 }
 
-/** From here on, changes of these are counted afresh. */
+/** Restarts the count of changes for these stocks. */
 export async function settleHoldings(tx: Transaction, communityId: number, stocks: string[]): Promise<void> {
   await tx`
     update aggregate_holdings set stated = held
@@ -268,7 +271,7 @@ export async function settleHoldings(tx: Transaction, communityId: number, stock
     delete from aggregate_holdings where community_id = ${communityId} and stated = 0 and held = 0`
 }
 
-/** By the keys that holdings have. */
+/** Returns category names by the keys used in holdings. */
 export async function findCategoryNames(sql: Queries, communityId: number): Promise<Map<string, string>> {
   const rows = await sql<{ key: string; name: string }[]>`
     select 'category:' || id as key, name from categories where community_id = ${communityId}`

@@ -2,7 +2,7 @@ import { isBucket, sumOf, SUPPRESSED, type Figure } from './figures.ts'
 import { FLOWS, monthAfter, nothingPublished, type Flow, type Published } from './published.ts'
 import type { CommunityAggregates } from './schema.ts'
 
-/** The answer to a request, to be stored: byte for byte the same until the next close. */
+/** Renders the response body, which is stored and stays the same until the next close. */
 export function renderDocument(published: Published, closedAt: Date | null): string {
   const data: CommunityAggregates = {
     closed_through: published.closed_through,
@@ -20,37 +20,39 @@ export function renderDocument(published: Published, closedAt: Date | null): str
   return JSON.stringify({ data })
 }
 
-/** What comes back from jsonb has its keys in another order. */
+/** Restores the key order, which jsonb does not preserve. */
 function presentFigure(figure: Figure): Figure {
   return isBucket(figure) ? { min: figure.min, max: figure.max } : SUPPRESSED
 }
 
-/** Of a community that has not lived through a close. */
+/** The document of a community without a closed month. */
 export const NOTHING_CLOSED = renderDocument(nothingPublished('0000-01'), null)
 
 function presentFlow({ flows, closed_through }: Published, flow: Flow): CommunityAggregates['flows'][Flow] {
   const { open_since, periods } = flows[flow]
-  const told = periods.map(({ from, to, min, max }) => ({ from, to, figure: presentFigure({ min, max }) }))
-  const waits = closed_through !== null && open_since !== monthAfter(closed_through)
+  const closedPeriods = periods.map(({ from, to, min, max }) => ({ from, to, figure: presentFigure({ min, max }) }))
+  const isPending = closed_through !== null && open_since !== monthAfter(closed_through)
   return {
     total: sumOf(periods),
-    periods: waits ? [...told, { from: open_since, to: closed_through, figure: SUPPRESSED }] : told,
+    periods: isPending
+      ? [...closedPeriods, { from: open_since, to: closed_through, figure: SUPPRESSED }]
+      : closedPeriods,
   }
 }
 
-/** One alone that is suppressed could be had from the others and the whole; so the smallest of the others is, too. */
+/** A single suppressed category could be derived from the total, so the smallest other one is suppressed too. */
 function presentCategories({ categories }: Published): CommunityAggregates['stocks']['listings_by_category'] {
   const list = Object.values(categories)
     .map(({ name, figure }) => ({ category: name, figure: presentFigure(figure) }))
     .toSorted((a, b) => (a.category < b.category ? -1 : 1))
   if (list.filter(({ figure }) => !isBucket(figure)).length !== 1) return list
-  // By what is told of them: the choice tells nothing more.
+  // Choose by published values only, so that the choice reveals nothing more.
   const smallest = list
     .filter(({ figure }) => isBucket(figure))
-    .toSorted((a, b) => leastOf(a.figure) - leastOf(b.figure))[0]
+    .toSorted((a, b) => minOf(a.figure) - minOf(b.figure))[0]
   return list.map((one) => (one === smallest ? { ...one, figure: SUPPRESSED } : one))
 }
 
-function leastOf(figure: Figure): number {
+function minOf(figure: Figure): number {
   return isBucket(figure) ? figure.min : 0
 }

@@ -2,29 +2,29 @@ import { isBucket, SUPPRESSED, toFigure, type Figure } from './figures.ts'
 import { STOCKS, type Published } from './published.ts'
 import { hidesEveryone, RULE, type Contributions, type Rule } from './rule.ts'
 
-/** Who holds a stock at the close. */
+/** The members' contributions to a stock at the close. */
 export interface Holdings extends Contributions {
-  /** One of the stocks, or a category's key. */
+  /** A stock, or the key of a category. */
   stock: string
-  /** Members whose part of it is not what it was when the stock was last stated. */
+  /** Number of members whose part has changed since the stock was last published. */
   changed: number
 }
 
 export interface StockFacts {
   holdings: Holdings[]
-  /** All categories there are, by key. */
+  /** All categories, by key. */
   categoryNames: Map<string, string>
 }
 
 export interface Restatement {
   published: Published
-  /** The stocks and categories that were stated anew: from here on, changes of them are counted afresh. */
+  /** The stocks and categories that were published again. Their count of changes restarts. */
   stated: string[]
 }
 
 /**
- * States anew each stock that enough members changed since it was last stated; the others stay as they were told. From
- * one statement to the next is never a few members' doing, whether or not the figure looks different.
+ * Publishes each stock again that enough members have changed since it was last published. The others keep their figure.
+ * So the difference between two published figures never reveals a few members.
  */
 export function restateStocks(facts: StockFacts, previous: Published, rule: Rule = RULE): Restatement {
   const due = facts.holdings.filter(({ changed }) => changed >= rule.changersMin)

@@ -13,16 +13,16 @@ import { CommunityAggregates } from './schema.ts'
 const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
 interface Document {
-  /** As bytes only if it has letters beyond ASCII: a text goes out with the head in one write, bytes take a write of their own. */
+  /** A string if it is ASCII: Node.js sends a string together with the headers, but a buffer in a separate write. */
   body: string | Buffer
   compressed: ((encoding: Encoding) => Promise<Buffer>) | undefined
   entityTag: string
 }
 
 export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
-  const documents = access.createCommunityCache<Document>()
+  const cache = access.createCommunityCache<Document>()
   const readDocument = coalesce(async (communityId: number, calls: null[]) => {
-    const document = await documents.load(communityId, async () => {
+    const document = await cache.load(communityId, async () => {
       const text = (await findDocument(sql, communityId)) ?? NOTHING_CLOSED
       const bytes = Buffer.from(text)
       const body = isAscii(bytes) ? text : bytes
@@ -34,7 +34,7 @@ export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
 
   api.get('/aggregates/community', {
     config: { scope: 'aggregates.read' },
-    // It is kept compressed.
+    // The document is cached in compressed form.
     compress: false,
     schema: {
       operationId: 'getCommunityAggregates',
@@ -47,19 +47,19 @@ export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
     handler(request, reply) {
       const { communityId } = request.caller
       const encoding = bestEncoding(request.headers['accept-encoding'])
-      const document = documents.get(communityId)
-      if (!document) return readDocument(communityId, null).then((read) => bodyOf(read, encoding, reply)) as never
-      const body = bodyOf(document, encoding, reply)
+      const document = cache.get(communityId)
+      if (!document) return readDocument(communityId, null).then((read) => prepareBody(read, encoding, reply)) as never
+      const body = prepareBody(document, encoding, reply)
       if (body instanceof Promise) return body as never
-      // No promise for what is asked for most.
+      // Hot path: skip the promise.
       reply.send(body as never)
       return undefined
     },
   })
 }
 
-/** Goes out as it is stored, unserialised; the schema is for the reader, and a test holds the one to the other. */
-function bodyOf(document: Document, encoding: Encoding, reply: FastifyReply): string | Buffer | Promise<Buffer> {
+/** Sends the stored document as it is. The schema is documentation only; a test compares the two. */
+function prepareBody(document: Document, encoding: Encoding, reply: FastifyReply): string | Buffer | Promise<Buffer> {
   reply.entityTag = document.entityTag
   reply.type('application/json; charset=utf-8')
   if (encoding === 'identity' || !document.compressed) return document.body

@@ -1,29 +1,29 @@
-/** Who is behind a figure, in the units of the ledger: hundredths of hours, or things counted. */
+/** The members' contributions to a figure, in centihours or counted items. */
 export interface Contributions {
-  /** Distinct members behind what counts. */
+  /** Number of distinct members who contribute. */
   members: number
-  /** What counts, less what was taken back of earlier periods. */
+  /** The sum, minus reversals of earlier periods. */
   total: number
-  /** The parts of the two members with the most; what was taken back weighs like what was given. */
+  /** The two largest members' parts. Reversals count with their absolute value. */
   largest: number
   second: number
 }
 
 export interface Rule {
   readonly membersMin: number
-  /** Members who must have changed a stock before it is stated anew. */
+  /** Number of members who must have changed a stock before it is published again. */
   readonly changersMin: number
-  /** The whole is at least so many times the largest part: at most half is one member's. */
+  /** Minimum ratio of the total to the largest part: one member contributes at most half. */
   readonly wholePerLargestMin: number
-  /** The largest part is at most so many times what remains without the two largest: at least a tenth remains. */
+  /** Maximum ratio of the largest part to the rest without the two largest: the rest is at least a tenth of it. */
   readonly largestPerRestMax: number
 }
 
 export const RULE: Rule = { membersMin: 10, changersMin: 10, wholePerLargestMin: 2, largestPerRestMax: 10 }
 
 /**
- * Whether a sum hides each of its parts, even from one of the two largest contributors or someone who knows both. What
- * two sums of different sources fulfil, their sum fulfils too: so it is enough to judge each source by itself.
+ * Whether a sum hides each of its parts, even from one of the two largest contributors or someone who knows both. If two
+ * sums of different sources satisfy the rule, so does their sum; it is enough to check each source by itself.
  */
 export function hidesEveryone({ members, total, largest, second }: Contributions, rule: Rule = RULE): boolean {
   return (
@@ -33,7 +33,7 @@ export function hidesEveryone({ members, total, largest, second }: Contributions
   )
 }
 
-/** Of members, each of whom counts once. */
+/** The contributions if each member counts once. */
 export function countOf(members: number): Contributions {
   return { members, total: members, largest: Math.min(members, 1), second: members > 1 ? 1 : 0 }
 }

@@ -16,7 +16,7 @@ export interface AuditRow {
 export interface AuditFilters {
   actor_kind?: AuditRow['actor_kind']
   actor_id?: number
-  /** One action, or all of a kind: `partner.` */
+  /** One action, or a prefix like `partner.` */
   action?: string
   subject_kind?: string
   subject_id?: number
@@ -24,7 +24,7 @@ export interface AuditFilters {
   until?: string
 }
 
-/** The newest first. */
+/** Lists the newest first. */
 export async function listAudit(
   sql: Queries,
   communityId: number,
@@ -44,18 +44,18 @@ export function selectAudit(sql: Queries, communityId: number, filters: AuditFil
     where community_id = ${communityId}
       ${actor_kind === undefined ? sql`` : sql`and actor_kind = ${actor_kind}`}
       ${actor_id === undefined ? sql`` : sql`and actor_id = ${actor_id}`}
-      ${action === undefined ? sql`` : ofAction(sql, action)}
+      ${action === undefined ? sql`` : filterByAction(sql, action)}
       ${subject_kind === undefined ? sql`` : sql`and subject_kind = ${subject_kind}`}
       ${subject_id === undefined ? sql`` : sql`and subject_id = ${subject_id}`}
       ${from === undefined ? sql`` : sql`and at >= ${from}::timestamptz`}
       ${until === undefined ? sql`` : sql`and at < ${until}::timestamptz`}`
 }
 
-function ofAction(sql: Queries, action: string) {
+function filterByAction(sql: Queries, action: string) {
   return action.endsWith('.') ? sql`and starts_with(action, ${action})` : sql`and action = ${action}`
 }
 
-/** What an entry is about, as people call it now: whoever was erased since has no name here either. */
+/** Returns the current names of the subjects. Erased members stay nameless. */
 export async function findSubjectNames(
   sql: Queries,
   communityId: number,
@@ -81,7 +81,7 @@ export async function findSubjectNames(
       where id = ${communityId} and id = any (${ids('community')}::int8[])`
 }
 
-/** Clients act under their public ids; people know the partner. */
+/** Maps clients to the names of their partners, because people do not know client ids. */
 export async function findPartnersOfClients(
   sql: Queries,
   communityId: number,

@@ -24,7 +24,7 @@ export function auditRoutes(api: AdminApi, deps: Deps): void {
       const list = await readListRequest(sql, await epoch(), 'audit', request.query)
       const found = await listAudit(sql, request.community.id, list, request.query)
       const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
-      return { data: await nameAll(sql, request.community.id, rows), meta }
+      return { data: await addNames(sql, request.community.id, rows), meta }
     },
   })
 
@@ -44,8 +44,8 @@ export function auditRoutes(api: AdminApi, deps: Deps): void {
   })
 }
 
-/** Two statements for a whole page, whatever is on it. */
-async function nameAll(sql: Queries, communityId: number, rows: AuditRow[]) {
+/** Adds names with two statements per page. */
+async function addNames(sql: Queries, communityId: number, rows: AuditRow[]) {
   const subjects = rows.flatMap(({ subject_kind: kind, subject_id: id }) => (id === null ? [] : [{ kind, id }]))
   const clientIds = rows.flatMap(({ actor_kind, actor_id }) => (actor_kind === 'client' && actor_id ? [actor_id] : []))
   const [named, partners] = await Promise.all([

@@ -14,7 +14,7 @@ const COLUMNS = [
   'member_ids',
 ]
 
-/** From the first entry on. */
+/** Exports the oldest entries first. */
 export function auditExport(communityId: number, filters: AuditFilters): Export<AuditRow> {
   return {
     columns: COLUMNS,

@@ -1,7 +1,7 @@
 import type { Queries } from '../../postgres/connect.ts'
 import type { Actor, AuditEntry } from './record.ts'
 
-/** As recordAudit, for many subjects in one statement. */
+/** Like recordAudit, for many entries in one statement. */
 export async function recordAudits(
   sql: Queries,
   communityId: number,

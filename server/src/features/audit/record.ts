@@ -1,6 +1,5 @@
 import { Json, type Queries } from '../../postgres/connect.ts'
 
-/** Who did it. */
 export interface Actor {
   kind: 'admin' | 'client' | 'command' | 'system'
   id?: number
@@ -8,14 +7,14 @@ export interface Actor {
 }
 
 export interface AuditEntry {
-  /** What was done, like `partner.created`. */
+  /** For example `partner.created`. */
   action: string
   subject: { kind: string; id: number }
-  /** What changed; never a secret. */
+  /** What changed. Must not contain secrets. */
   detail?: Record<string, string | number | boolean | null | string[]>
 }
 
-/** Call it in the transaction of the change: what is not recorded did not happen. */
+/** Call it in the transaction of the change, so that no change is committed without its audit entry. */
 export async function recordAudit(sql: Queries, communityId: number, actor: Actor, entry: AuditEntry): Promise<void> {
   await sql`
     insert into audit_log (community_id, actor_kind, actor_id, actor_name, action, subject_kind, subject_id, detail)

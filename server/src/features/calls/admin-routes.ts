@@ -29,7 +29,7 @@ export function callAdminRoutes(api: AdminApi, deps: Deps): void {
       const filter = readFilter(query)
       const page = { after: list.after, limit: list.limit + 1 }
       const found = filter ? await searchInTime(sql, (tx) => listCalls(tx, community.id, filter, page)) : []
-      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl)
+      const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)
       return { data: rows, meta }
     },
   })
@@ -79,16 +79,16 @@ export function callAdminRoutes(api: AdminApi, deps: Deps): void {
   })
 }
 
-const placeOf = ({ request_id: id, at }: CallRow) => ({ id, at })
+const toCursor = ({ request_id: id, at }: CallRow) => ({ id, at })
 
-/** Undefined where nothing can match: what is no request id is nobody's. */
+/** Returns undefined if nothing can match because the request id is not a UUID. */
 function readFilter({ limit: _limit, cursor: _cursor, ...filter }: CallFilter & { limit?: number; cursor?: string }) {
   if (filter.request_id === undefined) return filter
   const requestId = readUuid(filter.request_id)
   return requestId === undefined ? undefined : { ...filter, request_id: requestId }
 }
 
-/** As people paste it. */
+/** Accepts surrounding spaces and upper case, as people paste ids. */
 function readUuid(text: string): string | undefined {
   const uuid = text.trim().toLowerCase()
   return UUID.test(uuid) ? uuid : undefined

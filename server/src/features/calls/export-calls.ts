@@ -17,7 +17,7 @@ const COLUMNS = [
   'user_agent',
 ] as const
 
-/** The newest first, as the console lists them. */
+/** Exports the newest first, like the console. */
 export function callsExport(communityId: number, filter: CallFilter): Export<CallDetailRow> {
   return {
     columns: COLUMNS,

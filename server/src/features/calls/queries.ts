@@ -37,37 +37,37 @@ export interface CallDetailRow extends CallRow {
 
 const CLASS_SIZE = 100
 
-/** Between the time in a request's id and that of its call: both are the node's, but clocks are set. */
-const CLOCK_SET_MAX = '1 minute'
+/** Tolerance between the time in a request id and the time of its call, in case the node's clock was adjusted. */
+const CLOCK_ADJUSTMENT_MAX = '1 minute'
 
-/** `status >= 400` stands there in so many words, so that the index of refused calls is found. */
-function andMatching(sql: Queries, filter: CallFilter) {
+/** Spells out `status >= 400`, so that PostgreSQL uses the partial index of failed calls. */
+function filterCalls(sql: Queries, filter: CallFilter) {
   const { partner_id, status, method, path, error, request_id, from, until } = filter
   const [lowest, highest] = statusRange(status)
-  const isAboutErrors = error !== undefined || lowest >= 4 * CLASS_SIZE
+  const onlyErrors = error !== undefined || lowest >= 4 * CLASS_SIZE
   return sql`
     ${partner_id === undefined ? sql`` : sql`and l.partner_id = ${partner_id}`}
-    ${isAboutErrors ? sql`and l.status >= 400` : sql``}
+    ${onlyErrors ? sql`and l.status >= 400` : sql``}
     ${status === undefined ? sql`` : sql`and l.status between ${lowest} and ${highest}`}
     ${method === undefined ? sql`` : sql`and l.method = ${method.toUpperCase()}`}
-    ${path === undefined ? sql`` : andOfPath(sql, path)}
+    ${path === undefined ? sql`` : filterByPath(sql, path)}
     ${error === undefined ? sql`` : sql`and l.error = ${error}`}
-    ${request_id === undefined ? sql`` : andOfId(sql, request_id)}
+    ${request_id === undefined ? sql`` : filterByRequestId(sql, request_id)}
     ${from === undefined ? sql`` : sql`and l.at >= ${from}::timestamptz and l.second_at >= date_trunc('second', ${from}::timestamptz)`}
     ${until === undefined ? sql`` : sql`and l.at < ${until}::timestamptz and l.second_at < ${until}::timestamptz`}`
 }
 
-/** Groups without it are passed over in one look. */
-function andOfPath(sql: Queries, part: string) {
+/** The second condition skips whole groups without expanding them. */
+function filterByPath(sql: Queries, part: string) {
   return sql`and position(lower(${part}) in lower(l.path)) > 0
     and position(lower(${part}) in lower(coalesce(array_to_string(l.paths, ' '), l.route))) > 0`
 }
 
-/** A group of calls is looked through before its calls are told one by one, and only groups of about that time. */
-function andOfId(sql: Queries, requestId: string) {
+/** Limits the search to groups of about that time that contain the id, before they are expanded into calls. */
+function filterByRequestId(sql: Queries, requestId: string) {
   const ms = msOfRequestId(requestId)
   const time = sql`to_timestamp(${ms ?? 0}::float8 / 1000)`
-  const around = sql`and l.second_at between ${time} - ${CLOCK_SET_MAX}::interval and ${time} + ${CLOCK_SET_MAX}::interval`
+  const around = sql`and l.second_at between ${time} - ${CLOCK_ADJUSTMENT_MAX}::interval and ${time} + ${CLOCK_ADJUSTMENT_MAX}::interval`
   return sql`
     and l.request_id = ${requestId} and ${requestId} = any (l.request_ids) ${ms === undefined ? sql`` : around}`
 }
@@ -79,7 +79,7 @@ function statusRange(status: string | undefined): [lowest: number, highest: numb
   return [lowest, lowest + CLASS_SIZE - 1]
 }
 
-/** The newest first. */
+/** Lists the newest first. */
 export async function listCalls(
   sql: Queries,
   communityId: number,
@@ -90,7 +90,7 @@ export async function listCalls(
     select l.request_id, l.at, l.partner_id, p.name as partner_name, l.method, l.path, l.status, l.error, l.duration_ms
     from call_log l
     left join partners p on p.community_id = ${communityId} and p.id = l.partner_id
-    where l.community_id = ${communityId} ${andMatching(sql, filter)}
+    where l.community_id = ${communityId} ${filterCalls(sql, filter)}
       ${
         after
           ? sql`and (l.at, l.request_id) < (${after.at!}::timestamptz, ${after.id}::uuid)
@@ -105,7 +105,9 @@ export async function findCall(
   communityId: number,
   requestId: string,
 ): Promise<CallDetailRow | undefined> {
-  const [row] = await sql<CallDetailRow[]>`${selectDetails(sql, communityId)} ${andOfId(sql, requestId)} limit 1`
+  const [row] = await sql<
+    CallDetailRow[]
+  >`${selectDetails(sql, communityId)} ${filterByRequestId(sql, requestId)} limit 1`
   return row
 }
 
@@ -129,7 +131,7 @@ export interface ErrorGroupRow {
   last_at: string
 }
 
-/** What went wrong, the most frequent first. */
+/** Groups failed calls, most frequent first. */
 export async function groupErrors(
   sql: Queries,
   communityId: number,
@@ -141,22 +143,22 @@ export async function groupErrors(
     from (
       select l.status, l.error, l.method, l.route, l.partner_id, count(*) as count, max(l.at) as last_at
       from call_log l
-      where l.community_id = ${communityId} ${andMatching(sql, filter)} and l.status >= 400
+      where l.community_id = ${communityId} ${filterCalls(sql, filter)} and l.status >= 400
       group by 1, 2, 3, 4, 5 order by count(*) desc, max(l.at) desc limit ${limit}
     ) g
     left join partners p on p.community_id = ${communityId} and p.id = g.partner_id
     order by g.count desc, g.last_at desc`
 }
 
-/** For an export: the statement, to be read through a cursor. */
+/** The statement for an export, to be read with a cursor. */
 export function selectCalls(sql: Queries, communityId: number, filter: CallFilter) {
   return sql<CallDetailRow[]>`
-    ${selectDetails(sql, communityId)} ${andMatching(sql, filter)}
+    ${selectDetails(sql, communityId)} ${filterCalls(sql, filter)}
     order by l.second_at desc, l.at desc, l.request_id desc`
 }
 
 export async function countCalls(sql: Queries, communityId: number, filter: CallFilter): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select count(*) from call_log l where l.community_id = ${communityId} ${andMatching(sql, filter)}`
+    select count(*) from call_log l where l.community_id = ${communityId} ${filterCalls(sql, filter)}`
   return row.count
 }

@@ -2,17 +2,17 @@ import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
 import { Refusal } from '../../core/refusal.ts'
 
 /**
- * Shorter than what a request may take. No index knows parts of a path: a search for one that never occurs reads every
- * call of its period, a million in four seconds on a busy machine.
+ * Shorter than the request timeout. Parts of a path are not indexed: a search without matches reads every call of the
+ * period, a million in four seconds on a busy machine.
  */
-const SEARCH_MAX_MS = 5_000
+const SEARCH_TIMEOUT_MS = 5_000
 const QUERY_CANCELED = '57014'
 
-/** On a connection of its own, so that nobody waits behind it; given up when it takes too long, in words for people. */
+/** Runs a search with a timeout, which is reported with a message for the user. */
 export async function searchInTime<T>(sql: Sql, search: (tx: Queries) => Promise<T>): Promise<T> {
   try {
     return await transaction(sql, async (tx) => {
-      await tx`select set_config('statement_timeout', ${String(SEARCH_MAX_MS)}, true)`
+      await tx`select set_config('statement_timeout', ${String(SEARCH_TIMEOUT_MS)}, true)`
       return search(tx)
     })
   } catch (error) {

@@ -40,7 +40,7 @@ export async function updateSettings(sql: Queries, communityId: number, change: 
   return row
 }
 
-/** Nobody is credited meanwhile: whatever moves hours begins with a wallet, and all take them in this order. */
+/** Blocks all transfers until commit: they lock wallets first, in this order. */
 export async function lockWallets(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     select count(*) from (
@@ -51,7 +51,7 @@ export async function deletePartnerDays(tx: Transaction, communityId: number): P
   await tx`delete from partner_days where community_id = ${communityId}`
 }
 
-/** The hours that count against the partners' limits, by the days of the time zone as it is now. */
+/** Recounts the hours credited per partner and day in the current time zone. */
 export async function insertPartnerDays(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     insert into partner_days (community_id, partner_id, day, centihours)
@@ -69,7 +69,7 @@ export interface CategoryRow {
   active_listings: number
 }
 
-/** Those that are offered first, then by name. */
+/** Lists active categories before retired ones, by name. */
 export async function listCategories(sql: Queries, communityId: number, limit: number): Promise<CategoryRow[]> {
   return sql<CategoryRow[]>`
     select c.id, c.name, c.retired_at, count(l.id) as active_listings
@@ -96,12 +96,17 @@ export async function lockCategory(
   return row
 }
 
-/** The listings follow by the foreign key. */
+/** The foreign key updates the listings. */
 export async function renameCategory(sql: Queries, communityId: number, id: number, name: string): Promise<void> {
   await sql`update categories set name = ${name} where community_id = ${communityId} and id = ${id}`
 }
 
-export async function retireCategory(sql: Queries, communityId: number, id: number, isRetired: boolean): Promise<void> {
+export async function setCategoryRetired(
+  sql: Queries,
+  communityId: number,
+  id: number,
+  isRetired: boolean,
+): Promise<void> {
   await sql`
     update categories set retired_at = case when ${isRetired} then coalesce(retired_at, now()) end
     where community_id = ${communityId} and id = ${id}`

@@ -9,12 +9,12 @@ import type { Deps } from '../../http/deps.ts'
 import { toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { findSettings, listCategories, type SettingsRow } from './admin-settings-queries.ts'
-import { Category, CommunityChange, CommunitySettings, OneCategory } from './admin-settings-schema.ts'
+import { Category, CommunityChange, CommunitySettings, CategoryParams } from './admin-settings-schema.ts'
 import { addCategory, changeCategory } from './change-category.ts'
 import { changeSettings } from './change-settings.ts'
 
 const TAGS = ['Community']
-/** More than any office keeps apart. */
+/** More than any community uses. */
 const CATEGORIES_MAX = 1000
 
 export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): void {
@@ -25,7 +25,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
       tags: TAGS,
       response: { 200: Type.Object({ data: CommunitySettings }) },
     },
-    handler: async ({ community }) => ({ data: present(await findSettings(sql, community.id)) }),
+    handler: async ({ community }) => ({ data: presentSettings(await findSettings(sql, community.id)) }),
   })
 
   api.patch('/communities/:slug', {
@@ -38,9 +38,11 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
       response: { 200: Type.Object({ data: CommunitySettings }) },
     },
     handler: async (request) => {
-      // Another time zone has all credits counted anew.
+      // A new time zone recounts all credits, which takes long.
       const pool = request.body.time_zone === undefined ? sql : longSql
-      return { data: present(await changeSettings(pool, adminActor(request), request.community.id, request.body)) }
+      return {
+        data: presentSettings(await changeSettings(pool, adminActor(request), request.community.id, request.body)),
+      }
     },
   })
 
@@ -74,7 +76,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
       summary: 'Rename a category, retire it or offer it again',
       description: 'Its listings follow a new name, and keep one that is retired.',
       tags: TAGS,
-      params: OneCategory,
+      params: CategoryParams,
       body: Type.Object({ name: Type.Optional(FormText), retired: Type.Optional(Type.Boolean()) }),
       response: { 200: Done },
     },
@@ -100,7 +102,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
   })
 }
 
-function present({
+function presentSettings({
   id: _id,
   lower_limit_centihours,
   credit_limit_centihours,

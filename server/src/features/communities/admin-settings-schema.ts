@@ -23,7 +23,7 @@ export const CommunityChange = Type.Object({
   credit_limit_hours: Type.Optional(Type.Number()),
 })
 
-export const OneCategory = Type.Object({ slug: Type.String(), id: Type.String() })
+export const CategoryParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
 export const Category = Type.Object({
   id: Type.Integer(),

@@ -1,9 +1,9 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
-import { recategoriseListings } from '../listings/follow-category.ts'
+import { recordCategoryRename } from '../listings/follow-category.ts'
 import { isCleanText } from '../../http/shared/validation.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
-import { insertCategory, lockCategory, renameCategory, retireCategory } from './admin-settings-queries.ts'
+import { insertCategory, lockCategory, renameCategory, setCategoryRetired } from './admin-settings-queries.ts'
 
 const NAME_LENGTH_MAX = 100
 
@@ -11,10 +11,10 @@ export async function addCategory(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  wish: { name: string },
+  input: { name: string },
 ): Promise<number> {
-  const name = checkName(wish.name)
-  return refuseTaken(name, () =>
+  const name = checkName(input.name)
+  return rejectTakenName(name, () =>
     transaction(sql, async (tx) => {
       const { id } = await insertCategory(tx, communityId, name)
       const subject = { kind: 'category', id }
@@ -24,29 +24,29 @@ export async function addCategory(
   )
 }
 
-/** Retired: listings that have it keep it, but it is not offered for new ones. */
+/** A retired category stays on its listings but cannot be chosen for new ones. */
 export async function changeCategory(
   sql: Queries,
   actor: Actor,
   communityId: number,
   id: number,
-  wish: { name?: string; retired?: boolean },
+  input: { name?: string; retired?: boolean },
 ): Promise<void> {
-  const name = wish.name === undefined ? undefined : checkName(wish.name)
-  await refuseTaken(name, () =>
+  const name = input.name === undefined ? undefined : checkName(input.name)
+  await rejectTakenName(name, () =>
     transaction(sql, async (tx) => {
       const before = await lockCategory(tx, communityId, id)
       if (!before) throw new NotFound('There is no such category.')
       const subject = { kind: 'category', id }
       if (name !== undefined && name !== before.name) {
         await renameCategory(tx, communityId, id, name)
-        await recategoriseListings(tx, communityId, name)
+        await recordCategoryRename(tx, communityId, name)
         const detail = { from: before.name, to: name }
         await recordAudit(tx, communityId, actor, { action: 'category.renamed', subject, detail })
       }
-      if (wish.retired !== undefined && wish.retired !== (before.retired_at !== null)) {
-        await retireCategory(tx, communityId, id, wish.retired)
-        const action = wish.retired ? 'category.retired' : 'category.restored'
+      if (input.retired !== undefined && input.retired !== (before.retired_at !== null)) {
+        await setCategoryRetired(tx, communityId, id, input.retired)
+        const action = input.retired ? 'category.retired' : 'category.restored'
         await recordAudit(tx, communityId, actor, { action, subject, detail: { name: name ?? before.name } })
       }
     }),
@@ -61,7 +61,7 @@ function checkName(text: string): string {
   return name
 }
 
-async function refuseTaken<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
+async function rejectTakenName<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

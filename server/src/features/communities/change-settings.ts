@@ -14,10 +14,10 @@ import {
 } from './admin-settings-queries.ts'
 import { checkCommunityName, checkLanguage, checkTimeZone } from './check-community.ts'
 
-/** The highest limit that a community can choose, for a wallet and for a single credit. */
+/** The highest limit that a community can set for a wallet or a single credit. */
 export const LIMIT_HOURS_MAX = 100_000
 
-export interface SettingsWish {
+export interface SettingsInput {
   name?: string
   time_zone?: string
   language?: string
@@ -29,34 +29,40 @@ export async function changeSettings(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  wish: SettingsWish,
+  input: SettingsInput,
 ): Promise<SettingsRow> {
-  const asked = readWish(wish)
+  const requested = validateSettings(input)
   return transaction(sql, async (tx) => {
-    // Before the community: a credit holds its wallet when it comes to the community's row.
+    // Lock wallets before the community, in the same order as credits do.
     const { time_zone: timeZone } = await findSettings(tx, communityId)
-    if ((asked.time_zone ?? timeZone) !== timeZone) await lockWallets(tx, communityId)
+    if ((requested.time_zone ?? timeZone) !== timeZone) await lockWallets(tx, communityId)
     const before = await lockSettings(tx, communityId)
-    const change = onlyNew(asked, before)
+    const change = pickChanged(requested, before)
     if (Object.keys(change).length === 0) return before
     const after = await updateSettings(tx, communityId, change)
     if (change.time_zone !== undefined) await recountDays(tx, communityId)
     await recordAudit(tx, communityId, actor, {
       action: 'community.changed',
       subject: { kind: 'community', id: communityId },
-      detail: describe(change),
+      detail: describeChanges(change),
     })
     return after
   })
 }
 
-/** A day of another zone begins at another time: what partners credited counts for other days. */
+/** Days start at another time in the new zone, so credits count for other days. */
 async function recountDays(tx: Transaction, communityId: number): Promise<void> {
   await deletePartnerDays(tx, communityId)
   await insertPartnerDays(tx, communityId)
 }
 
-function readWish({ name, time_zone, language, lower_limit_hours, credit_limit_hours }: SettingsWish): SettingsChange {
+function validateSettings({
+  name,
+  time_zone,
+  language,
+  lower_limit_hours,
+  credit_limit_hours,
+}: SettingsInput): SettingsChange {
   return {
     ...(name !== undefined && { name: checkCommunityName(name) }),
     ...(time_zone !== undefined && { time_zone: checkTimeZone(time_zone) }),
@@ -86,13 +92,13 @@ function checkCreditLimit(hours: number): number {
   return centihours
 }
 
-function onlyNew(asked: SettingsChange, before: SettingsRow): SettingsChange {
+function pickChanged(requested: SettingsChange, before: SettingsRow): SettingsChange {
   return Object.fromEntries(
-    Object.entries(asked).filter(([field, value]) => before[field as keyof SettingsChange] !== value),
+    Object.entries(requested).filter(([field, value]) => before[field as keyof SettingsChange] !== value),
   )
 }
 
-function describe({ lower_limit_centihours, credit_limit_centihours, ...rest }: SettingsChange) {
+function describeChanges({ lower_limit_centihours, credit_limit_centihours, ...rest }: SettingsChange) {
   return {
     ...rest,
     ...(lower_limit_centihours !== undefined && { lower_limit_hours: toHours(lower_limit_centihours) }),

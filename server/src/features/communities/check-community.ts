@@ -19,20 +19,20 @@ export function checkTimeZone(timeZone: string): string {
   return timeZone
 }
 
-/** A tag like `en` or `pt-BR` (BCP 47), in its usual spelling. */
+/** Returns the canonical form of a BCP 47 tag like `en` or `pt-BR`. */
 export function checkLanguage(text: string): string {
   try {
     const [language] = Intl.getCanonicalLocales(text.trim())
     if (language && language.length <= LANGUAGE_LENGTH_MAX) return language
   } catch {
-    // As below.
+    // Not a valid tag: rejected below.
   }
   throw new Refusal(`${text} is not a language; use a tag like en, de or pt-BR.`, { field: 'language' })
 }
 
 function isTimeZone(name: string): boolean {
   try {
-    // PostgreSQL knows zones by their names, not by offsets like +02:00 (there it would mean the opposite).
+    // Only names are allowed: PostgreSQL reads offsets like +02:00 with the opposite sign.
     return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {
     return false

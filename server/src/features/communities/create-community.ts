@@ -12,13 +12,13 @@ export interface NewCommunity {
   timeZone?: string
 }
 
-export async function createCommunity(sql: Queries, actor: Actor, wish: NewCommunity): Promise<CommunityRow> {
-  const slug = checkSlug(wish.slug)
-  const name = checkCommunityName(wish.name)
-  const timeZone = checkTimeZone(wish.timeZone ?? 'UTC')
+export async function createCommunity(sql: Queries, actor: Actor, input: NewCommunity): Promise<CommunityRow> {
+  const slug = checkSlug(input.slug)
+  const name = checkCommunityName(input.name)
+  const timeZone = checkTimeZone(input.timeZone ?? 'UTC')
   try {
     return await transaction(sql, async (tx) => {
-      const community = await insertCommunity(tx, { slug, name, test: wish.test ?? false, timeZone })
+      const community = await insertCommunity(tx, { slug, name, test: input.test ?? false, timeZone })
       await recordAudit(tx, community.id, actor, {
         action: 'community.created',
         subject: { kind: 'community', id: community.id },

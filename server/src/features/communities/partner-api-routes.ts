@@ -38,8 +38,8 @@ export function partnerApiRoutes(api: AdminApi, { sql, access }: Deps): void {
     },
     handler: async (request) => {
       const { enabled, reason = '' } = request.body
-      const wish = enabled ? { enabled } : { enabled, reason }
-      await switchPartnerApi(sql, adminActor(request), request.community.id, wish)
+      const input = enabled ? { enabled } : { enabled, reason }
+      await switchPartnerApi(sql, adminActor(request), request.community.id, input)
       access.invalidate({ communityId: request.community.id })
       return { data: await findPartnerApi(sql, request.community.id) }
     },

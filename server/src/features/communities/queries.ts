@@ -13,7 +13,7 @@ export interface CommunityRow {
 
 const columns = (sql: Queries) => sql`id, slug, name, test, time_zone, language, partner_api_enabled, created_at`
 
-/** With the account that adjustments are made against. */
+/** Creates the community and its account for adjustments. */
 export async function insertCommunity(
   sql: Queries,
   community: { slug: string; name: string; test: boolean; timeZone: string },

@@ -3,9 +3,9 @@ import { sortByReferences, listTables, type Table } from '../../backup/catalogue
 import { announceAccessChange } from '../../postgres/channel.ts'
 import { identifier, type Queries, type Sql, transaction } from '../../postgres/connect.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
-import { findCommunityById, lockCommunity, type KnownCommunity } from './test-queries.ts'
+import { findCommunityById, lockCommunity, type CommunityOrigin } from './test-queries.ts'
 
-/** All that is in it, from every table, at once. Only a test community: the books of a real one are kept for good. */
+/** Deletes a test community from every table. Other communities cannot be removed, because their ledger is kept. */
 export async function removeTestCommunity(
   sql: Sql,
   actor: Actor,
@@ -13,18 +13,18 @@ export async function removeTestCommunity(
   confirmedSlug: string,
 ): Promise<void> {
   await transaction(sql, async (tx) => {
-    // Looked at before anything is locked: a real one is in use.
+    // Check before locking anything, so that a community in use is not blocked.
     requireRemovable(await findCommunityById(tx, communityId), confirmedSlug)
     await lockWallets(tx, communityId)
     const community = requireRemovable(await lockCommunity(tx, communityId), confirmedSlug)
     await deleteRows(tx, communityId)
     await tx`delete from communities where id = ${communityId}`
-    await recordRemoval(tx, actor, communityId, community)
+    await auditRemoval(tx, actor, communityId, community)
     await announceAccessChange(tx, { communityId })
   })
 }
 
-function requireRemovable(community: KnownCommunity | undefined, confirmedSlug: string): KnownCommunity {
+function requireRemovable(community: CommunityOrigin | undefined, confirmedSlug: string): CommunityOrigin {
   if (!community) throw new NotFound('There is no such community.')
   if (!community.test) throw new Refusal('Only a test community can be removed.')
   if (confirmedSlug !== community.slug) throw new Refusal(`Type ${community.slug} to confirm.`, { field: 'confirm' })
@@ -34,20 +34,20 @@ function requireRemovable(community: KnownCommunity | undefined, confirmedSlug: 
 async function deleteRows(tx: Queries, communityId: number): Promise<void> {
   const tables = (await listTables(tx)).filter(({ columns }) => columns.includes('community_id'))
   const ordered = sortByReferences(tables)
-  // Calls that are under way, a credit or a token, wait for these rows or are waited for: nothing slips in between.
-  for (const table of ordered.filter((one) => isReferredTo(one, tables))) await lockRows(tx, table, communityId)
+  // Calls in flight, such as credits, wait for these locks or are waited for, so nothing is inserted in between.
+  for (const table of ordered.filter((one) => isReferenced(one, tables))) await lockRows(tx, table, communityId)
   for (const { name } of ordered.toReversed()) {
     await tx`delete from ${identifier(name)} where community_id = ${communityId}`
   }
 }
 
-function isReferredTo({ name }: Table, tables: Table[]): boolean {
+function isReferenced({ name }: Table, tables: Table[]): boolean {
   return tables.some(({ references }) => references.includes(name))
 }
 
 /**
- * Before the community and all else, and members' wallets before those of the community: a credit that holds a member's
- * goes on to write what refers to the others. In the order of ids, as whatever moves hours.
+ * Locks wallets before everything else, in id order like all transfers. Members' accounts come first, because a credit
+ * that holds one goes on to write rows that reference the others.
  */
 async function lockWallets(tx: Queries, communityId: number): Promise<void> {
   await tx`select from accounts where community_id = ${communityId} order by member_id is null, id for update`
@@ -58,8 +58,8 @@ async function lockRows(tx: Queries, { name, columns }: Table, communityId: numb
   await tx`select from ${identifier(name)} where community_id = ${communityId} order by ${identifier(order)} for update`
 }
 
-/** Its own audit log is gone with it; the community it was made from keeps the record. */
-async function recordRemoval(
+/** Audited in the community that it was created from, because its own audit log is deleted. */
+async function auditRemoval(
   tx: Queries,
   actor: Actor,
   communityId: number,

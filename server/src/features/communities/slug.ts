@@ -2,9 +2,9 @@ import { Refusal } from '../../core/refusal.ts'
 
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/
 const LENGTH_MAX = 63
-/** Of a slug that is made from a name: leaves room for a number, and for what stands before it. */
-const MADE_LENGTH_MAX = 45
-/** Addresses of the console itself, where a community of that name could not be reached. */
+/** Limit for generated slugs. Leaves room for a prefix and a number. */
+const GENERATED_LENGTH_MAX = 45
+/** Paths of the console, which would hide a community with such a slug. */
 const RESERVED = new Set(['account', 'assets', 'link', 'password', 'set-up', 'sign-in'])
 
 export function checkSlug(slug: string): string {
@@ -23,6 +23,6 @@ export function slugOf(name: string): string {
       .toLowerCase()
       .replaceAll(/\p{M}/gu, '')
       .match(/[a-z0-9]+/g) ?? []
-  const slug = words.join('-').slice(0, MADE_LENGTH_MAX).replace(/-$/, '') || 'community'
+  const slug = words.join('-').slice(0, GENERATED_LENGTH_MAX).replace(/-$/, '') || 'community'
   return RESERVED.has(slug) ? `${slug}-community` : slug
 }

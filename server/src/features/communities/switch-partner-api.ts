@@ -6,18 +6,18 @@ import { updatePartnerApi } from './queries.ts'
 
 const REASON_LENGTH_MAX = 500
 
-/** Off: every partner of the community is told 503 with the reason, at once. */
+/** While switched off, all partner calls are answered with 503 and the reason. */
 export async function switchPartnerApi(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  wish: { enabled: true } | { enabled: false; reason: string },
+  input: { enabled: true } | { enabled: false; reason: string },
 ): Promise<void> {
-  const reason = wish.enabled ? null : checkReason(wish.reason)
+  const reason = input.enabled ? null : checkReason(input.reason)
   await transaction(sql, async (tx) => {
-    await updatePartnerApi(tx, communityId, { enabled: wish.enabled, reason })
+    await updatePartnerApi(tx, communityId, { enabled: input.enabled, reason })
     await recordAudit(tx, communityId, actor, {
-      action: wish.enabled ? 'partner_api.enabled' : 'partner_api.disabled',
+      action: input.enabled ? 'partner_api.enabled' : 'partner_api.disabled',
       subject: { kind: 'community', id: communityId },
       detail: { reason },
     })
@@ -25,7 +25,7 @@ export async function switchPartnerApi(
   })
 }
 
-/** Partners are told, word by word. */
+/** Partners receive the reason verbatim. */
 function checkReason(text: string): string {
   const reason = text.trim()
   if (reason && reason.length <= REASON_LENGTH_MAX) return reason

@@ -1,21 +1,23 @@
 import type { Queries } from '../../postgres/connect.ts'
 
-export interface KnownCommunity {
+export interface CommunityOrigin {
   slug: string
   name: string
   test: boolean
-  /** The community it was made from. */
+  /** The community that the test community was created from. */
   test_of: number | null
 }
 
-export async function findCommunityById(sql: Queries, communityId: number): Promise<KnownCommunity | undefined> {
-  const [row] = await sql<KnownCommunity[]>`select slug, name, test, test_of from communities where id = ${communityId}`
+export async function findCommunityById(sql: Queries, communityId: number): Promise<CommunityOrigin | undefined> {
+  const [row] = await sql<
+    CommunityOrigin[]
+  >`select slug, name, test, test_of from communities where id = ${communityId}`
   return row
 }
 
-/** As above; nobody adds to it any more until the transaction ends. */
-export async function lockCommunity(sql: Queries, communityId: number): Promise<KnownCommunity | undefined> {
-  const [row] = await sql<KnownCommunity[]>`
+/** Prevents inserts into the community until commit. */
+export async function lockCommunity(sql: Queries, communityId: number): Promise<CommunityOrigin | undefined> {
+  const [row] = await sql<CommunityOrigin[]>`
     select slug, name, test, test_of from communities where id = ${communityId} for update`
   return row
 }
@@ -25,9 +27,9 @@ export async function countTestCommunities(sql: Queries, communityId: number): P
   return row.count
 }
 
-/** The slug itself, and those that begin with it. */
-export async function listSlugsLike(sql: Queries, start: string): Promise<string[]> {
-  const rows = await sql<{ slug: string }[]>`select slug from communities where starts_with(slug, ${start})`
+/** Lists the slugs with this prefix. */
+export async function listSlugsLike(sql: Queries, prefix: string): Promise<string[]> {
+  const rows = await sql<{ slug: string }[]>`select slug from communities where starts_with(slug, ${prefix})`
   return rows.map(({ slug }) => slug)
 }
 

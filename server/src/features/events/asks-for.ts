@@ -1,8 +1,8 @@
 import { identifier, type Queries } from '../../postgres/connect.ts'
 
 /**
- * Whether the subscription `s` asks for an event of that type; in words of SQL what `matches` says. Types have two parts,
- * so that patterns can be compared whole.
+ * SQL condition: whether the subscription `s` subscribes to the event's type. Equivalent to `matches` in
+ * subscriptions/event-types.ts. Types have two parts, so there is only one prefix pattern to compare.
  */
 export function asksFor(sql: Queries, event: string) {
   const type = identifier(`${event}.type`)

@@ -17,7 +17,7 @@ const OwnCredit = {
 
 interface EventTypeFacts {
   description: string
-  /** Beside webhooks.manage. */
+  /** Required in addition to webhooks.manage. */
   scope: Scope | undefined
   data: TSchema
   example: Record<string, unknown>
@@ -45,7 +45,7 @@ const LISTING = {
 }
 const CREDIT = { transaction_id: 9, user_id: 42, hours: 1.5, reference: 'tx-1', balance_hours: 4, version: 311 }
 
-/** The catalogue: what is emitted, who may read it, what it looks like. */
+/** The catalogue of events with their required scopes and schemas. */
 export const EVENT_TYPES = {
   'wallet.credited': {
     description: 'A partner credited hours. Reference, note and hours go only to the partner that made the credit.',

@@ -1,5 +1,5 @@
 import type { Queries } from '../../postgres/connect.ts'
-import { FAREWELLS, type StoredEvent } from './render.ts'
+import { GONE_TYPES, type StoredEvent } from './render.ts'
 
 export interface FeedRow extends StoredEvent {
   position: number
@@ -8,7 +8,7 @@ export interface FeedRow extends StoredEvent {
   created_at: string
 }
 
-/** In order of position, which is given after commit: nothing comes late. */
+/** Lists events by position. Positions are assigned after commit, so no event appears late. */
 export async function listEvents(
   sql: Queries,
   communityId: number,
@@ -19,7 +19,7 @@ export async function listEvents(
     from events e left join members m on m.community_id = ${communityId} and m.id = e.member_id
     where e.community_id = ${communityId} and e.position > ${page.afterPosition} and e.position <= ${page.untilPosition}
       and e.subscription_id is null and e.type = any (${page.types}::text[])
-      and (m.id is null or m.visible or e.partner_id = ${page.partnerId} or e.type = any (${[...FAREWELLS]}::text[]))
+      and (m.id is null or m.visible or e.partner_id = ${page.partnerId} or e.type = any (${[...GONE_TYPES]}::text[]))
     order by e.position limit ${page.limit + 1}`
 }
 

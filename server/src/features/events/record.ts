@@ -1,7 +1,7 @@
 import type { Queries } from '../../postgres/connect.ts'
 import type { EventType } from './event-types.ts'
 
-/** What happened, as partners may learn of it. Bodies are rendered per recipient when they are sent. */
+/** An event for partners. Bodies are rendered per recipient when they are sent. */
 export interface NewEvent {
   type: EventType
   memberId?: number
@@ -9,11 +9,11 @@ export interface NewEvent {
   transferId?: number
   /** The partner that caused it. */
   partnerId?: number
-  /** The resource's version after the change, so that a late event can be told from a newer one. */
+  /** Includes the resource's version after the change, so that receivers can detect stale events. */
   data: { version: number } & Record<string, string | number | null>
 }
 
-/** Call it in the transaction of the change. */
+/** Call it in the transaction that makes the change. */
 export async function recordEvents(sql: Queries, communityId: number, events: NewEvent[]): Promise<void> {
   if (events.length === 0) return
   const column = <T>(pick: (event: NewEvent) => T | undefined) => events.map((event) => pick(event) ?? null)

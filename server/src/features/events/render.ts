@@ -7,22 +7,22 @@ export interface StoredEvent {
   /** The partner that caused it. */
   partner_id: number | null
   data: Record<string, unknown>
-  /** Whether the member it tells of can be seen by partners now; true of events that tell of none. */
+  /** Whether partners can see the member now. True for events without a member. */
   member_visible: boolean
 }
 
-/** What partners are told of whoever they can no longer see. */
-export const FAREWELLS: readonly EventType[] = ['user.left', 'user.erased', 'listing.closed']
+/** Events about resources that partners can no longer see. */
+export const GONE_TYPES: readonly EventType[] = ['user.left', 'user.erased', 'listing.closed']
 
-/** Facts of a credit that go only to the partner that made it. */
+/** Fields of a credit that are sent only to the partner that made it. */
 const OWN_FIELDS = ['transaction_id', 'reference', 'reversal_reference', 'note', 'settled_on'] as const
 
-/** Of a member who hid or left since, partners learn late no more than they could still ask for: their own credits. */
+/** Delayed events about a member who has since hidden or left are withheld, except for the partner's own credits. */
 export function isConcealed({ type, partner_id, member_visible }: StoredEvent, partnerId: number): boolean {
-  return !member_visible && !FAREWELLS.includes(type) && partner_id !== partnerId
+  return !member_visible && !GONE_TYPES.includes(type) && partner_id !== partnerId
 }
 
-/** What this recipient may know of the event. */
+/** Renders the fields that this recipient may read. */
 export function renderEvent(
   event: StoredEvent,
   recipient: { partnerId: number; scopes: readonly Scope[] },

@@ -4,7 +4,7 @@ import { ApiError } from '../../http/shared/errors.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import type { Scope } from '../../core/scopes.ts'
-import { emailReadRecorder } from '../members/record-email-reads.ts'
+import { createEmailReadRecorder } from '../members/record-email-reads.ts'
 import { EVENT_TYPES } from './event-types.ts'
 import { findHead, listEvents } from './queries.ts'
 import { renderEvent } from './render.ts'
@@ -29,9 +29,9 @@ const Event = Type.Object(
   },
 )
 
-/** The same events as by webhook, for whoever would rather ask. */
+/** The events of the webhooks, for clients that prefer polling. */
 export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
-  const recordEmailRead = emailReadRecorder(sql)
+  const recordEmailRead = createEmailReadRecorder(sql)
 
   api.get('/events', {
     config: { scope: 'webhooks.manage', errors: ['cursor_expired'] },
@@ -48,21 +48,21 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void
       const { caller } = request
       const { communityId, partnerId, scopes } = caller
       const list = await readListRequest(sql, await epoch(), 'events', request.query)
-      // Before the events, and their bound: what is positioned meanwhile is for the next page, and only for that.
+      // Read the head first and use it as an upper bound: events positioned in the meantime belong to the next page.
       const head = await findHead(sql, communityId)
       const afterPosition = list.after?.id ?? head.pruned_position
       const found = await listEvents(sql, communityId, {
         afterPosition,
         untilPosition: head.position,
         limit: list.limit,
-        types: typesFor(scopes),
+        types: readableTypes(scopes),
         partnerId,
       })
-      // Once more, after them: they may have been pruned meanwhile.
+      // Check again, because events may have been pruned while they were read.
       const { pruned_position } = await findHead(sql, communityId)
       if (list.after && afterPosition < pruned_position) throw new ApiError('cursor_expired')
-      const rest = { id: Math.max(afterPosition, head.position) }
-      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl, rest)
+      const endCursor = { id: Math.max(afterPosition, head.position) }
+      const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl, endCursor)
       const data = rows.map((row) => ({
         id: `evt_${row.uuid}`,
         type: row.type,
@@ -80,10 +80,10 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void
   })
 }
 
-function typesFor(scopes: readonly Scope[]): string[] {
+function readableTypes(scopes: readonly Scope[]): string[] {
   return Object.entries(EVENT_TYPES).flatMap(([type, { scope }]) => (scope && scopes.includes(scope) ? [type] : []))
 }
 
-function placeOf({ position }: { position: number }) {
+function toCursor({ position }: { position: number }) {
   return { id: position }
 }

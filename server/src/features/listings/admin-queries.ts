@@ -1,9 +1,9 @@
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
-import type { ListingRecord } from './queries.ts'
+import { recordColumns, type ListingRecord } from './queries.ts'
 
-/** A listing as the office sees it, with its member. */
-export interface OfficeListingRow extends Omit<ListingRecord, 'version'> {
+/** A listing as administrators see it, with its member. */
+export interface OfficeListingRow extends ListingRecord {
   member_name: string
   member_status: 'active' | 'inactive'
   member_hidden: boolean
@@ -18,10 +18,9 @@ export interface OfficeListingFilters {
 }
 
 const columns = (sql: Queries) => sql`
-  l.id, l.type, l.title, l.description, l.category, l.centihours, l.status, l.visible, l.external_id, l.created_at,
-  l.updated_at, m.id as member_id, m.name as member_name, m.status as member_status, m.hidden as member_hidden`
+  ${recordColumns(sql, sql`l.`)}, m.name as member_name, m.status as member_status, m.hidden as member_hidden`
 
-/** The newest first, without those of erased members: nothing of them is left to read. */
+/** Lists the newest first. Listings of erased members are left out, because their content is gone. */
 export async function listOfficeListings(
   sql: Queries,
   communityId: number,
@@ -30,13 +29,13 @@ export async function listOfficeListings(
 ): Promise<OfficeListingRow[]> {
   const words = q === undefined ? undefined : prefixQuery(q)
   return transaction(sql, async (tx) => {
-    // The index of words knows them by their community, and may give more than fit (migration 0011).
+    // The full-text index is keyed by community and may return false positives (migration 0011), so both are needed.
     const matching =
       words === undefined
         ? tx``
         : tx`and l.search @@ to_tsquery('simple', ${words})
             and listing_words(l.community_id, l.search) @@ listing_query(${communityId}, to_tsquery('simple', ${words}))`
-    // Whether a word is rare or common decides the way through the table; a plan made for any word fits neither.
+    // The best plan depends on whether the word is rare or common, so a generic plan suits neither.
     if (words !== undefined) await tx`set local plan_cache_mode = force_custom_plan`
     return tx<OfficeListingRow[]>`
       select ${columns(tx)} from listings l
@@ -52,7 +51,7 @@ export async function listOfficeListings(
   })
 }
 
-/** All words, each from its beginning on. Nothing but letters and digits gets into the query. */
+/** Matches all words by prefix. Only letters and digits reach the query. */
 function prefixQuery(text: string): string {
   return text
     .split(/[^\p{L}\p{N}]+/u)

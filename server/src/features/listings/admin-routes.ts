@@ -9,20 +9,20 @@ import { requireId } from '../../http/shared/ids.ts'
 import { finishList, PageMeta, PageQuery, readListRequest } from '../../http/shared/paging.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { findOfficeListing, listOfficeListings, type OfficeListingRow } from './admin-queries.ts'
-import { ListingFilters, ListingForm, NewListingForm, OfficeListing, OneListing } from './admin-schema.ts'
+import { ListingFilters, ListingForm, NewListingForm, OfficeListing, ListingParams } from './admin-schema.ts'
 import { changeListing, closeListing, publishListing, reopenListing } from './change-listing.ts'
 
 const TAGS = ['Listings']
 const LIST = '/communities/:slug/listings'
 const ONE = `${LIST}/:id`
 
-/** What an administrator does with listings. Import and export are in csv/admin-routes.ts. */
+/** Listing management for administrators. Import and export are in spreadsheets/admin-routes.ts. */
 export function listingAdminRoutes(api: AdminApi, deps: Deps): void {
-  reads(api, deps)
-  changes(api, deps)
+  registerReadRoutes(api, deps)
+  registerChangeRoutes(api, deps)
 }
 
-function reads(api: AdminApi, { sql, epoch, config }: Deps): void {
+function registerReadRoutes(api: AdminApi, { sql, epoch, config }: Deps): void {
   api.get(LIST, {
     config: { role: 'viewer' },
     schema: {
@@ -34,8 +34,8 @@ function reads(api: AdminApi, { sql, epoch, config }: Deps): void {
     handler: async (request, reply) => {
       const { limit: _limit, cursor: _cursor, q, ...filters } = request.query
       const list = await readListRequest(sql, await epoch(), 'office listings', request.query)
-      const wanted = { ...filters, ...(q?.trim() && { q }) }
-      const found = await listOfficeListings(sql, request.community.id, list, wanted)
+      const usedFilters = { ...filters, ...(q?.trim() && { q }) }
+      const found = await listOfficeListings(sql, request.community.id, list, usedFilters)
       const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
       return { data: rows.map(presentOfficeListing), meta }
     },
@@ -46,7 +46,7 @@ function reads(api: AdminApi, { sql, epoch, config }: Deps): void {
     schema: {
       summary: 'One listing',
       tags: TAGS,
-      params: OneListing,
+      params: ListingParams,
       response: { 200: Type.Object({ data: OfficeListing }) },
     },
     handler: async ({ community, params }) => ({
@@ -55,7 +55,7 @@ function reads(api: AdminApi, { sql, epoch, config }: Deps): void {
   })
 }
 
-function changes(api: AdminApi, { sql }: Deps): void {
+function registerChangeRoutes(api: AdminApi, { sql }: Deps): void {
   api.post(LIST, {
     config: { role: 'manager' },
     schema: {
@@ -68,8 +68,8 @@ function changes(api: AdminApi, { sql }: Deps): void {
     handler: async (request, reply) => {
       const { member_id, type, description = '' } = request.body
       const { title, category, centihours = null } = readForm(request.body)
-      const wish = { member_id, type, title: title!, description, category: category!, centihours, external_id: null }
-      const { id } = await publishListing(sql, adminActor(request), request.community.id, wish)
+      const input = { member_id, type, title: title!, description, category: category!, centihours, external_id: null }
+      const { id } = await publishListing(sql, adminActor(request), request.community.id, input)
       return reply.code(201).send({ data: await requireOfficeListing(sql, request.community.id, id) })
     },
   })
@@ -79,7 +79,7 @@ function changes(api: AdminApi, { sql }: Deps): void {
     schema: {
       summary: 'Change a listing',
       tags: TAGS,
-      params: OneListing,
+      params: ListingParams,
       body: ListingForm,
       response: { 200: Type.Object({ data: OfficeListing }) },
     },
@@ -90,14 +90,14 @@ function changes(api: AdminApi, { sql }: Deps): void {
     },
   })
 
-  const switches: [name: string, summary: string, change: Change][] = [
+  const statusChanges: [name: string, summary: string, change: Change][] = [
     ['close', 'Close a listing', closeListing],
     ['reopen', 'Publish a closed listing again', reopenListing],
   ]
-  for (const [name, summary, change] of switches) {
+  for (const [name, summary, change] of statusChanges) {
     api.post(`${ONE}/${name}`, {
       config: { role: 'manager' },
-      schema: { summary, tags: TAGS, params: OneListing, response: { 200: Type.Object({ data: OfficeListing }) } },
+      schema: { summary, tags: TAGS, params: ListingParams, response: { 200: Type.Object({ data: OfficeListing }) } },
       handler: async (request) => {
         const id = requireId(request.params.id, 'listing')
         await change(sql, adminActor(request), request.community.id, id)
@@ -126,7 +126,7 @@ async function requireOfficeListing(sql: Sql, communityId: number, id: number): 
 }
 
 function presentOfficeListing(row: OfficeListingRow): OfficeListing {
-  const { member_id, member_name, member_status, member_hidden, centihours, ...listing } = row
+  const { member_id, member_name, member_status, member_hidden, centihours, version: _version, ...listing } = row
   return {
     ...listing,
     hours: centihours === null ? null : toHours(centihours),

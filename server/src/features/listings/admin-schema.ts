@@ -5,9 +5,9 @@ import { ListingType } from './schema.ts'
 
 const LONG_TEXT_LENGTH_MAX = 20_000
 
-export const OneListing = Type.Object({ slug: Type.String(), id: Type.String() })
+export const ListingParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
-/** A listing as the office sees it. */
+/** A listing as administrators see it. */
 export const OfficeListing = Type.Object({
   id: Type.Integer(),
   type: ListingType,

@@ -7,7 +7,7 @@ import { isLine } from '../members/check-member.ts'
 import { requireMember } from '../members/change-member.ts'
 import { lockMember } from '../members/queries.ts'
 import { NotFound, Refusal, type FieldProblem } from '../../core/refusal.ts'
-import { forgetRemoval, recordRemoval } from '../removals/queries.ts'
+import { deleteRemoval, recordRemoval } from '../removals/queries.ts'
 import {
   ensureCategory,
   findListingRecord,
@@ -26,20 +26,20 @@ export async function publishListing(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  wish: NewListing,
+  input: NewListing,
 ): Promise<ListingRecord> {
-  checkListing(wish)
+  checkListing(input)
   return transaction(sql, async (tx) => {
-    const member = await lockMember(tx, communityId, wish.member_id)
+    const member = await lockMember(tx, communityId, input.member_id)
     if (!member || member.erased_at !== null) {
-      throw new Refusal(`There is no member ${wish.member_id}.`, { field: 'member_id' })
+      throw new Refusal(`There is no member ${input.member_id}.`, { field: 'member_id' })
     }
     if (member.status !== 'active') {
       throw new Refusal(`Member ${member.id} has left and cannot publish listings.`, { field: 'member_id' })
     }
-    await requireCategory(tx, communityId, wish.category)
-    const listing = await insertListing(tx, communityId, { ...wish, visible: member.visible })
-    await tell(tx, actor, communityId, listing, 'listing.published', listing.visible)
+    await requireCategory(tx, communityId, input.category)
+    const listing = await insertListing(tx, communityId, { ...input, visible: member.visible })
+    await recordChange(tx, actor, communityId, listing, 'listing.published', listing.visible)
     return listing
   })
 }
@@ -49,18 +49,18 @@ export async function changeListing(
   actor: Actor,
   communityId: number,
   id: number,
-  wish: Partial<Omit<NewListing, 'member_id'>>,
+  input: Partial<Omit<NewListing, 'member_id'>>,
 ): Promise<ListingRecord> {
-  checkListing(wish)
+  checkListing(input)
   return transaction(sql, async (tx) => {
     const before = await requireListing(tx, communityId, id)
-    const change = Object.fromEntries(
-      Object.entries(wish).filter(([field, value]) => before[field as keyof ListingRecord] !== value),
+    const changes = Object.fromEntries(
+      Object.entries(input).filter(([field, value]) => before[field as keyof ListingRecord] !== value),
     )
-    if (Object.keys(change).length === 0) return before
-    if ('category' in change) await requireCategory(tx, communityId, wish.category!)
-    const changed = await updateListing(tx, communityId, id, change)
-    await tell(tx, actor, communityId, changed, 'listing.updated', changed.visible)
+    if (Object.keys(changes).length === 0) return before
+    if ('category' in changes) await requireCategory(tx, communityId, input.category!)
+    const changed = await updateListing(tx, communityId, id, changes)
+    await recordChange(tx, actor, communityId, changed, 'listing.updated', changed.visible)
     return changed
   })
 }
@@ -81,7 +81,7 @@ export async function closeListing(
     if (before.status === 'closed') return before
     const closed = await updateListing(tx, communityId, id, { status: 'closed', visible: false })
     if (before.visible) await recordRemoval(tx, communityId, 'listing', [id])
-    await tell(tx, actor, communityId, closed, 'listing.closed', before.visible)
+    await recordChange(tx, actor, communityId, closed, 'listing.closed', before.visible)
     return closed
   })
 }
@@ -95,14 +95,14 @@ export async function reopenListing(
   return transaction(sql, async (tx) => {
     const found = await findListingRecord(tx, communityId, id)
     if (!found) throw new NotFound(`There is no listing ${id}.`)
-    // The member before the listing, as leaving does.
+    // Lock the member before the listing, in the same order as leaving does.
     const member = await requireMember(tx, communityId, found.member_id)
     const before = await requireListing(tx, communityId, id)
     if (before.status === 'active') return before
     if (member.status !== 'active') throw new Refusal(`Member ${member.id} has left and cannot publish listings.`)
     const opened = await updateListing(tx, communityId, id, { status: 'active', visible: member.visible })
-    if (opened.visible) await forgetRemoval(tx, communityId, 'listing', [id])
-    await tell(tx, actor, communityId, opened, 'listing.published', opened.visible)
+    if (opened.visible) await deleteRemoval(tx, communityId, 'listing', [id])
+    await recordChange(tx, actor, communityId, opened, 'listing.published', opened.visible)
     return opened
   })
 }
@@ -131,27 +131,27 @@ export function listingProblems({ title, description, category, centihours }: Pa
   return problems
 }
 
-/** Lines and tabs are welcome; a NUL character is nothing that PostgreSQL stores. */
+/** Line breaks and tabs are allowed. PostgreSQL cannot store NUL characters. */
 function isText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
-function checkListing(wish: Partial<NewListing>): void {
-  const problems = listingProblems(wish)
+function checkListing(input: Partial<NewListing>): void {
+  const problems = listingProblems(input)
   if (problems.length > 0) throw new Refusal(problems.map(({ message }) => message).join(' '), { problems })
 }
 
-/** The audit log always, partners only what they could see or can see now. */
-async function tell(
+/** Every change is audited. An event is recorded only if partners could or can see the listing. */
+async function recordChange(
   tx: Transaction,
   actor: Actor,
   communityId: number,
   listing: ListingRecord,
   type: EventType,
-  isSeen: boolean,
+  notifyPartners: boolean,
 ): Promise<void> {
   const { id, member_id: memberId } = listing
   await recordAudit(tx, communityId, actor, { action: type, subject: { kind: 'listing', id } })
-  if (!isSeen) return
+  if (!notifyPartners) return
   await recordEvents(tx, communityId, [{ type, memberId, listingId: id, data: listingSnapshot(listing) }])
 }

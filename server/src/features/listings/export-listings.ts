@@ -3,20 +3,14 @@ import type { Export } from '../../csv/export-rows.ts'
 import { standInIds } from '../../csv/stand-in-ids.ts'
 import { toHours } from '../../core/hours.ts'
 import { LISTING_COLUMNS } from './import-listings.ts'
+import type { ListingRecord } from './queries.ts'
 
-interface ExportedListing {
-  external_id: string
-  member_external_id: string
-  type: string
-  title: string
-  description: string
-  category: string
-  centihours: number | null
-  status: string
-  created_at: string
-}
+type ExportedListing = Pick<
+  ListingRecord,
+  'external_id' | 'type' | 'title' | 'description' | 'category' | 'centihours' | 'created_at'
+> & { member_external_id: string; status: string }
 
-/** All but those of erased members, the closed ones too; in the order of ids, in which an import adds them. */
+/** Exports all listings except those of erased members, in the id order that an import restores. */
 export function listingsExport(community: CommunityRow): Export<ExportedListing> {
   const { prefix } = standInIds(community)
   return {

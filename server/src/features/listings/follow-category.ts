@@ -1,20 +1,20 @@
 import type { Transaction } from '../../postgres/connect.ts'
 import { recordEvents } from '../events/record.ts'
 import { listingSnapshot } from './present-listing.ts'
-import type { ListingRecord } from './queries.ts'
+import { recordColumns, type ListingRecord } from './queries.ts'
 
 const BATCH_MAX = 1000
 
-/** A category has a new name: for partners each of its listings has changed, and they are told. */
-export async function recategoriseListings(tx: Transaction, communityId: number, category: string): Promise<void> {
+/** Records an update of every listing in a renamed category, because partners see the name in each of them. */
+export async function recordCategoryRename(tx: Transaction, communityId: number, category: string): Promise<void> {
   let afterId = 0
   for (;;) {
     const batch = await touchListings(tx, communityId, category, afterId)
-    const seen = batch.filter(({ visible }) => visible)
+    const visible = batch.filter((listing) => listing.visible)
     await recordEvents(
       tx,
       communityId,
-      seen.map((listing) => ({
+      visible.map((listing) => ({
         type: 'listing.updated',
         memberId: listing.member_id,
         listingId: listing.id,
@@ -38,8 +38,7 @@ async function touchListings(
       where community_id = ${communityId} and id = any (array(
         select id from listings where community_id = ${communityId} and category = ${category} and id > ${afterId}
         order by id limit ${BATCH_MAX} for no key update))
-      returning id, member_id, type, title, description, category, centihours, status, visible, external_id, created_at,
-        updated_at, version
+      returning ${recordColumns(tx)}
     )
     select * from changed order by id`
 }

@@ -8,7 +8,7 @@ export function presentListing(row: ListingRow): Listing {
   return { id, type, title, description, category, hours, user_id: member_id, status: 'active', created_at, updated_at }
 }
 
-/** The facts at the time of an event. */
+/** The listing's data at the time of an event. */
 export function listingSnapshot(record: ListingRecord) {
   const { id, version } = record
   return record.visible ? { ...presentListing({ ...record, status: 'active' }), version } : { id, version }

@@ -1,18 +1,36 @@
 import { assignments, columnsAndValues, type Queries } from '../../postgres/connect.ts'
 import { afterId, changedSince, limitRows, type ListRequest } from '../../http/shared/paging.ts'
 
-/** A listing as partners see it. */
-export interface ListingRow {
+/** A listing as stored. */
+export interface ListingRecord {
   id: number
+  member_id: number
   type: 'service' | 'request'
   title: string
   description: string
   category: string
   centihours: number | null
-  member_id: number
-  status: 'active'
+  status: 'active' | 'closed'
+  visible: boolean
+  external_id: string | null
   created_at: string
   updated_at: string
+  version: number
+}
+
+export const recordColumns = (sql: Queries, prefix = sql``) => sql`
+  ${prefix}id, ${prefix}member_id, ${prefix}type, ${prefix}title, ${prefix}description, ${prefix}category,
+  ${prefix}centihours, ${prefix}status, ${prefix}visible, ${prefix}external_id, ${prefix}created_at,
+  ${prefix}updated_at, ${prefix}version`
+
+export type NewListing = Pick<
+  ListingRecord,
+  'member_id' | 'type' | 'title' | 'description' | 'category' | 'centihours' | 'external_id'
+>
+
+/** A listing as partners see it. */
+export interface ListingRow extends Omit<ListingRecord, 'visible' | 'external_id' | 'version'> {
+  status: 'active'
 }
 
 export interface ListingFilters {
@@ -22,10 +40,10 @@ export interface ListingFilters {
   q?: string
 }
 
-export const columns = (sql: Queries) =>
+export const partnerColumns = (sql: Queries) =>
   sql`id, type, title, description, category, centihours, member_id, status, created_at, updated_at`
 
-export function conditions(sql: Queries, { type, category, user_id, q }: ListingFilters) {
+export function filterConditions(sql: Queries, { type, category, user_id, q }: ListingFilters) {
   return sql`
     ${type === undefined ? sql`` : sql`and type = ${type}`}
     ${category === undefined ? sql`` : sql`and category = ${category}`}
@@ -33,7 +51,7 @@ export function conditions(sql: Queries, { type, category, user_id, q }: Listing
     ${q === undefined ? sql`` : sql`and search @@ websearch_to_tsquery('simple', ${q})`}`
 }
 
-/** By id, or by time of change. */
+/** Lists visible listings by id, or by time of change. */
 export async function listListings(
   sql: Queries,
   communityId: number,
@@ -42,27 +60,27 @@ export async function listListings(
 ): Promise<ListingRow[]> {
   const { q } = filters
   const { limit, after, since } = list
-  // The index of words knows them by their community, and may give more than fit (migration 0011).
+  // The full-text index is keyed by community and may return false positives (migration 0011), so both are needed.
   const indexed =
     q === undefined
       ? sql``
       : sql`and listing_words(community_id, search) @@ listing_query(${communityId}, websearch_to_tsquery('simple', ${q}))`
-  const filter = sql`${conditions(sql, filters)} ${indexed}`
+  const filter = sql`${filterConditions(sql, filters)} ${indexed}`
   if (since === undefined) {
     return sql<ListingRow[]>`
-      select ${columns(sql)} from listings
+      select ${partnerColumns(sql)} from listings
       where community_id = ${communityId} and visible and ${afterId(sql, after)} ${filter}
       order by id ${limitRows(sql, limit)}`
   }
   return sql<ListingRow[]>`
-    select ${columns(sql)} from listings
+    select ${partnerColumns(sql)} from listings
     where community_id = ${communityId} and visible and ${changedSince(sql, 'updated_at', list)} ${filter}
     order by updated_at, id ${limitRows(sql, limit)}`
 }
 
 export async function findListing(sql: Queries, communityId: number, id: number): Promise<ListingRow | undefined> {
   const [row] = await sql<ListingRow[]>`
-    select ${columns(sql)} from listings where community_id = ${communityId} and visible and id = ${id}`
+    select ${partnerColumns(sql)} from listings where community_id = ${communityId} and visible and id = ${id}`
   return row
 }
 
@@ -105,32 +123,6 @@ export async function setListingsVisible(
     returning ${recordColumns(sql)}, not visible as was_visible`
 }
 
-/** A listing as the office sees it. */
-export interface ListingRecord {
-  id: number
-  member_id: number
-  type: 'service' | 'request'
-  title: string
-  description: string
-  category: string
-  centihours: number | null
-  status: 'active' | 'closed'
-  visible: boolean
-  external_id: string | null
-  created_at: string
-  updated_at: string
-  version: number
-}
-
-export type NewListing = Pick<
-  ListingRecord,
-  'member_id' | 'type' | 'title' | 'description' | 'category' | 'centihours' | 'external_id'
->
-
-const recordColumns = (sql: Queries, of = sql``) => sql`
-  ${of}id, ${of}member_id, ${of}type, ${of}title, ${of}description, ${of}category, ${of}centihours, ${of}status,
-  ${of}visible, ${of}external_id, ${of}created_at, ${of}updated_at, ${of}version`
-
 export async function insertListing(
   sql: Queries,
   communityId: number,
@@ -169,7 +161,7 @@ export async function updateListing(
   return row
 }
 
-/** A category is made by the first listing that names it. False for one that is no longer offered. */
+/** Creates the category if it does not exist. Returns false if it is retired. */
 export async function ensureCategory(sql: Queries, communityId: number, name: string): Promise<boolean> {
   const [row] = await sql<{ is_offered: boolean }[]>`
     with made as (
@@ -180,6 +172,6 @@ export async function ensureCategory(sql: Queries, communityId: number, name: st
     select retired_at is null as is_offered from made
     union all
     select retired_at is null from categories where community_id = ${communityId} and name = ${name}`
-  // Another call is making it at this moment.
+  // Neither branch returns a row if a concurrent call is creating the category.
   return row?.is_offered ?? true
 }

@@ -37,8 +37,8 @@ export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
         q === undefined || since !== undefined
           ? await listListings(sql, communityId, list, filters)
           : await searchListings(sql, communityId, list, { ...filters, q })
-      const place = ({ id, updated_at }: ListingRow) => ({ id, ...(since !== undefined && { at: updated_at }) })
-      const { rows, meta } = finishList(list, found, place, request, reply, config.publicUrl)
+      const toCursor = ({ id, updated_at }: ListingRow) => ({ id, ...(since !== undefined && { at: updated_at }) })
+      const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)
       return { data: rows.map(presentListing), meta }
     },
   })

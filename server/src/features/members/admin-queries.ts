@@ -1,19 +1,10 @@
 import type { Queries } from '../../postgres/connect.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
+import { recordColumns, type MemberRecord } from './queries.ts'
 
-/** A member as the office sees it, with the wallet. */
-export interface OfficeMemberRow {
-  id: number
-  name: string
-  email: string | null
-  external_id: string | null
-  payment_reference: string
-  status: 'active' | 'inactive'
-  hidden: boolean
-  joined_at: string
+/** A member as administrators see it, with the balance of the wallet. */
+export interface OfficeMemberRow extends MemberRecord {
   left_at: string | null
-  erased_at: string | null
-  updated_at: string
   balance: number
 }
 
@@ -23,14 +14,12 @@ export interface MemberFilters {
   hidden?: boolean
 }
 
-const columns = (sql: Queries) => sql`
-  m.id, m.name, m.email, m.external_id, m.payment_reference, m.status, m.hidden, m.joined_at, m.left_at, m.erased_at,
-  m.updated_at, a.balance`
+const columns = (sql: Queries) => sql`${recordColumns(sql, sql`m.`)}, m.left_at, a.balance`
 
-/** Of the newest members, read through before the index of words is asked. */
-const NEWEST_READ_ROWS = 2_000
+/** Number of the newest members that a search scans before it falls back to the full-text index. */
+const NEWEST_SCAN_ROWS = 2_000
 
-/** The newest first. One row more than the limit tells whether there are more. */
+/** Returns the newest members first, and one row more than the limit if there is another page. */
 export async function listOfficeMembers(
   sql: Queries,
   communityId: number,
@@ -38,9 +27,9 @@ export async function listOfficeMembers(
   filters: MemberFilters,
 ): Promise<OfficeMemberRow[]> {
   if (filters.q === undefined) return selectMembers(sql, communityId, request, filters)
-  // A common word is found many times among the newest, a rare one by the index; asked first, the index would gather
-  // everyone who has the common word.
-  const newest = await selectMembers(sql, communityId, request, filters, NEWEST_READ_ROWS)
+  // Scanning the newest members fills a page quickly for a common word. The index is fast only for a rare word: for a
+  // common one it would collect every match first.
+  const newest = await selectMembers(sql, communityId, request, filters, NEWEST_SCAN_ROWS)
   return newest.length > request.limit ? newest : selectMembers(sql, communityId, request, filters)
 }
 
@@ -91,7 +80,7 @@ export interface EmailReadRow {
   request_id: string | null
 }
 
-/** Which calls of partners have read the email address of this member, the newest first. */
+/** Lists the partner calls that read this member's email address, newest first. */
 export async function listEmailReads(
   sql: Queries,
   communityId: number,

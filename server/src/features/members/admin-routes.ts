@@ -17,7 +17,7 @@ import {
   MemberForm,
   NewMemberForm,
   OfficeMember,
-  OneMember,
+  MemberParams,
   StatementMeta,
   StatementPeriod,
   StatementRow,
@@ -32,15 +32,15 @@ const TAGS = ['Members']
 const LIST = '/communities/:slug/members'
 const ONE = `${LIST}/:id`
 
-/** What an administrator does with members. Import and export are in csv/admin-routes.ts. */
+/** Member management for administrators. Import and export are in spreadsheets/admin-routes.ts. */
 export function memberAdminRoutes(api: AdminApi, deps: Deps): void {
-  listAndForms(api, deps)
-  changesOfState(api, deps)
-  statement(api, deps)
-  emailReads(api, deps)
+  registerRecordRoutes(api, deps)
+  registerStateRoutes(api, deps)
+  registerStatementRoute(api, deps)
+  registerEmailReadsRoute(api, deps)
 }
 
-function listAndForms(api: AdminApi, { sql, epoch, config }: Deps): void {
+function registerRecordRoutes(api: AdminApi, { sql, epoch, config }: Deps): void {
   api.get(LIST, {
     config: { role: 'viewer' },
     schema: {
@@ -78,7 +78,7 @@ function listAndForms(api: AdminApi, { sql, epoch, config }: Deps): void {
     schema: {
       summary: 'One member',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       response: { 200: Type.Object({ data: OfficeMember }) },
     },
     handler: async ({ community, params }) => ({
@@ -91,7 +91,7 @@ function listAndForms(api: AdminApi, { sql, epoch, config }: Deps): void {
     schema: {
       summary: 'Change the record of a member',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       body: MemberForm,
       response: { 200: Type.Object({ data: OfficeMember }) },
     },
@@ -103,7 +103,7 @@ function listAndForms(api: AdminApi, { sql, epoch, config }: Deps): void {
   })
 }
 
-function changesOfState(api: AdminApi, { sql }: Deps): void {
+function registerStateRoutes(api: AdminApi, { sql }: Deps): void {
   const changes: [name: string, summary: string, change: Change][] = [
     ['hide', 'Hide a member from partners', hideMember],
     ['show', 'Show a member to partners again', showMember],
@@ -112,7 +112,7 @@ function changesOfState(api: AdminApi, { sql }: Deps): void {
   for (const [name, summary, change] of changes) {
     api.post(`${ONE}/${name}`, {
       config: { role: 'manager' },
-      schema: { summary, tags: TAGS, params: OneMember, response: { 200: Type.Object({ data: OfficeMember }) } },
+      schema: { summary, tags: TAGS, params: MemberParams, response: { 200: Type.Object({ data: OfficeMember }) } },
       handler: async (request) => {
         const id = requireId(request.params.id, 'member')
         await change(sql, adminActor(request), request.community.id, id)
@@ -127,7 +127,7 @@ function changesOfState(api: AdminApi, { sql }: Deps): void {
       summary: 'A member leaves',
       description: 'Their listings close with them, and partners are told to forget them.',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       body: LeaveForm,
       response: { 200: Type.Object({ data: OfficeMember }) },
     },
@@ -145,7 +145,7 @@ function changesOfState(api: AdminApi, { sql }: Deps): void {
       summary: 'Erase a member for good',
       description: 'Blanks the person everywhere and keeps the transfers. Nobody can take it back.',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       response: { 200: Done },
     },
     handler: async (request) => {
@@ -157,13 +157,13 @@ function changesOfState(api: AdminApi, { sql }: Deps): void {
 
 type Change = (sql: Sql, actor: Actor, communityId: number, id: number) => Promise<unknown>
 
-function statement(api: AdminApi, { sql, epoch, config }: Deps): void {
+function registerStatementRoute(api: AdminApi, { sql, epoch, config }: Deps): void {
   api.get(`${ONE}/statement`, {
     config: { role: 'viewer' },
     schema: {
       summary: 'What moved in and out of a wallet, the newest first, with the balance after each',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       querystring: Type.Object({ ...PageQuery, ...StatementPeriod }),
       response: { 200: Type.Object({ data: Type.Array(StatementRow), meta: StatementMeta }) },
     },
@@ -187,13 +187,13 @@ function statement(api: AdminApi, { sql, epoch, config }: Deps): void {
   })
 }
 
-function emailReads(api: AdminApi, { sql, epoch, config }: Deps): void {
+function registerEmailReadsRoute(api: AdminApi, { sql, epoch, config }: Deps): void {
   api.get(`${ONE}/email-reads`, {
     config: { role: 'viewer' },
     schema: {
       summary: 'Which calls of partners read the email address of a member, the newest first',
       tags: TAGS,
-      params: OneMember,
+      params: MemberParams,
       querystring: Type.Object(PageQuery),
       response: { 200: Type.Object({ data: Type.Array(EmailRead), meta: PageMeta }) },
     },
@@ -213,7 +213,7 @@ async function requireOfficeMember(sql: Sql, communityId: number, id: number): P
   return presentOfficeMember(member)
 }
 
-/** A field that was emptied means that there is none. */
+/** An empty field clears the value. */
 function readForm({ name, email, external_id }: MemberForm) {
   return {
     ...(name !== undefined && { name: name.trim() }),
@@ -224,7 +224,7 @@ function readForm({ name, email, external_id }: MemberForm) {
 
 const SPACED_REFERENCE = /^\s*rf\d\d[\d\s]+$/i
 
-/** Banks print references in groups of four. */
+/** Removes the spaces from a payment reference, because banks print references in groups of four. */
 function readFilters<Filters extends { q?: string }>(filters: Filters): Filters {
   const { q } = filters
   if (!q?.trim()) return { ...filters, q: undefined }

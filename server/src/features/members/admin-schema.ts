@@ -2,9 +2,9 @@ import { Type, type Static } from 'typebox'
 import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import { PageMeta } from '../../http/shared/paging.ts'
 
-export const OneMember = Type.Object({ slug: Type.String(), id: Type.String() })
+export const MemberParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
-/** A member as the office sees it. */
+/** A member as administrators see it. */
 export const OfficeMember = Type.Object({
   id: Type.Integer(),
   name: Type.String(),

@@ -2,9 +2,9 @@ import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
 import type { EventType } from '../events/event-types.ts'
 import { recordEvents } from '../events/record.ts'
-import { closeListingsOfLeaver, reopenListingsOfReturner, showListings } from '../listings/follow-member.ts'
+import { closeListingsOnLeave, reopenListingsOnReturn, updateListingVisibility } from '../listings/follow-member.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
-import { forgetRemoval, recordRemoval } from '../removals/queries.ts'
+import { deleteRemoval, recordRemoval } from '../removals/queries.ts'
 import {
   insertMember,
   lockMember,
@@ -19,13 +19,13 @@ export async function addMember(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  wish: { name: string; email?: string | null; external_id?: string | null },
+  input: Pick<NewMember, 'name'> & Partial<NewMember>,
 ): Promise<MemberRecord> {
-  const member: NewMember = checkMember({ email: null, external_id: null, ...wish })
-  return unlessTaken(
+  const member: NewMember = checkMember({ email: null, external_id: null, ...input })
+  return rejectTakenExternalId(
     transaction(sql, async (tx) => {
       const added = await insertMember(tx, communityId, member)
-      await tell(tx, actor, communityId, added, 'user.joined', 'member.added')
+      await recordChange(tx, actor, communityId, added, 'user.joined', 'member.added')
       return added
     }),
   )
@@ -36,18 +36,19 @@ export async function changeMember(
   actor: Actor,
   communityId: number,
   id: number,
-  wish: Partial<Pick<MemberRecord, 'name' | 'email' | 'external_id'>>,
+  input: Partial<NewMember>,
 ): Promise<MemberRecord> {
-  const wanted = checkMember(wish)
-  return unlessTaken(
+  checkMember(input)
+  return rejectTakenExternalId(
     transaction(sql, async (tx) => {
       const before = await requireMember(tx, communityId, id)
-      const change = Object.fromEntries(
-        Object.entries(wanted).filter(([field, value]) => before[field as keyof MemberRecord] !== value),
+      const changes = Object.fromEntries(
+        Object.entries(input).filter(([field, value]) => before[field as keyof MemberRecord] !== value),
       )
-      if (Object.keys(change).length === 0) return before
-      const changed = await updateMember(tx, communityId, id, change)
-      await tell(tx, actor, communityId, changed, 'user.updated', 'member.changed', { fields: Object.keys(change) })
+      const fields = Object.keys(changes)
+      if (fields.length === 0) return before
+      const changed = await updateMember(tx, communityId, id, changes)
+      await recordChange(tx, actor, communityId, changed, 'user.updated', 'member.changed', { fields })
       return changed
     }),
   )
@@ -55,8 +56,8 @@ export async function changeMember(
 
 const UNIQUE_VIOLATION = '23505'
 
-/** Two members cannot go by one number of the office. */
-async function unlessTaken<T>(work: Promise<T>): Promise<T> {
+/** Turns a violated unique constraint on the external id into a message for the user. */
+async function rejectTakenExternalId<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
@@ -66,7 +67,7 @@ async function unlessTaken<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** As good as absent for partners, but counted in the aggregates. */
+/** Hides the member from partners. Hidden members still count in the aggregates. */
 export async function hideMember(sql: Queries, actor: Actor, communityId: number, id: number): Promise<MemberRecord> {
   return setState(sql, actor, communityId, id, { hidden: true }, 'user.left', 'member.hidden')
 }
@@ -75,7 +76,7 @@ export async function showMember(sql: Queries, actor: Actor, communityId: number
   return setState(sql, actor, communityId, id, { hidden: false }, 'user.joined', 'member.shown')
 }
 
-/** Closes their listings too. What happens to the balance is decided apart: see leave-with-balance.ts. */
+/** Marks the member as left and closes their listings. leave-with-balance.ts also settles the balance. */
 export async function leave(
   sql: Queries,
   actor: Actor,
@@ -86,7 +87,7 @@ export async function leave(
   return setState(sql, actor, communityId, id, { status: 'inactive' }, 'user.left', 'member.left', detail)
 }
 
-/** Reopens the listings that leaving closed. */
+/** Reactivates a member who left, and reopens the listings that leaving closed. */
 export async function returnMember(sql: Queries, actor: Actor, communityId: number, id: number): Promise<MemberRecord> {
   return setState(sql, actor, communityId, id, { status: 'active' }, 'user.joined', 'member.returned')
 }
@@ -96,23 +97,23 @@ async function setState(
   actor: Actor,
   communityId: number,
   id: number,
-  wish: MemberChange,
+  changes: MemberChange,
   event: EventType,
   action: string,
   detail: AuditEntry['detail'] = {},
 ): Promise<MemberRecord> {
   return transaction(sql, async (tx) => {
     const before = await requireMember(tx, communityId, id)
-    const isSo = Object.entries(wish).every(([field, value]) => before[field as keyof MemberRecord] === value)
-    if (isSo) return before
-    const after = await updateMember(tx, communityId, id, wish)
-    if (wish.status === 'inactive') await closeListingsOfLeaver(tx, communityId, id)
-    if (wish.status === 'active') await reopenListingsOfReturner(tx, communityId, after)
-    if (wish.hidden !== undefined) await showListings(tx, communityId, after)
-    // Partners are told of what they could see or can see now, never of what stays hidden from them.
+    const isUnchanged = Object.entries(changes).every(([field, value]) => before[field as keyof MemberRecord] === value)
+    if (isUnchanged) return before
+    const after = await updateMember(tx, communityId, id, changes)
+    if (changes.status === 'inactive') await closeListingsOnLeave(tx, communityId, id)
+    if (changes.status === 'active') await reopenListingsOnReturn(tx, communityId, after)
+    if (changes.hidden !== undefined) await updateListingVisibility(tx, communityId, after)
+    // Partners are notified only if what they can see changes.
     if (before.visible && !after.visible) await recordRemoval(tx, communityId, 'user', [id])
-    if (!before.visible && after.visible) await forgetRemoval(tx, communityId, 'user', [id])
-    await tell(tx, actor, communityId, after, event, action, detail, before.visible !== after.visible)
+    if (!before.visible && after.visible) await deleteRemoval(tx, communityId, 'user', [id])
+    await recordChange(tx, actor, communityId, after, event, action, detail, before.visible !== after.visible)
     return after
   })
 }
@@ -123,8 +124,8 @@ export async function requireMember(tx: Transaction, communityId: number, id: nu
   return member
 }
 
-/** The audit log always, partners only what concerns them. */
-async function tell(
+/** Every change is audited. An event is recorded only if partners may see the change. */
+async function recordChange(
   tx: Transaction,
   actor: Actor,
   communityId: number,
@@ -132,20 +133,18 @@ async function tell(
   event: EventType,
   action: string,
   detail: AuditEntry['detail'] = {},
-  isSeen = member.visible,
+  notifyPartners = member.visible,
 ): Promise<void> {
   await recordAudit(tx, communityId, actor, { action, subject: { kind: 'member', id: member.id }, detail })
-  if (!isSeen) return
+  if (!notifyPartners) return
   await recordEvents(tx, communityId, [{ type: event, memberId: member.id, data: memberSnapshot(member) }])
 }
 
-/** The facts at the time of the event; which of them a recipient gets is decided when it is sent. */
-export function memberSnapshot({
-  visible,
-  ...member
-}: Omit<MemberRecord, 'status' | 'hidden' | 'erased_at' | 'external_id'>) {
-  const { id, name, email, payment_reference, joined_at, updated_at, version } = member
+export type SnapshotFields = Omit<MemberRecord, 'status' | 'hidden' | 'erased_at' | 'external_id'>
 
-  if (!visible) return { id, version }
+/** The member's data at the time of the event. Fields are filtered per recipient when the event is sent. */
+export function memberSnapshot(member: SnapshotFields) {
+  const { id, name, email, payment_reference, joined_at, updated_at, version } = member
+  if (!member.visible) return { id, version }
   return { id, name, email, status: 'active', payment_reference, joined_at, updated_at, version }
 }

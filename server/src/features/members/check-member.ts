@@ -6,11 +6,11 @@ const EMAIL_LENGTH_MAX = 254
 const EXTERNAL_ID_LENGTH_MAX = 100
 const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+$/u
 
-/** What is stored has been checked; whatever is given is, the rest is left alone. Every problem at once. */
-export function checkMember<Wish extends Partial<NewMember>>(wish: Wish): Wish {
-  const problems = memberProblems(wish)
+/** Validates the given fields and reports every problem at once. */
+export function checkMember<Input extends Partial<NewMember>>(input: Input): Input {
+  const problems = memberProblems(input)
   if (problems.length > 0) throw new Refusal(problems.map(({ message }) => message).join(' '), { problems })
-  return wish
+  return input
 }
 
 export function memberProblems({ name, email, external_id }: Partial<NewMember>): FieldProblem[] {
@@ -35,7 +35,7 @@ export function memberProblems({ name, email, external_id }: Partial<NewMember>)
   return problems
 }
 
-/** Counted in code points, without control characters. */
+/** Whether the text is one line: no control characters, and at most `lengthMax` code points. */
 export function isLine(text: string, lengthMax: number): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text) && [...text].length <= lengthMax
 }

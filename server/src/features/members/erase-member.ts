@@ -3,12 +3,12 @@ import { transaction, type Queries, type Transaction } from '../../postgres/conn
 import { recordEvents } from '../events/record.ts'
 import { leave, requireMember } from './change-member.ts'
 
-/** Blanks the person everywhere and keeps the transfers: the books of the others must stay right. */
+/** Erases personal data everywhere but keeps the transfers, because other members' balances depend on them. */
 export async function eraseMember(sql: Queries, actor: Actor, communityId: number, id: number): Promise<void> {
   await transaction(sql, async (tx) => {
     await requireMember(tx, communityId, id)
     await leave(tx, actor, communityId, id)
-    const version = await blank(tx, communityId, id)
+    const version = await erasePersonalData(tx, communityId, id)
     await tx`
       insert into erasures (community_id, member_id) values (${communityId}, ${id})
       on conflict (community_id, member_id) do nothing`
@@ -17,8 +17,8 @@ export async function eraseMember(sql: Queries, actor: Actor, communityId: numbe
   })
 }
 
-/** Record, listings, notes, stored event bodies, answers of receivers. */
-async function blank(tx: Transaction, communityId: number, id: number): Promise<number> {
+/** Covers the record, listings, notes, stored events and webhook responses. Returns the member's new version. */
+async function erasePersonalData(tx: Transaction, communityId: number, id: number): Promise<number> {
   const [member] = await tx<[{ version: number }]>`
     update members set name = 'Erased member', email = null, external_id = null, erased_at = now(),
       version = version + 1, updated_at = clock_timestamp()
@@ -38,7 +38,8 @@ async function blank(tx: Transaction, communityId: number, id: number): Promise<
     update events set data = case when type like 'wallet.%' then data - 'note'
       else jsonb_build_object('id', data -> 'id', 'version', data -> 'version') end
     where community_id = ${communityId} and member_id = ${id}`
-  // A receiver may answer with what it was sent. Deliveries first: a success that another follows moves to the attempts.
+  // A receiver may echo personal data in its response. Deliveries come first, because a success response moves from the
+  // delivery to the attempts when a later attempt follows.
   await tx`
     update deliveries set success_response = null
     where community_id = ${communityId} and id = any (array(

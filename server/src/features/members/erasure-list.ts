@@ -8,12 +8,12 @@ import { Refusal } from '../../core/refusal.ts'
 import { eraseMember } from './erase-member.ts'
 
 /*
- * Who was erased stays erased when an older backup is restored. The list holds numbers alone; a community is told by its
- * slug and the moment it was made, so that the list of one installation does no harm to another.
+ * Erased members must stay erased when an older backup is restored. The list contains ids only. Each community is
+ * identified by slug and creation time, so the list of one installation cannot erase members of another.
  */
 const FORMAT = 'hourbank-erasures'
 const VERSION = 1
-/** Some hundred thousand erasures. */
+/** Enough for a few hundred thousand erasures. */
 const FILE_BYTES_MAX = 32 * 1024 * 1024
 
 const ErasureFile = Type.Object({
@@ -48,7 +48,7 @@ export async function readErasureFile(file: string): Promise<Erasure[]> {
   const text = await readText(file).catch((cause: Error) => {
     throw new Refusal(`${file} cannot be read: ${cause.message}`, { cause })
   })
-  const list = parse(text)
+  const list = parseJson(text)
   if (!Value.Check(ErasureFile, list)) {
     throw new Refusal(`${file} is no list of erasures. Such a list is made by: npx hourbank erasures export FILE`)
   }
@@ -61,7 +61,7 @@ async function readText(file: string): Promise<string> {
   return readFile(file, 'utf8')
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -70,25 +70,24 @@ function parse(text: string): unknown {
 }
 
 export interface Reapplied {
-  /** People who were back, and are erased again. */
+  /** Members that the backup restored and that were erased again. */
   erased: number
-  /** Erased in the backup already, or made after it. */
-  passedOver: number
 }
 
-/** Erases everyone on the list who is there and not erased. */
+/** Erases every member on the list who exists and is not yet erased. */
 export async function applyErasures(tx: Transaction, actor: Actor, erasures: Erasure[]): Promise<Reapplied> {
   let erased = 0
   for (const erasure of erasures) {
-    const communityId = await findPresent(tx, erasure)
+    const communityId = await findCommunityToErase(tx, erasure)
     if (communityId === undefined) continue
     await eraseMember(tx, actor, communityId, erasure.member_id)
     erased++
   }
-  return { erased, passedOver: erasures.length - erased }
+  return { erased }
 }
 
-async function findPresent(tx: Transaction, erasure: Erasure): Promise<number | undefined> {
+/** Returns the community of an erasure whose member exists and is not yet erased. */
+async function findCommunityToErase(tx: Transaction, erasure: Erasure): Promise<number | undefined> {
   const [community] = await tx<{ id: number }[]>`
     select id from communities
     where slug = ${erasure.community} and created_at = ${erasure.community_created_at}::timestamptz`

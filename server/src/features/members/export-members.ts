@@ -2,17 +2,11 @@ import type { CommunityRow } from '../communities/queries.ts'
 import type { Export } from '../../csv/export-rows.ts'
 import { standInIds } from '../../csv/stand-in-ids.ts'
 import { MEMBER_COLUMNS } from './import-members.ts'
+import type { MemberRecord } from './queries.ts'
 
-interface ExportedMember {
-  external_id: string
-  name: string
-  email: string | null
-  status: string
-  hidden: boolean
-  joined_at: string
-}
+type ExportedMember = Pick<MemberRecord, (typeof MEMBER_COLUMNS)[number]>
 
-/** All but the erased, those who left too; in the order of ids, in which an import adds them. */
+/** Exports every member who is not erased, including those who left, in the id order that an import restores. */
 export function membersExport(community: CommunityRow): Export<ExportedMember> {
   const { prefix } = standInIds(community)
   return {
@@ -20,14 +14,7 @@ export function membersExport(community: CommunityRow): Export<ExportedMember> {
     select: (tx) => tx<ExportedMember[]>`
       select coalesce(external_id, ${prefix}::text || id) as external_id, name, email, status, hidden, joined_at
       from members where community_id = ${community.id} and erased_at is null order by id`,
-    values: ({ external_id, name, email, status, hidden, joined_at }) => [
-      external_id,
-      name,
-      email,
-      status,
-      hidden,
-      joined_at,
-    ],
+    values: (member) => MEMBER_COLUMNS.map((column) => member[column]),
     count: async (tx) => {
       const [row] = await tx<[{ count: number }]>`
         select count(*) from members where community_id = ${community.id} and erased_at is null`

@@ -4,8 +4,8 @@ import { findMembers, type MemberRow } from './queries.ts'
 
 const LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
-/** Calls for members of one community that arrive together share a statement. */
-export function memberFinder(sql: Sql): (communityId: number, id: number) => Promise<MemberRow | undefined> {
+/** Concurrent lookups in one community are batched into one statement. */
+export function createMemberFinder(sql: Sql): (communityId: number, id: number) => Promise<MemberRow | undefined> {
   return coalesce(async (communityId: number, ids: number[]) => {
     const byId = new Map((await findMembers(sql, communityId, ids)).map((row) => [row.id, row]))
     return ids.map((id) => byId.get(id))

@@ -5,30 +5,30 @@ import { adjustBalance } from '../wallet/adjust-balance.ts'
 import { lockAccounts } from '../wallet/post-transfers.ts'
 import { leave, requireMember } from './change-member.ts'
 
-export interface LeaveWish {
-  /** `keep`: the hours stay in the wallet, for a return. */
+export interface LeaveInput {
+  /** `keep` leaves the hours in the wallet, in case the member returns. */
   balance: 'keep' | 'to_community'
-  /** Of the adjustment; nothing is asked where nothing moves. */
+  /** The reason for the adjustment. Required only if hours move. */
   reason: string
 }
 
-/** A member leaves, and their hours, or what they owe, stay with them or go to the community. */
+/** Marks the member as left. The balance, positive or negative, stays in the wallet or moves to the community. */
 export async function leaveWithBalance(
   sql: Queries,
   actor: Actor,
   communityId: number,
   id: number,
-  wish: LeaveWish,
+  input: LeaveInput,
 ): Promise<void> {
   await transaction(sql, async (tx) => {
     const member = await requireMember(tx, communityId, id)
     if (member.status !== 'active') throw new Refusal(`${member.name} has left already.`)
     const [wallet] = await lockAccounts(tx, communityId, { memberIds: [id] })
-    const moved = wish.balance === 'to_community' ? wallet!.balance : 0
+    const moved = input.balance === 'to_community' ? wallet!.balance : 0
     if (moved !== 0) {
-      // Before they leave: partners who may see the wallet are told of its last balance.
-      await adjustBalance(tx, actor, communityId, { memberId: id, centihours: -moved, reason: wish.reason })
+      // Adjust before leaving, while partners still receive the event with the final balance.
+      await adjustBalance(tx, actor, communityId, { memberId: id, centihours: -moved, reason: input.reason })
     }
-    await leave(tx, actor, communityId, id, { balance: wish.balance, centihours_moved: moved })
+    await leave(tx, actor, communityId, id, { balance: input.balance, centihours_moved: moved })
   })
 }

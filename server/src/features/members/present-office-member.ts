@@ -3,7 +3,8 @@ import type { OfficeMemberRow } from './admin-queries.ts'
 import type { OfficeMember, StatementRow } from './admin-schema.ts'
 import type { StatementTransfer } from './statement-queries.ts'
 
-export function presentOfficeMember({ balance, ...member }: OfficeMemberRow): OfficeMember {
+export function presentOfficeMember(row: OfficeMemberRow): OfficeMember {
+  const { balance, visible: _visible, version: _version, ...member } = row
   return { ...member, balance_hours: toHours(balance) }
 }
 

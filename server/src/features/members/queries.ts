@@ -1,33 +1,52 @@
 import { assignments, columnsAndValues, type Fragment, type Queries } from '../../postgres/connect.ts'
 import { afterId, changedSince, limitRows, type ListRequest } from '../../http/shared/paging.ts'
 
-/** A member as partners see it. */
-export interface MemberRow {
+/** A member as stored. */
+export interface MemberRecord {
   id: number
   name: string
   email: string | null
-  status: 'active'
+  status: 'active' | 'inactive'
+  hidden: boolean
+  visible: boolean
+  erased_at: string | null
+  external_id: string | null
   payment_reference: string
   joined_at: string
   updated_at: string
+  version: number
+}
+
+export const recordColumns = (sql: Queries, prefix = sql``) => sql`
+  ${prefix}id, ${prefix}name, ${prefix}email, ${prefix}status, ${prefix}hidden, ${prefix}visible, ${prefix}erased_at,
+  ${prefix}external_id, ${prefix}payment_reference, ${prefix}joined_at, ${prefix}updated_at, ${prefix}version`
+
+export type NewMember = Pick<MemberRecord, 'name' | 'email' | 'external_id'>
+
+/** A member as partners see it. */
+export interface MemberRow extends Pick<
+  MemberRecord,
+  'id' | 'name' | 'email' | 'payment_reference' | 'joined_at' | 'updated_at'
+> {
+  status: 'active'
 }
 
 const columns = (sql: Queries) => sql`id, name, email, status, payment_reference, joined_at, updated_at`
 
-/** A page as it goes out. */
+/** A page of members, already serialized. */
 export interface MemberPage {
-  /** Members as JSON, with commas between them. */
+  /** The members as comma-separated JSON objects. */
   json: string
   ids: number[]
   hasMore: boolean
-  /** When the last of them was changed, if there are more. */
+  /** `updated_at` of the last member on a full page. */
   lastUpdatedAt: string | undefined
 }
 
 /**
- * By id, or by time of change. One row more than the limit tells whether there are more. The database writes the JSON,
- * which goes from its socket to the partner's as it is: reading 700 values and writing them again took the service
- * more than half of its time on a page of 100.
+ * Lists members by id, or by time of change. Reads one row more than the limit to find out whether there is another
+ * page. PostgreSQL builds the JSON, which is passed on unparsed: parsing and serializing 700 values took more than half
+ * of the time for a page of 100.
  */
 export async function listMembers(
   sql: Queries,
@@ -57,12 +76,12 @@ export async function listMembers(
   }
 }
 
-/** As the driver gives times everywhere else. */
+/** Formats a time as the driver does everywhere else. */
 function jsonTime(sql: Queries, time: Fragment) {
   return sql`replace(to_json(${time})::text, '+00:00', 'Z')`
 }
 
-/** As the schema of a member has it; a test holds the one to the other. */
+/** Must match the Member schema; a test compares the two. */
 function memberJson(sql: Queries, withEmail: boolean) {
   const email = withEmail ? sql`|| ',"email":' || coalesce(to_json(email)::text, 'null')` : sql``
   return sql`
@@ -71,7 +90,7 @@ function memberJson(sql: Queries, withEmail: boolean) {
       ${jsonTime(sql, sql`updated_at`)} ${email} || '}'`
 }
 
-/** One look into the index for each: `id = any (…)` with many ids was planned as a walk through the whole community. */
+/** Looks up each id by index. With many ids, `id = any (…)` was planned as a scan of the whole community. */
 export async function findMembers(sql: Queries, communityId: number, ids: number[]): Promise<MemberRow[]> {
   return sql<MemberRow[]>`
     select m.* from unnest(${ids}::int8[]) as i(wanted_id), lateral (
@@ -79,7 +98,7 @@ export async function findMembers(sql: Queries, communityId: number, ids: number
     ) m`
 }
 
-/** One row per call that read email addresses. */
+/** Writes one audit entry per call that read email addresses. */
 export async function insertEmailReads(
   sql: Queries,
   communityId: number,
@@ -94,32 +113,7 @@ export async function insertEmailReads(
     ) as i(client_id, client_name, request_id, member_ids)`
 }
 
-/** A member as the office sees it. */
-export interface MemberRecord {
-  id: number
-  name: string
-  email: string | null
-  status: 'active' | 'inactive'
-  hidden: boolean
-  visible: boolean
-  erased_at: string | null
-  external_id: string | null
-  payment_reference: string
-  joined_at: string
-  updated_at: string
-  version: number
-}
-
-const recordColumns = (sql: Queries) => sql`
-  id, name, email, status, hidden, visible, erased_at, external_id, payment_reference, joined_at, updated_at, version`
-
-export interface NewMember {
-  name: string
-  email: string | null
-  external_id: string | null
-}
-
-/** With their wallet. */
+/** Creates the member and their wallet. */
 export async function insertMember(sql: Queries, communityId: number, member: NewMember): Promise<MemberRecord> {
   const [row] = await sql<[MemberRecord]>`
     with made as (
@@ -131,7 +125,7 @@ export async function insertMember(sql: Queries, communityId: number, member: Ne
   return row
 }
 
-/** Locks the wallet, then the member: credits and exchanges take their locks in the same order. */
+/** Locks the wallet, then the member, in the same order as credits and exchanges. */
 export async function lockMember(sql: Queries, communityId: number, id: number): Promise<MemberRecord | undefined> {
   await sql`
     select from accounts where community_id = ${communityId} and member_id = ${id} for no key update`
@@ -142,7 +136,7 @@ export async function lockMember(sql: Queries, communityId: number, id: number):
 
 export type MemberChange = Partial<Pick<MemberRecord, 'name' | 'email' | 'status' | 'hidden' | 'external_id'>>
 
-/** The wallet follows: credits and exchanges judge the member by it. */
+/** Copies the status to the wallet, which is what credits and exchanges check. */
 export async function updateMember(
   sql: Queries,
   communityId: number,

@@ -5,8 +5,8 @@ import { insertEmailReads } from './queries.ts'
 
 const LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
-/** Whose email address a call reads is in the audit log before the call is answered. */
-export function emailReadRecorder(sql: Sql) {
+/** Audits which members' email addresses a call reads, before the response is sent. */
+export function createEmailReadRecorder(sql: Sql) {
   const record = coalesce(async (communityId: number, reads: Parameters<typeof insertEmailReads>[2]) => {
     await insertEmailReads(sql, communityId, reads)
     return reads

@@ -4,14 +4,14 @@ import { ApiError } from '../../http/shared/errors.ts'
 import { IdParameter, parseId } from '../../http/shared/ids.ts'
 import { PageMeta, PageQuery, UpdatedSince, describePage, pageText, readListRequest } from '../../http/shared/paging.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
-import { emailReadRecorder } from './record-email-reads.ts'
-import { memberFinder } from './find-member.ts'
+import { createEmailReadRecorder } from './record-email-reads.ts'
+import { createMemberFinder } from './find-member.ts'
 import { listMembers, type MemberRow } from './queries.ts'
 import { Member } from './schema.ts'
 
 export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
-  const findMember = memberFinder(sql)
-  const recordEmailRead = emailReadRecorder(sql)
+  const findMember = createMemberFinder(sql)
+  const recordEmailRead = createEmailReadRecorder(sql)
 
   api.get('/users', {
     config: { scope: 'users.read' },

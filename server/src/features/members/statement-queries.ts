@@ -4,7 +4,7 @@ import type { ListRequest } from '../../http/shared/paging.ts'
 export interface StatementTransfer {
   id: number
   kind: 'credit' | 'exchange' | 'adjustment' | 'reversal'
-  /** Negative where the hours left the wallet. */
+  /** Negative if the hours left the wallet. */
   change: number
   balance_after: number
   occurred_on: string
@@ -20,14 +20,14 @@ export interface StatementTransfer {
   reversed_by_id: number | null
 }
 
-/** Days of the community on which something was entered into the books: in that order balances add up. */
+/** Filters by the day a transfer was recorded in the community's time zone, because balances add up in that order. */
 export interface Period {
   timeZone: string
   from?: string
   until?: string
 }
 
-/** What moved in and out of one wallet, the newest first. */
+/** Lists the transfers into and out of one wallet, newest first. */
 export async function listStatement(
   sql: Queries,
   communityId: number,
@@ -63,23 +63,23 @@ export async function listStatement(
 
 function within(sql: Queries, { timeZone, from, until }: Period) {
   return sql`
-    ${from === undefined ? sql`` : sql`and t.created_at >= ${startOf(sql, from, timeZone)}`}
-    ${until === undefined ? sql`` : sql`and t.created_at < ${startOf(sql, until, timeZone, 1)}`}`
+    ${from === undefined ? sql`` : sql`and t.created_at >= ${startOfDay(sql, from, timeZone)}`}
+    ${until === undefined ? sql`` : sql`and t.created_at < ${startOfDay(sql, until, timeZone, 1)}`}`
 }
 
-/** The first moment of a day in a zone, or of a later one. */
-function startOf(sql: Queries, day: string, timeZone: string, daysLater = 0) {
+/** The start of a day in a time zone, optionally shifted by some days. */
+function startOfDay(sql: Queries, day: string, timeZone: string, daysLater = 0) {
   return sql`((${day}::text::date + ${daysLater}::int)::timestamp at time zone ${timeZone})`
 }
 
-/** Of the wallet, before the first day and at the end of the last. */
+/** The balance of the wallet before the first day and at the end of the last day. */
 export async function findPeriodBalances(
   sql: Queries,
   communityId: number,
   memberId: number,
   { timeZone, from, until }: Period,
 ): Promise<{ opening: number; closing: number }> {
-  const before = (moment: ReturnType<typeof startOf>) => sql`
+  const balanceBefore = (moment: ReturnType<typeof startOfDay>) => sql`
     coalesce((
       select balance_after from (
         (select id, debit_balance_after as balance_after from transfers
@@ -92,8 +92,8 @@ export async function findPeriodBalances(
       ) last order by id desc limit 1
     ), 0)`
   const [row] = await sql<[{ opening: number; closing: number }]>`
-    select ${from === undefined ? sql`0::int8` : before(startOf(sql, from, timeZone))} as opening,
-      ${until === undefined ? sql`w.balance` : before(startOf(sql, until, timeZone, 1))} as closing
+    select ${from === undefined ? sql`0::int8` : balanceBefore(startOfDay(sql, from, timeZone))} as opening,
+      ${until === undefined ? sql`w.balance` : balanceBefore(startOfDay(sql, until, timeZone, 1))} as closing
     from accounts w where w.community_id = ${communityId} and w.member_id = ${memberId}`
   return row
 }

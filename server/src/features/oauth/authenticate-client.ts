@@ -13,17 +13,17 @@ interface Credentials {
 
 type Parameters = Partial<Record<'client_id' | 'client_secret', string>>
 
-/** RFC 6749 2.3: HTTP Basic or the body, never both. Returns the client that proved its secret. */
+/** Authenticates a client by HTTP Basic or the body, never both (RFC 6749 2.3). */
 export async function authenticateClient(deps: Deps, request: FastifyRequest, body: Parameters): Promise<Caller> {
   const { clientId, secret } = readCredentials(request.headers.authorization, body)
   await deps.rateLimits.rejectGuessing(request.ip, clientId)
   const lookup = await deps.access.findByClientSecret(clientId, secret)
-  request.party = lookup?.caller ?? partyOf(clientId)
+  request.party = lookup?.caller ?? readParty(clientId)
   if (!lookup?.proven) {
-    // Guesses sent all at once have passed the check above together.
+    // Concurrent guesses may all have passed the check above.
     throw (await deps.rateLimits.countFailure(request.ip, clientId)) ? tooManyFailures() : invalidClient()
   }
-  // Only whoever proves the right secret learns this much.
+  // Only a client with the right secret learns that the partner is suspended.
   if (!lookup.caller.partnerActive) throw invalidClient('The partner is suspended.')
   return lookup.caller
 }
@@ -42,7 +42,7 @@ function readCredentials(authorization: string | undefined, body: Parameters): C
   return basic
 }
 
-/** Id and secret are form-encoded before they are joined (RFC 6749 2.3.1). */
+/** Id and secret are form-encoded before they are concatenated (RFC 6749 2.3.1). */
 function readBasic(authorization: string): Credentials {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   const bytes = Buffer.from(encoded ?? '', 'base64')
@@ -54,7 +54,7 @@ function readBasic(authorization: string): Credentials {
   return { clientId, secret }
 }
 
-/** A 401 always carries a challenge (RFC 9110 15.5.2). */
+/** A 401 response must carry a challenge (RFC 9110 15.5.2). */
 function invalidClient(description?: string): ApiError {
   return new ApiError('invalid_client', {
     ...(description && { description }),
@@ -62,7 +62,7 @@ function invalidClient(description?: string): ApiError {
   })
 }
 
-function partyOf(clientId: string) {
+function readParty(clientId: string) {
   const communityId = communityOfClientId(clientId)
   return communityId === undefined ? undefined : { communityId }
 }

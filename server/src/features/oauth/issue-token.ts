@@ -14,22 +14,22 @@ export type IssueToken = (
   requestedScope: string | undefined,
 ) => Promise<{ token: string; scopes: Scope[] }>
 
-export function tokenIssuer(sql: Sql): IssueToken {
+export function createTokenIssuer(sql: Sql): IssueToken {
   const insert = coalesce(async (communityId: number, tokens: NewToken[]) => {
     await insertTokens(sql, communityId, tokens, TOKEN_LIFETIME_SECONDS)
     return tokens
   }, ISSUE_LIMITS)
 
   return async (client, requestedScope) => {
-    const scopes = grant(client, requestedScope)
+    const scopes = grantScopes(client, requestedScope)
     const token = newToken(client.communityId)
     await insert(client.communityId, { hash: hashToken(token), clientId: client.clientId, scopes })
     return { token, scopes }
   }
 }
 
-/** Omitted: all that the client may have. Unknown names are an error; what the client may not have is left out. */
-function grant(client: Caller, requestedScope: string | undefined): Scope[] {
+/** Grants all of the client's scopes by default. Unknown names are rejected; scopes the client lacks are left out. */
+function grantScopes(client: Caller, requestedScope: string | undefined): Scope[] {
   const requested = requestedScope?.split(' ').filter((name) => name !== '')
   if (requested?.some((name) => !isScope(name))) {
     throw new ApiError('invalid_scope', { description: 'A requested scope does not exist.' })

@@ -6,7 +6,7 @@ export interface NewToken {
   scopes: string[]
 }
 
-/** Clients are locked once for all their tokens: a look for each, as a foreign key has it, took longer than the rest. */
+/** Locks each client once for all its tokens. A foreign key check per token took longer than the rest. */
 export async function insertTokens(
   sql: Queries,
   communityId: number,
@@ -15,14 +15,14 @@ export async function insertTokens(
 ): Promise<void> {
   const clientIds = [...new Set(tokens.map(({ clientId }) => clientId))]
   const { count } = await sql`
-    with kept as materialized (
+    with locked_clients as materialized (
       select id from clients where community_id = ${communityId} and id = any (${clientIds}::int8[])
       order by id for key share
     )
     insert into tokens (community_id, hash, client_id, scopes, expires_at)
     select ${communityId}, decode(i.hash, 'hex'), k.id, string_to_array(i.scopes, ' '),
       now() + make_interval(secs => ${lifetimeSeconds})
-    from kept k join unnest(${tokens.map(({ hash }) => hash)}::text[], ${tokens.map(({ clientId }) => clientId)}::int8[],
+    from locked_clients k join unnest(${tokens.map(({ hash }) => hash)}::text[], ${tokens.map(({ clientId }) => clientId)}::int8[],
       ${tokens.map(({ scopes }) => scopes.join(' '))}::text[]) as i(hash, client_id, scopes) on i.client_id = k.id`
   if (count < tokens.length) throw new Error('the community of a token was removed meanwhile')
 }

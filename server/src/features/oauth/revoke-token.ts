@@ -7,7 +7,7 @@ import { markTokenRevoked } from './queries.ts'
 
 const ENDED: ReadonlySet<TokenState> = new Set(['expired', 'revoked', 'client_revoked'])
 
-/** RFC 7009: a token that is unknown, expired or revoked already is as good as revoked. */
+/** A token that is unknown, expired or already revoked is not an error (RFC 7009 2.2). */
 export async function revokeToken(sql: Queries, access: AccessCache, client: Caller, token: string): Promise<void> {
   const communityId = communityOfToken(token)
   if (communityId === undefined) return

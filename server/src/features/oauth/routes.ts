@@ -7,7 +7,7 @@ import { acceptForms } from '../../http/shared/read-body.ts'
 import { SCOPE_NAMES } from '../../core/scopes.ts'
 import { sendError, toApiError } from '../../http/shared/send-error.ts'
 import { authenticateClient } from './authenticate-client.ts'
-import { TOKEN_LIFETIME_SECONDS, tokenIssuer } from './issue-token.ts'
+import { TOKEN_LIFETIME_SECONDS, createTokenIssuer } from './issue-token.ts'
 import { revokeToken } from './revoke-token.ts'
 import { Metadata, RevokeRequest, TokenRequest, TokenResponse } from './schema.ts'
 import { Type } from 'typebox'
@@ -16,12 +16,12 @@ const FORM = 'application/x-www-form-urlencoded'
 const CONSUMES = ['application/json', FORM]
 
 export function oauthRoutes(api: PartnerApi, deps: Deps): void {
-  const issueToken = tokenIssuer(deps.sql)
+  const issueToken = createTokenIssuer(deps.sql)
 
   acceptForms(api, FORM)
 
-  api.addHook('onRequest', async (_request, reply) => forbidStoring(reply))
-  api.setErrorHandler((error, request, reply) => sendError(inAscii(toApiError(error)), request, reply))
+  api.addHook('onRequest', async (_request, reply) => forbidCaching(reply))
+  api.setErrorHandler((error, request, reply) => sendError(toAscii(toApiError(error)), request, reply))
 
   api.post('/oauth/token', {
     config: {
@@ -79,7 +79,7 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
       const { token, ...credentials } = readParameters(request.body, request.validationError)
       const client = await authenticateClient(deps, request, credentials)
       await deps.rateLimits.spend(client, reply)
-      // Not held up by the partner API switch: giving access back must always work.
+      // Works even if the partner API is switched off: revoking access must always be possible.
       requireAddress(client, request.ip)
       if (token === undefined) throw new ApiError('invalid_request', { description: 'token is missing.' })
       await revokeToken(deps.sql, deps.access, client, token)
@@ -114,13 +114,13 @@ export function oauthMetadataRoute(app: PartnerApi, deps: Deps): void {
   })
 }
 
-/** RFC 6749 5.1 */
-function forbidStoring(reply: FastifyReply): void {
+/** Required by RFC 6749 5.1. */
+function forbidCaching(reply: FastifyReply): void {
   reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
 }
 
-/** RFC 6749 5.2: no quotes, no backslashes. The reason an administrator gives for switching the API off may hold any. */
-function inAscii(error: ApiError): ApiError {
+/** RFC 6749 5.2 forbids quotes and backslashes, but an administrator's reason for switching off the API may have them. */
+function toAscii(error: ApiError): ApiError {
   const description = error.description
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
@@ -132,7 +132,7 @@ function inAscii(error: ApiError): ApiError {
   return new ApiError(code, { description, headers, cause, ...(errors && { errors }) })
 }
 
-/** A parameter without a value counts as omitted (RFC 6749 3.2). What the schema refuses is 400 here, never 422. */
+/** An empty parameter counts as omitted (RFC 6749 3.2). Schema violations are answered with 400 here, not 422. */
 function readParameters<T extends object>(body: T | null, problem: Error | undefined): T {
   if (problem || body === null) {
     throw new ApiError('invalid_request', { description: 'Send an object of text parameters.', cause: problem })

@@ -32,16 +32,16 @@ export interface FirstSteps {
   has_credit: boolean
 }
 
-/** Of the past so many months with the present one: those that are summed up already. In the time zone of now. */
+/** Returns the last `months` months including the current one, with the stored totals for the current time zone. */
 export async function findMonthTotals(
   sql: Queries,
   communityId: number,
   { timeZone, months }: { timeZone: string; months: number },
-): Promise<(MonthTotal & { is_known: boolean; is_over: boolean })[]> {
-  return sql<(MonthTotal & { is_known: boolean; is_over: boolean })[]>`
+): Promise<(MonthTotal & { is_stored: boolean; is_over: boolean })[]> {
+  return sql<(MonthTotal & { is_stored: boolean; is_over: boolean })[]>`
     with present as (select date_trunc('month', now() at time zone ${timeZone}) as month)
-    select to_char(m.month, 'YYYY-MM') as month, t.month is not null as is_known,
-      -- What was begun before the end of a month may be committed after it, but not this much later.
+    select to_char(m.month, 'YYYY-MM') as month, t.month is not null as is_stored,
+      -- A transaction that began before the end of the month commits within this time.
       (m.month + interval '1 month') at time zone ${timeZone} < now() - interval '1 hour' as is_over,
       coalesce(t.exchanges, 0) as exchanges, coalesce(t.centihours_exchanged, 0) as centihours_exchanged,
       coalesce(t.centihours_credited, 0) as centihours_credited
@@ -51,7 +51,7 @@ export async function findMonthTotals(
     order by m.month`
 }
 
-/** What was reversed is taken off in the month of its reversal: the figure of a past month never changes. */
+/** A reversal is subtracted in the month in which it is made, so the totals of past months never change. */
 export async function sumMonth(
   sql: Queries,
   communityId: number,
@@ -77,7 +77,7 @@ export async function sumMonth(
   return { month, ...row }
 }
 
-export async function keepMonthTotal(
+export async function saveMonthTotal(
   sql: Queries,
   communityId: number,
   timeZone: string,

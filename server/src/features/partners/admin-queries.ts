@@ -1,15 +1,15 @@
 import type { Queries } from '../../postgres/connect.ts'
 import type { PartnerRow } from './queries.ts'
 
-/** A partner with what it did lately. */
+/** A partner with its recent activity. */
 export interface PartnerOverviewRow extends PartnerRow {
-  /** Credited today, by the community's calendar. */
+  /** Credited today in the community's time zone. */
   used_centihours: number
   active_clients: number
   last_used_at: string | null
 }
 
-const overviewOf = (sql: Queries, communityId: number) => sql`
+const selectOverview = (sql: Queries, communityId: number) => sql`
   select p.id, p.name, p.contact, p.status, p.scopes, p.rate_limit_per_minute, p.daily_limit_centihours,
     p.allowed_networks, p.created_at, coalesce(d.centihours, 0) as used_centihours, c.active_clients, c.last_used_at
   from partners p
@@ -22,12 +22,12 @@ const overviewOf = (sql: Queries, communityId: number) => sql`
   ) c`
 
 export interface PartnerFilter {
-  /** A part of the name. */
+  /** Part of the name. */
   q?: string
   status?: 'active' | 'suspended'
 }
 
-/** The newest first. */
+/** Lists the newest first. */
 export async function listPartnerOverviews(
   sql: Queries,
   communityId: number,
@@ -35,7 +35,7 @@ export async function listPartnerOverviews(
   { before, limit }: { before: number | undefined; limit: number },
 ): Promise<PartnerOverviewRow[]> {
   return sql<PartnerOverviewRow[]>`
-    ${overviewOf(sql, communityId)}
+    ${selectOverview(sql, communityId)}
     where p.community_id = ${communityId}
       ${q === undefined ? sql`` : sql`and position(lower(${q}) in lower(p.name)) > 0`}
       ${status === undefined ? sql`` : sql`and p.status = ${status}`}
@@ -49,6 +49,6 @@ export async function findPartnerOverview(
   partnerId: number,
 ): Promise<PartnerOverviewRow | undefined> {
   const [row] = await sql<PartnerOverviewRow[]>`
-    ${overviewOf(sql, communityId)} where p.community_id = ${communityId} and p.id = ${partnerId}`
+    ${selectOverview(sql, communityId)} where p.community_id = ${communityId} and p.id = ${partnerId}`
   return row
 }

@@ -30,8 +30,8 @@ import { listClients } from './queries.ts'
 const CLIENTS_SHOWN_MAX = 100
 const PARTNERS = ['Partners']
 const CREDENTIALS = ['Credentials']
-const OnePartner = Type.Object({ slug: Type.String(), id: Type.String() })
-const OneClient = Type.Object({ slug: Type.String(), client_id: Type.String() })
+const PartnerParams = Type.Object({ slug: Type.String(), id: Type.String() })
+const ClientParams = Type.Object({ slug: Type.String(), client_id: Type.String() })
 
 export function partnerAdminRoutes(api: AdminApi, deps: Deps): void {
   partnerRoutes(api, deps)
@@ -86,7 +86,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch, access }: Deps): voi
     schema: {
       summary: 'A partner with its credentials, without their secrets',
       tags: PARTNERS,
-      params: OnePartner,
+      params: PartnerParams,
       response: { 200: Type.Object({ data: Partner }) },
     },
     handler: async ({ community, params }) => {
@@ -104,7 +104,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch, access }: Deps): voi
       summary: 'Change, suspend or resume a partner',
       description: 'Live tokens follow at once.',
       tags: PARTNERS,
-      params: OnePartner,
+      params: PartnerParams,
       body: PartnerChange,
       response: { 200: Done },
     },
@@ -144,15 +144,15 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
       summary: 'Give a partner one more pair of credentials',
       description: 'The secret is in this answer, and never in another.',
       tags: CREDENTIALS,
-      params: OnePartner,
+      params: PartnerParams,
       body: NewClientBody,
       response: { 201: Type.Object({ data: Credentials }) },
     },
     handler: async (request, reply) => {
       const { name = '', scopes } = request.body
-      const wish = { name, ...(scopes && { scopes }) }
+      const input = { name, ...(scopes && { scopes }) }
       const partnerId = requireId(request.params.id, 'partner')
-      const made = await createClient(sql, adminActor(request), request.community.id, partnerId, wish)
+      const made = await createClient(sql, adminActor(request), request.community.id, partnerId, input)
       return reply.code(201).send({ data: presentCredentials(made, apiUrl) })
     },
   })
@@ -163,7 +163,7 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
       summary: 'Give a client a new secret',
       description: 'The secret is in this answer, and never in another. The old one stays valid for the grace period.',
       tags: CREDENTIALS,
-      params: OneClient,
+      params: ClientParams,
       body: RotateBody,
       response: { 200: Type.Object({ data: Credentials }) },
     },
@@ -180,7 +180,7 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
     schema: {
       summary: 'End the old secret of a client now',
       tags: CREDENTIALS,
-      params: OneClient,
+      params: ClientParams,
       response: { 200: Done },
     },
     handler: async (request) => {
@@ -195,7 +195,7 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
     schema: {
       summary: 'Withdraw a client for good; its tokens end at once',
       tags: CREDENTIALS,
-      params: OneClient,
+      params: ClientParams,
       response: { 200: Done },
     },
     handler: async (request) => {

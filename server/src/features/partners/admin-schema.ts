@@ -10,7 +10,7 @@ const ADDRESSES_MAX = 1_000
 const ScopeName = Type.Unsafe<(typeof SCOPE_NAMES)[number]>({ type: 'string', enum: SCOPE_NAMES })
 const Status = Type.Union([Type.Literal('active'), Type.Literal('suspended')])
 
-/** Judged by the rules, which say what is wrong in words for people. */
+/** Validated further by check-partner.ts, with messages for the user. */
 const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'text' })
 const Scopes = Type.Array(Type.String(), { maxItems: SCOPES_MAX })
 const Addresses = Type.Array(Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'text' }), {

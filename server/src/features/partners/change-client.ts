@@ -3,7 +3,7 @@ import { announceAccessChange } from '../../postgres/channel.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { communityOfClientId, hashSecret, newClientSecret } from '../../crypto/secrets.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
-import { LAST_SHOWN, type NewCredentials } from './create-client.ts'
+import { SECRET_SUFFIX_LENGTH, type NewCredentials } from './create-client.ts'
 import { dropPreviousSecret, findClientForChange, markClientRevoked, replaceSecret, type ClientRow } from './queries.ts'
 
 const HOUR_SECONDS = 60 * 60
@@ -30,14 +30,14 @@ export async function rotateSecret(
     if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked; create a new one.`)
     await replaceSecret(tx, client, {
       hash: hashSecret(clientSecret),
-      lastFour: clientSecret.slice(-LAST_SHOWN),
+      lastFour: clientSecret.slice(-SECRET_SUFFIX_LENGTH),
       graceSeconds: GRACE_SECONDS[grace],
     })
   })
   return { clientId: publicId, clientSecret }
 }
 
-/** The old secret, still valid after a rotation, ends now. */
+/** Invalidates the previous secret before the end of its grace period. */
 export async function endGrace(
   sql: Queries,
   actor: Actor,
@@ -50,7 +50,7 @@ export async function endGrace(
   })
 }
 
-/** For good: its tokens end with it, at once. */
+/** Revokes the client permanently and invalidates its tokens immediately. */
 export async function revokeClient(
   sql: Queries,
   actor: Actor,

@@ -6,15 +6,15 @@ import { checkPartner } from './check-partner.ts'
 import { releaseHeld } from '../subscriptions/queries.ts'
 import { findPartnerForChange, updatePartner, type PartnerProperties } from './queries.ts'
 
-/** Suspends, resumes, narrows, widens: live tokens follow at once. */
+/** Changes take effect on live tokens immediately. */
 export async function changePartner(
   sql: Queries,
   actor: Actor,
   communityId: number,
   partnerId: number,
-  wish: Partial<Omit<PartnerProperties, 'scopes'> & { scopes: string[] }>,
+  input: Partial<Omit<PartnerProperties, 'scopes'> & { scopes: string[] }>,
 ): Promise<void> {
-  const change = checkPartner(wish)
+  const change = checkPartner(input)
   await transaction(sql, async (tx) => {
     if (!(await findPartnerForChange(tx, communityId, partnerId))) {
       throw new NotFound(`There is no partner ${partnerId} in this community.`)
@@ -25,7 +25,7 @@ export async function changePartner(
       subject: { kind: 'partner', id: partnerId },
       detail: change,
     })
-    // Whatever was held for want of access is judged anew.
+    // Deliveries held for lack of access are checked again.
     await releaseHeld(tx, communityId, partnerId)
     await announceAccessChange(tx, { communityId })
   })

@@ -8,10 +8,10 @@ const CONTACT_LENGTH_MAX = 500
 const RATE_LIMIT_PER_MINUTE_MAX = 1_000_000
 const NETWORKS_MAX = 100
 
-/** What is stored has been checked; whatever is given is, the rest is left alone. */
-export function checkPartner<Wish extends Partial<Omit<PartnerProperties, 'scopes'> & { scopes: string[] }>>(
-  wish: Wish,
-): Wish & { scopes: Scope[] } {
+/** Validates the given fields. */
+export function checkPartner<Input extends Partial<Omit<PartnerProperties, 'scopes'> & { scopes: string[] }>>(
+  input: Input,
+): Input & { scopes: Scope[] } {
   const {
     name,
     contact,
@@ -19,7 +19,7 @@ export function checkPartner<Wish extends Partial<Omit<PartnerProperties, 'scope
     rate_limit_per_minute: rate,
     daily_limit_centihours: daily,
     allowed_networks: networks,
-  } = wish
+  } = input
   if (name !== undefined && (!name.trim() || name.length > NAME_LENGTH_MAX)) {
     throw new Refusal(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`, { field: 'name' })
   }
@@ -36,11 +36,11 @@ export function checkPartner<Wish extends Partial<Omit<PartnerProperties, 'scope
   }
   if (networks !== undefined) checkNetworks(networks)
   return {
-    ...wish,
+    ...input,
     ...(name !== undefined && { name: name.trim() }),
     ...(contact !== undefined && { contact: contact.trim() }),
     ...(scopes && { scopes: checkScopes(scopes) }),
-  } as Wish & { scopes: Scope[] }
+  } as Input & { scopes: Scope[] }
 }
 
 export function checkClientName(name: string): string {

@@ -6,31 +6,31 @@ import { NotFound, Refusal } from '../../core/refusal.ts'
 import { checkClientName, checkScopes } from './check-partner.ts'
 import { countActiveClients, findPartnerForChange, insertClient, type PartnerRow } from './queries.ts'
 
-export const LAST_SHOWN = 4
+export const SECRET_SUFFIX_LENGTH = 4
 const ACTIVE_CLIENTS_MAX = 50
 
-/** The secret is known only here, and shown once. */
+/** The secret is shown once. Only its hash is stored. */
 export interface NewCredentials {
   clientId: string
   clientSecret: string
 }
 
-/** One more pair of credentials for a partner. */
+/** Creates another pair of credentials for a partner. */
 export async function createClient(
   sql: Queries,
   actor: Actor,
   communityId: number,
   partnerId: number,
-  wish: { name: string; scopes?: string[] },
+  input: { name: string; scopes?: string[] },
 ): Promise<NewCredentials & { scopes: Scope[] }> {
-  const name = checkClientName(wish.name)
+  const name = checkClientName(input.name)
   return transaction(sql, async (tx) => {
     const partner = await findPartnerForChange(tx, communityId, partnerId)
     if (!partner) throw new NotFound(`There is no partner ${partnerId} in this community.`)
-    const scopes = wish.scopes ? checkScopes(wish.scopes) : partner.scopes
-    const beyond = scopes.filter((scope) => !partner.scopes.includes(scope))
-    if (beyond.length > 0) {
-      throw new Refusal(`The partner itself does not have the scope ${beyond.join(', ')}.`, { field: 'scopes' })
+    const scopes = input.scopes ? checkScopes(input.scopes) : partner.scopes
+    const excess = scopes.filter((scope) => !partner.scopes.includes(scope))
+    if (excess.length > 0) {
+      throw new Refusal(`The partner itself does not have the scope ${excess.join(', ')}.`, { field: 'scopes' })
     }
     if ((await countActiveClients(tx, communityId, partnerId)) >= ACTIVE_CLIENTS_MAX) {
       throw new Refusal(`A partner can have at most ${ACTIVE_CLIENTS_MAX} credentials. Revoke one that is not used.`)
@@ -52,7 +52,7 @@ export async function addClient(
     partner_id: partner.id,
     public_id: credentials.clientId,
     secret_hash: hashSecret(credentials.clientSecret),
-    secret_last_four: credentials.clientSecret.slice(-LAST_SHOWN),
+    secret_last_four: credentials.clientSecret.slice(-SECRET_SUFFIX_LENGTH),
   })
   await recordAudit(tx, communityId, actor, {
     action: 'client.created',

@@ -14,23 +14,23 @@ export interface NewPartner {
   allowedNetworks?: string[]
 }
 
-const RATE_LIMIT_PER_MINUTE = 600
-const DAILY_LIMIT_CENTIHOURS = 200_000
+const DEFAULT_RATE_LIMIT_PER_MINUTE = 600
+const DEFAULT_DAILY_LIMIT_CENTIHOURS = 200_000
 
-/** A partner and its first client: what an administrator hands over. */
+/** Creates a partner and its first client. */
 export async function createPartner(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  wish: NewPartner,
+  input: NewPartner,
 ): Promise<NewCredentials & { partnerId: number; scopes: Scope[] }> {
   const properties = checkPartner({
-    name: wish.name,
-    contact: wish.contact ?? '',
-    scopes: wish.scopes,
-    rate_limit_per_minute: wish.rateLimitPerMinute ?? RATE_LIMIT_PER_MINUTE,
-    daily_limit_centihours: wish.dailyLimitCentihours ?? DAILY_LIMIT_CENTIHOURS,
-    allowed_networks: wish.allowedNetworks ?? [],
+    name: input.name,
+    contact: input.contact ?? '',
+    scopes: input.scopes,
+    rate_limit_per_minute: input.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE,
+    daily_limit_centihours: input.dailyLimitCentihours ?? DEFAULT_DAILY_LIMIT_CENTIHOURS,
+    allowed_networks: input.allowedNetworks ?? [],
   })
   return transaction(sql, async (tx) => {
     const partner = await insertPartner(tx, communityId, properties)

@@ -3,7 +3,7 @@ import type { PartnerOverviewRow } from './admin-queries.ts'
 import type { NewCredentials } from './create-client.ts'
 import type { ClientRow } from './queries.ts'
 
-/** From here on an administrator is warned: there is still time to raise the limit. */
+/** Administrators are warned from this share of the limit on. */
 const WARNING_SHARE = 0.8
 
 export function presentPartner({
@@ -31,7 +31,7 @@ export function presentClient({
   return { client_id: public_id, ...client }
 }
 
-/** The one answer that holds the secret. */
+/** The only response that contains the secret. */
 export function presentCredentials({ clientId, clientSecret }: NewCredentials, apiUrl: string) {
   return { client_id: clientId, client_secret: clientSecret, token_url: `${apiUrl}/oauth/token` }
 }

@@ -25,7 +25,7 @@ export interface ClientRow {
   scopes: Scope[]
   secret_last_four: string
   secret_created_at: string
-  /** Until when the secret before is still valid; null when it is not. */
+  /** End of the previous secret's grace period, or null if there is none. */
   grace_until: string | null
   created_at: string
   revoked_at: string | null
@@ -40,7 +40,7 @@ const clientColumns = (sql: Queries) => sql`
 const partnerColumns = (sql: Queries) => sql`
   id, name, contact, status, scopes, rate_limit_per_minute, daily_limit_centihours, allowed_networks, created_at`
 
-/** With the account that its credits are funded from. */
+/** Creates the partner and the account that funds its credits. */
 export async function insertPartner(
   sql: Queries,
   communityId: number,
@@ -61,7 +61,7 @@ export async function listPartners(sql: Queries, communityId: number): Promise<P
     select ${partnerColumns(sql)} from partners where community_id = ${communityId} order by id`
 }
 
-/** Locks the row, so that two changes at once do not undo each other. */
+/** Locks the row, so that concurrent changes do not overwrite each other. */
 export async function findPartnerForChange(
   sql: Queries,
   communityId: number,
@@ -101,7 +101,7 @@ export async function insertClient(
   return row.id
 }
 
-/** Locks the row, as above. */
+/** Locks the row, like findPartnerForChange. */
 export async function findClientForChange(
   sql: Queries,
   communityId: number,
@@ -113,7 +113,7 @@ export async function findClientForChange(
   return row
 }
 
-/** Those in use first, the newest first; of a partner with a long past not the oldest. */
+/** Lists active clients before revoked ones, newest first, up to the limit. */
 export async function listClients(
   sql: Queries,
   communityId: number,
@@ -133,7 +133,7 @@ export async function countActiveClients(sql: Queries, communityId: number, part
   return row.count
 }
 
-/** The old secret stays valid for the grace period; none: it ends at once. */
+/** The previous secret stays valid for the grace period, which may be 0. */
 export async function replaceSecret(
   sql: Queries,
   client: ClientRow,

@@ -10,7 +10,7 @@ export interface RemovalRow {
   removed_at: string
 }
 
-/** Partners could see these, and no longer can. */
+/** Records that partners can no longer see these resources. */
 export async function recordRemoval(
   sql: Queries,
   communityId: number,
@@ -23,8 +23,8 @@ export async function recordRemoval(
     on conflict (community_id, type, resource_id) do update set removed_at = clock_timestamp()`
 }
 
-/** Partners can see these again. */
-export async function forgetRemoval(
+/** Deletes the removals of resources that partners can see again. */
+export async function deleteRemoval(
   sql: Queries,
   communityId: number,
   type: RemovalType,
@@ -41,7 +41,7 @@ export async function listRemovals(
   list: ListRequest,
   types: RemovalType[],
 ): Promise<RemovalRow[]> {
-  // A page of each type, by the index, and then the first of them: for several types at once it has no order.
+  // Reads one page per type and merges them, because the index is ordered only within a type.
   return sql<RemovalRow[]>`
     select r.* from unnest(${types}::text[]) as t(wanted_type), lateral (
       select id, type, resource_id, removed_at from removals

@@ -7,7 +7,7 @@ import type { Scope } from '../../core/scopes.ts'
 import { listRemovals, type RemovalRow, type RemovalType } from './queries.ts'
 
 const SCOPE_OF: Record<RemovalType, Scope> = { user: 'users.read', listing: 'listings.read' }
-const EVER = '1970-01-01T00:00:00Z'
+const EPOCH_START = '1970-01-01T00:00:00Z'
 
 const Removal = Type.Object(
   {
@@ -36,17 +36,17 @@ export function removalRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
     },
     handler: async (request, reply) => {
       const { communityId, scopes } = request.caller
-      const { type, since = EVER } = request.query
+      const { type, since = EPOCH_START } = request.query
       if (type) requireScope(request.caller, SCOPE_OF[type])
       const types = type ? [type] : (['user', 'listing'] as const).filter((one) => scopes.includes(SCOPE_OF[one]))
       const list = await readListRequest(sql, await epoch(), 'removals', request.query, since)
       const found = await listRemovals(sql, communityId, list, types)
-      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl)
+      const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)
       return { data: rows.map(({ type: kind, resource_id: id, removed_at }) => ({ type: kind, id, removed_at })), meta }
     },
   })
 }
 
-function placeOf({ id, removed_at }: RemovalRow) {
+function toCursor({ id, removed_at }: RemovalRow) {
   return { id, at: removed_at }
 }

@@ -5,8 +5,8 @@ import type { Deps } from '../../http/deps.ts'
 import { listOfficeMembers } from '../members/admin-queries.ts'
 import { searchPartners } from './queries.ts'
 
-/** Of each kind: what fits on a screen without reading. */
-const FOUND_MAX = 8
+/** Limit per kind: what fits on the screen. */
+const RESULTS_MAX = 8
 
 const FoundMember = Type.Object({
   id: Type.Integer(),
@@ -39,8 +39,8 @@ export function searchRoutes(api: AdminApi, { sql }: Deps): void {
     handler: async ({ community, query: { q } }) => {
       if (q.trim() === '') return { data: { members: [], partners: [] } }
       const [members, partners] = await Promise.all([
-        listOfficeMembers(sql, community.id, { limit: FOUND_MAX - 1, after: undefined }, { q }),
-        searchPartners(sql, community.id, q, FOUND_MAX),
+        listOfficeMembers(sql, community.id, { limit: RESULTS_MAX - 1, after: undefined }, { q }),
+        searchPartners(sql, community.id, q, RESULTS_MAX),
       ])
       return { data: { members, partners } }
     },

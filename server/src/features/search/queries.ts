@@ -6,7 +6,7 @@ export interface FoundPartner {
   status: 'active' | 'suspended'
 }
 
-/** By the words of their names. Partners are few, so they need no index for it. */
+/** Searches partners by the words of their names. There are too few partners to need an index. */
 export async function searchPartners(
   sql: Queries,
   communityId: number,

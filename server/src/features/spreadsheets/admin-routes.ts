@@ -13,36 +13,41 @@ import { importMembers } from '../members/import-members.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { ImportQuery, ImportResult } from './admin-schema.ts'
 import type { Export } from '../../csv/export-rows.ts'
-import { answerImport, receiveImport } from './receive-import.ts'
+import { sendImportResult, receiveImport } from './receive-import.ts'
 import { sendCsv } from './send-csv.ts'
 
-/** The largest file takes minutes on a busy machine. */
-const IMPORT_ANSWER_MS = 15 * 60_000
+/** Importing the largest file takes minutes on a busy machine. */
+const IMPORT_TIMEOUT_MS = 15 * 60_000
 
-/** The spreadsheets that members and listings come from and go to. Register in a scope of its own: it reads text/csv. */
+/** Import and export of members and listings. Register in a separate scope, because it replaces the body parsers. */
 export function csvRoutes(api: AdminApi, deps: Deps): void {
   api.removeAllContentTypeParsers()
-  // Passed on as a stream: receiveImport counts its bytes, and readCsv rejects what is not UTF-8.
+  // The body stays a stream: receiveImport limits its size, and readCsv rejects invalid UTF-8.
   api.addContentTypeParser('text/csv', (request, body, done) => {
     requireUtf8Charset(request)
     done(null, body)
   })
-  importRoute(api, deps, 'members', importMembers)
-  importRoute(api, deps, 'listings', importListings)
-  exportRoute(api, deps, 'members', membersExport)
-  exportRoute(api, deps, 'listings', listingsExport)
+  registerImportRoute(api, deps, 'members', importMembers)
+  registerImportRoute(api, deps, 'listings', importListings)
+  registerExportRoute(api, deps, 'members', membersExport)
+  registerExportRoute(api, deps, 'listings', listingsExport)
 }
 
-function importRoute(api: AdminApi, { sql, files }: Deps, what: string, importFile: typeof importMembers): void {
+function registerImportRoute(
+  api: AdminApi,
+  { sql, files }: Deps,
+  what: string,
+  importFile: typeof importMembers,
+): void {
   api.post(`/communities/:slug/${what}/import`, {
-    config: { role: 'manager', answerWithinMs: IMPORT_ANSWER_MS },
-    // Progress is told line by line; a compressor would hold the lines back.
+    config: { role: 'manager', answerWithinMs: IMPORT_TIMEOUT_MS },
+    // Compression would buffer the progress lines.
     compress: false,
     schema: {
       summary: `Add and change ${what} by a CSV file`,
       description:
         'The body is the file, as text/csv. All rows or none, unless skip_bad. With the header Accept: application/x-ndjson the progress is told line by line, and the last line is the answer.',
-      tags: [capitalised(what)],
+      tags: [capitalize(what)],
       consumes: ['text/csv'],
       querystring: ImportQuery,
       response: { 200: Type.Object({ data: ImportResult }) },
@@ -50,7 +55,7 @@ function importRoute(api: AdminApi, { sql, files }: Deps, what: string, importFi
     handler: async (request, reply) => {
       const community = await requireCommunityRow(sql, request)
       const { dry_run: dryRun = false, skip_bad: skipBad = false } = request.query
-      return answerImport(request, reply, (onProgress) =>
+      return sendImportResult(request, reply, (onProgress) =>
         receiveImport(
           request,
           { dryRun, skipBad },
@@ -63,7 +68,7 @@ function importRoute(api: AdminApi, { sql, files }: Deps, what: string, importFi
   })
 }
 
-function exportRoute<Row extends object>(
+function registerExportRoute<Row extends object>(
   api: AdminApi,
   deps: Deps,
   what: string,
@@ -73,7 +78,7 @@ function exportRoute<Row extends object>(
     config: { role: 'viewer' },
     schema: {
       summary: `All ${what} as a CSV file, which an import reads`,
-      tags: [capitalised(what)],
+      tags: [capitalize(what)],
       produces: ['text/csv'],
     },
     handler: async (request, reply) => {
@@ -89,6 +94,6 @@ async function requireCommunityRow(sql: Sql, { community }: FastifyRequest): Pro
   return row
 }
 
-function capitalised(word: string): string {
+function capitalize(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }

@@ -9,47 +9,47 @@ import { standInIds, type StandInIds } from '../../csv/stand-in-ids.ts'
 
 const BATCH_ROWS = 1_000
 const EXTERNAL_ID = 'external_id'
-/** So many new rows of one community change what the planner should know; autovacuum comes in its own time. */
+/** From this many new rows on, table statistics are refreshed immediately instead of by a later autovacuum. */
 const ANALYZE_FROM_ROWS = 1_000
 const UNIQUE_VIOLATION = '23505'
 
 export type Outcome = 'added' | 'changed' | 'unchanged' | 'refused'
 
-export interface Fate {
+export interface RowOutcome {
   line: number
   outcome: Outcome
-  /** Why it is refused, or which fields change. */
+  /** Why the row is rejected, or which fields change. */
   reason: string | null
 }
 
-/** By which people recognise a row of the file, as far as it could be read. */
+/** Identifies a row of the file for people, as far as it could be read. */
 export interface RowName {
   external_id: string | null
   name: string | null
 }
 
-/** What a row asks for: only the fields that it has. */
-export type Wish = Record<string, string | number | boolean | null>
+/** The parsed fields that a row contains. */
+export type RowInput = Record<string, string | number | boolean | null>
 
-/** What can be imported. Rows are found again by their external id. */
+/** Defines how one kind of record is imported. Rows are matched by external id. */
 export interface ImportKind {
-  /** One of them, in words. */
+  /** The singular, for messages. */
   noun: 'member' | 'listing'
   table: 'members' | 'listings'
-  /** All that grow with it. */
-  tables: readonly string[]
+  /** All grownTables that an import adds rows to. */
+  grownTables: readonly string[]
   columns: readonly string[]
   requiredColumns: readonly string[]
-  /** What the fields of a row say, and all that is wrong with them. */
-  read(fields: Record<string, string>, ids: StandInIds): { wish: Wish; problems: string[] }
+  /** Parses the fields of a row and reports every problem. */
+  read(fields: Record<string, string>, ids: StandInIds): { input: RowInput; problems: string[] }
   /**
-   * Settles what can be told only by what is stored: sets `outcome`, and `reason` or `changes`, of rows in import_rows
-   * that have no outcome. Where it leaves a row without, the row is added.
+   * Validates against the stored data: sets `outcome`, and `reason` or `changes`, of rows in import_rows that have no
+   * outcome yet. Rows that it leaves without an outcome are added.
    */
-  judge(tx: Transaction, communityId: number): Promise<void>
-  /** Takes the locks of everything that changes, before anything does. */
+  validate(tx: Transaction, communityId: number): Promise<void>
+  /** Locks everything that will change, before the first write. */
   lock(tx: Transaction, communityId: number): Promise<void>
-  /** Write what was judged `added`, or `changed`, in these lines. */
+  /** Write the rows with the outcome `added` or `changed` in these lines. */
   add(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void>
   change(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void>
 }
@@ -60,14 +60,14 @@ export interface Lines {
 }
 
 export interface ImportOptions {
-  /** Tells every row's fate and writes nothing. */
+  /** Reports the outcome of every row and writes nothing. */
   dryRun?: boolean
-  /** Leaves refused rows out; otherwise one of them keeps everything from being written. */
+  /** Skips rejected rows. Otherwise one rejected row prevents the whole import. */
   skipBad?: boolean
-  /** Of the file, for the progress. */
+  /** Size of the file, for progress reports. */
   bytes?: number
-  /** Told of every row in a dry run, of refused rows otherwise; in the order of the file. */
-  onFate?: (fate: Fate, row: RowName) => void
+  /** Called in file order: for every row of a dry run, otherwise for rejected rows. */
+  onRow?: (outcome: RowOutcome, row: RowName) => void
   onProgress?: (progress: Progress) => void
 }
 
@@ -81,8 +81,8 @@ export interface ImportSummary {
 }
 
 /**
- * Reads a file into a table of the transaction's own, judges it as a whole, and then writes it in batches, all in one
- * transaction. So memory stays flat, a dry run and an import judge alike, and locks are taken once, in one order.
+ * Reads the file into a temporary table, validates it as a whole and writes it in batches, all in one transaction.
+ * Memory use stays constant, a dry run validates exactly like an import, and all locks are taken at once in one order.
  */
 export async function importRows(
   sql: Sql,
@@ -94,16 +94,18 @@ export async function importRows(
 ): Promise<ImportSummary> {
   try {
     const summary = await transaction(sql, async (tx) => {
-      await makeStage(tx)
-      await stage(tx, kind, standInIds(community), file, options)
-      await judge(tx, community.id, kind)
-      await tellFates(tx, options)
+      await createStagingTable(tx)
+      await stageRows(tx, kind, standInIds(community), file, options)
+      await validateRows(tx, community.id, kind)
+      await reportOutcomes(tx, options)
       const counts = await countOutcomes(tx)
       const isWritten = !options.dryRun && (options.skipBad || counts.refused === 0)
-      if (isWritten) await write(tx, actor, community.id, kind, counts, options)
+      if (isWritten) await writeRows(tx, actor, community.id, kind, counts, options)
       return { ...counts, written: isWritten }
     })
-    if (summary.written && summary.added >= ANALYZE_FROM_ROWS) await analyze(sql, kind)
+    if (summary.written && summary.added >= ANALYZE_FROM_ROWS) {
+      for (const table of kind.grownTables) await sql`analyze ${identifier(table)}`
+    }
     return summary
   } catch (error) {
     if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error
@@ -113,21 +115,17 @@ export async function importRows(
   }
 }
 
-async function analyze(sql: Sql, { tables }: ImportKind): Promise<void> {
-  for (const table of tables) await sql`analyze ${identifier(table)}`
-}
-
-async function makeStage(tx: Transaction): Promise<void> {
-  // A slow upload must not run into a limit meant for requests.
+async function createStagingTable(tx: Transaction): Promise<void> {
+  // An import may take longer than the timeouts for requests allow.
   await tx`set local statement_timeout = 0`
   await tx`set local idle_in_transaction_session_timeout = 0`
   await tx`
     create temp table import_rows (
       line int8 primary key,
       external_id text,
-      -- The row that a stand-in id names.
+      -- The id of the record that a stand-in id refers to.
       stand_in_for int8,
-      wish jsonb not null,
+      input jsonb not null,
       outcome text,
       reason text,
       changes text[],
@@ -141,11 +139,11 @@ interface StagedRow {
   line: number
   externalId: string | null
   standInFor: number | null
-  wish: Wish
+  input: RowInput
   problems: string[]
 }
 
-async function stage(
+async function stageRows(
   tx: Transaction,
   kind: ImportKind,
   ids: StandInIds,
@@ -153,7 +151,7 @@ async function stage(
   { bytes, onProgress }: ImportOptions,
 ): Promise<void> {
   let bytesRead = 0
-  async function* counted(): AsyncGenerator<Uint8Array> {
+  async function* countBytes(): AsyncGenerator<Uint8Array> {
     for await (const chunk of file) {
       bytesRead += chunk.length
       yield chunk
@@ -161,7 +159,7 @@ async function stage(
   }
   let header: string[] | undefined
   let batch: StagedRow[] = []
-  for await (const record of readCsv(counted())) {
+  for await (const record of readCsv(countBytes())) {
     if (!header) {
       header = readHeader(kind, record)
       continue
@@ -197,38 +195,38 @@ function readHeader({ columns, requiredColumns }: ImportKind, { line, fields }: 
 function readRow(kind: ImportKind, ids: StandInIds, header: string[], { line, fields }: CsvRecord): StagedRow {
   if (fields.length !== header.length) {
     const problem = `The row has ${fields.length} fields, the first line ${header.length}.`
-    return { line, externalId: null, standInFor: null, wish: {}, problems: [problem] }
+    return { line, externalId: null, standInFor: null, input: {}, problems: [problem] }
   }
   const named = Object.fromEntries(header.map((name, n) => [name, restoreText(fields[n]!)]))
-  const { wish, problems } = kind.read(named, ids)
+  const { input, problems } = kind.read(named, ids)
   const externalId = named[EXTERNAL_ID]!
   if (externalId === '') problems.unshift('The external id is missing; it keeps a second import from adding twice.')
-  return { line, externalId: externalId || null, standInFor: ids.idOf(externalId), wish, problems }
+  return { line, externalId: externalId || null, standInFor: ids.idOf(externalId), input, problems }
 }
 
 async function insertStaged(tx: Transaction, rows: StagedRow[]): Promise<void> {
   await tx`
-    insert into import_rows (line, external_id, stand_in_for, wish, reason, outcome)
-    select i.line, i.external_id, i.stand_in_for, i.wish::jsonb, i.reason, case when i.reason is not null then 'refused' end
+    insert into import_rows (line, external_id, stand_in_for, input, reason, outcome)
+    select i.line, i.external_id, i.stand_in_for, i.input::jsonb, i.reason, case when i.reason is not null then 'refused' end
     from unnest(${rows.map((row) => row.line)}::int8[], ${rows.map((row) => row.externalId)}::text[],
-      ${rows.map((row) => row.standInFor)}::int8[], ${rows.map((row) => JSON.stringify(row.wish))}::text[],
+      ${rows.map((row) => row.standInFor)}::int8[], ${rows.map((row) => JSON.stringify(row.input))}::text[],
       ${rows.map((row) => row.problems.join(' ') || null)}::text[]
-    ) as i(line, external_id, stand_in_for, wish, reason)`
+    ) as i(line, external_id, stand_in_for, input, reason)`
 }
 
-async function judge(tx: Transaction, communityId: number, kind: ImportKind): Promise<void> {
-  // All rows at once, so tables are read through. The planner may think that a community which has just grown is tiny,
-  // and look for each row in the whole of it.
+async function validateRows(tx: Transaction, communityId: number, kind: ImportKind): Promise<void> {
+  // All rows are matched at once, so scans are right. With stale statistics for a community that has just grown, the
+  // planner would choose nested loops and scan the whole community for each row.
   await tx`set local enable_nestloop = off`
-  await refuseRepeated(tx)
-  await match(tx, communityId, kind)
-  await kind.judge(tx, communityId)
-  await settleUnmatched(tx, kind)
+  await rejectDuplicates(tx)
+  await matchRecords(tx, communityId, kind)
+  await kind.validate(tx, communityId)
+  await resolveUnmatched(tx, kind)
   await tx`set local enable_nestloop = on`
 }
 
-/** Two rows for one thing: which one is meant, nobody knows, and the first is not better than the second. */
-async function refuseRepeated(tx: Transaction): Promise<void> {
+/** Rejects the later of two rows with the same external id. */
+async function rejectDuplicates(tx: Transaction): Promise<void> {
   await tx`
     update import_rows r set outcome = 'refused',
       reason = concat_ws(' ', r.reason, format('The external id is in line %s already.', d.first_line))
@@ -238,7 +236,7 @@ async function refuseRepeated(tx: Transaction): Promise<void> {
     where d.line = r.line and d.line <> d.first_line`
 }
 
-async function match(tx: Transaction, communityId: number, { table }: ImportKind): Promise<void> {
+async function matchRecords(tx: Transaction, communityId: number, { table }: ImportKind): Promise<void> {
   await tx`
     update import_rows r set id = t.id from ${identifier(table)} t
     where t.community_id = ${communityId} and t.external_id = r.external_id and r.stand_in_for is null`
@@ -247,22 +245,22 @@ async function match(tx: Transaction, communityId: number, { table }: ImportKind
     where t.community_id = ${communityId} and t.id = r.stand_in_for`
 }
 
-async function settleUnmatched(tx: Transaction, { noun }: ImportKind): Promise<void> {
+async function resolveUnmatched(tx: Transaction, { noun }: ImportKind): Promise<void> {
   await tx`
     update import_rows set outcome = 'refused', reason = ${`The external id stands for a ${noun} that is not there.`}
     where outcome is null and id is null and stand_in_for is not null`
   await tx`update import_rows set outcome = 'added' where outcome is null`
 }
 
-async function tellFates(tx: Transaction, { dryRun = false, onFate }: ImportOptions): Promise<void> {
-  if (!onFate) return
-  const fates = tx<(Fate & RowName)[]>`
+async function reportOutcomes(tx: Transaction, { dryRun = false, onRow }: ImportOptions): Promise<void> {
+  if (!onRow) return
+  const outcomes = tx<(RowOutcome & RowName)[]>`
     select line, outcome, coalesce(reason, array_to_string(changes, ', ')) as reason, external_id,
-      coalesce(wish ->> 'name', wish ->> 'title') as name
+      coalesce(input ->> 'name', input ->> 'title') as name
     from import_rows
     where ${dryRun} or outcome = 'refused' order by line`
-  for await (const rows of fates.cursor(BATCH_ROWS)) {
-    for (const { external_id, name, ...fate } of rows) onFate(fate, { external_id, name })
+  for await (const rows of outcomes.cursor(BATCH_ROWS)) {
+    for (const { external_id, name, ...outcome } of rows) onRow(outcome, { external_id, name })
   }
 }
 
@@ -278,7 +276,7 @@ async function countOutcomes(tx: Transaction): Promise<Counts> {
   return counts
 }
 
-async function write(
+async function writeRows(
   tx: Transaction,
   actor: Actor,
   communityId: number,
@@ -287,7 +285,7 @@ async function write(
   { onProgress }: ImportOptions,
 ): Promise<void> {
   const total = counts.added + counts.changed
-  // What was judged since has changed every row.
+  // Validation has updated every row.
   await tx`analyze import_rows`
   await kind.lock(tx, communityId)
   let lines: Lines = { from: 0, to: 0 }

@@ -13,52 +13,52 @@ import type { ImportResult } from './admin-schema.ts'
 import type { ImportOptions, ImportSummary, Outcome } from './import-rows.ts'
 import { BrokenCsv } from '../../csv/read-csv.ts'
 
-/** Some hundred thousand rows. What is larger is a matter for the command line, on the machine itself. */
+/** A few hundred thousand rows. Larger files are imported on the command line. */
 export const IMPORT_BYTES_MAX = 20 * 1024 * 1024
-/** Of each outcome. A person reads a few dozen, and the totals tell the rest. */
-const FATES_LISTED_MAX = 1_000
-const LINES = 'application/x-ndjson'
+/** Limit per outcome. People read a few dozen rows, and the totals cover the rest. */
+const ROWS_LISTED_MAX = 1_000
+const NDJSON = 'application/x-ndjson'
 
 type ImportFile = (file: AsyncIterable<Uint8Array>, options: ImportOptions) => Promise<ImportSummary>
 
-/** Receives the whole file, imports it, and lists the outcome of every row. */
+/** Receives the whole file, imports it and lists the outcomes. */
 export async function receiveImport(
   request: FastifyRequest,
-  changes: { dryRun: boolean; skipBad: boolean },
+  flags: { dryRun: boolean; skipBad: boolean },
   importFile: ImportFile,
   onProgress: (progress: Progress) => void = () => {},
 ): Promise<ImportResult> {
-  const listed = fateList()
+  const outcomes = createOutcomeList()
   if (!(request.body instanceof Readable)) throw new Refusal('There is no file.', { field: 'file' })
   if (Number(request.headers['content-length']) > IMPORT_BYTES_MAX) throw tooLarge()
   try {
     const summary = await withUpload(request.body, (file, bytes) =>
-      importFile(file, { ...changes, bytes, onFate: listed.add, onProgress }),
+      importFile(file, { ...flags, bytes, onRow: outcomes.add, onProgress }),
     )
-    return { dry_run: changes.dryRun, ...summary, ...listed.result() }
+    return { dry_run: flags.dryRun, ...summary, ...outcomes.result() }
   } catch (error) {
     throw error instanceof BrokenCsv ? new Refusal(error.message, { field: 'file', cause: error }) : error
   }
 }
 
-/** Whoever asks for lines is told the progress while it is written: one JSON object a line, the last one the answer. */
-export async function answerImport(
+/** A client that accepts NDJSON receives progress while rows are written: one object per line, the result last. */
+export async function sendImportResult(
   request: FastifyRequest,
   reply: FastifyReply,
   run: (onProgress: (progress: Progress) => void) => Promise<ImportResult>,
 ): Promise<FastifyReply> {
-  if (request.headers.accept !== LINES) return reply.send({ data: await run(() => {}) })
+  if (request.headers.accept !== NDJSON) return reply.send({ data: await run(() => {}) })
   const lines = new PassThrough()
   const write = (line: object) => lines.write(`${JSON.stringify(line)}\n`)
-  let begun: (() => void) | undefined
-  const beginning = new Promise<void>((resolve) => (begun = resolve))
+  let onWriting: (() => void) | undefined
+  const writing = new Promise<void>((resolve) => (onWriting = resolve))
   const done = run(({ done: rows, total, label }) => {
-    // While the file is still being read a refusal has a status of its own.
+    // Until the first write, a rejected file is still answered with its own status code.
     if (label !== 'writing') return
-    begun?.()
+    onWriting?.()
     write({ progress: { done: rows, total } })
   })
-  await Promise.race([beginning, done])
+  await Promise.race([writing, done])
   done
     .then(
       (data) => write({ data }),
@@ -68,12 +68,12 @@ export async function answerImport(
       },
     )
     .finally(() => lines.end())
-  return reply.type(LINES).send(lines)
+  return reply.type(NDJSON).send(lines)
 }
 
 /**
- * Keeps the upload in a temporary file until it is complete: a slow sender must not occupy a connection to the database,
- * and files in memory would add up.
+ * Buffers the upload in a temporary file, so that a slow client does not occupy a database connection and concurrent
+ * uploads do not fill the memory.
  */
 async function withUpload<T>(
   body: Readable,
@@ -83,14 +83,14 @@ async function withUpload<T>(
   const path = join(folder, 'upload.csv')
   try {
     const upload = createWriteStream(path, { mode: 0o600 })
-    await pipeline(bounded(body), upload)
+    await pipeline(limitBytes(body), upload)
     return await use(createReadStream(path), upload.bytesWritten)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-async function* bounded(body: Readable): AsyncGenerator<Uint8Array> {
+async function* limitBytes(body: Readable): AsyncGenerator<Uint8Array> {
   let bytes = 0
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     bytes += chunk.length
@@ -103,20 +103,20 @@ function tooLarge(): ApiError {
   const megabytes = IMPORT_BYTES_MAX / 1024 / 1024
   return new ApiError('payload_too_large', {
     description: `The file is larger than ${megabytes} MB. Split it, and import the parts one after the other.`,
-    // What is still on its way is not read.
+    // The rest of the upload is not read.
     headers: { connection: 'close' },
   })
 }
 
-function fateList() {
+function createOutcomeList() {
   const fates: ImportResult['fates'] = []
   const counts: Record<Outcome, number> = { added: 0, changed: 0, unchanged: 0, refused: 0 }
-  const add: NonNullable<ImportOptions['onFate']> = (fate, row) => {
-    if (++counts[fate.outcome] <= FATES_LISTED_MAX) fates.push({ ...fate, ...row })
+  const add: NonNullable<ImportOptions['onRow']> = (outcome, row) => {
+    if (++counts[outcome.outcome] <= ROWS_LISTED_MAX) fates.push({ ...outcome, ...row })
   }
   const result = () => {
-    const told = Object.values(counts).reduce((sum, count) => sum + count, 0)
-    return { fates, fates_left_out: told - fates.length }
+    const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+    return { fates, fates_left_out: total - fates.length }
   }
   return { add, result }
 }

@@ -6,20 +6,20 @@ import { recordAudit, type AuditEntry } from '../audit/record.ts'
 import type { Deps } from '../../http/deps.ts'
 import { exportRows, type Export } from '../../csv/export-rows.ts'
 
-/** The office opens it in a spreadsheet, which without this takes UTF-8 for an older encoding. */
+/** Without it, spreadsheet programs mistake UTF-8 for a legacy encoding. */
 const BYTE_ORDER_MARK = '\uFEFF'
-/** A caller that asks for a download and does not read it would keep others from theirs. */
-const STALLED_MAX_MS = 2 * 60 * 1000
+/** A client that stops reading its download would block others. */
+const STALL_TIMEOUT_MS = 2 * 60 * 1000
 
 export interface Download<Row extends object> {
-  /** What is exported, as the audit log and the file are named after it: members, calls, … */
+  /** What is exported: members, calls, … Names the audit action and the file. */
   what: string
   rows: Export<Row>
-  /** For the audit log: what was asked for. */
+  /** The filters, for the audit log. */
   detail?: AuditEntry['detail']
 }
 
-/** Streams an export as a download, one batch of rows in memory at a time. */
+/** Streams an export as a download with one batch of rows in memory. */
 export async function sendCsv<Row extends object>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -28,12 +28,12 @@ export async function sendCsv<Row extends object>(
 ): Promise<FastifyReply> {
   const { id, slug } = request.community
   const body = new PassThrough()
-  // It may fail before anybody reads it.
+  // Prevents an uncaught error if the export fails before the response is piped.
   body.on('error', () => {})
-  reply.raw.setTimeout(STALLED_MAX_MS, () => reply.raw.destroy())
+  reply.raw.setTimeout(STALL_TIMEOUT_MS, () => reply.raw.destroy())
   await new Promise<void>((resolve, reject) => {
     const done = files.run(reply, async (fileSql) => {
-      // Before the first row leaves: what is not recorded did not happen.
+      // Audit before the first row is sent.
       await recordAudit(sql, id, adminActor(request), {
         action: `${what}.exported`,
         subject: { kind: 'community', id },
@@ -47,7 +47,7 @@ export async function sendCsv<Row extends object>(
     })
     done.catch((error: Error) => {
       reject(error)
-      // Breaks the download off, so that half a file does not pass for a whole one.
+      // Abort the download, so that a partial file is not mistaken for a complete one.
       body.destroy(error)
     })
   })

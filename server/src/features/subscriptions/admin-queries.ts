@@ -4,10 +4,10 @@ import type { ListRequest } from '../../http/shared/paging.ts'
 import type { Attempt, Delivery, Subscription } from './schema.ts'
 import { untriedEvents } from './untried.ts'
 
-/** A backlog is told exactly up to here; beyond it only that there are more. */
+/** Counts are exact up to this number. */
 export const COUNT_MAX = 1000
 
-/** A partner's subscription as the office sees it, without its secret. */
+/** A partner's subscription as administrators see it, without its secret. */
 export interface SubscriptionRow extends Subscription {
   partner_id: number
   partner_name: string
@@ -47,8 +47,8 @@ export async function findAnySubscription(
 }
 
 /**
- * Counts stop at a limit: an endpoint that is dead for long has a hundred thousand waiting. They spell out the status,
- * which the indexes of what is due and of what is held are for.
+ * Counts stop at a limit, because a dead endpoint may have a hundred thousand deliveries waiting. The conditions spell
+ * out the status, so that PostgreSQL uses the partial indexes of pending and held deliveries.
  */
 function selectSubscriptions(sql: Queries, communityId: number) {
   return sql`
@@ -83,10 +83,10 @@ function selectSubscriptions(sql: Queries, communityId: number) {
     where s.community_id = ${communityId}`
 }
 
-/** A delivery in the list: the last attempt tells how it stands. */
+/** A delivery in a list, with its last attempt. */
 export interface DeliveryRow extends Omit<Delivery, 'event_id' | 'attempts'> {
   event_uuid: string
-  place: number
+  cursor_id: number
   attempts_count: number
   last_attempt: Omit<Attempt, 'response'> | null
 }
@@ -98,7 +98,7 @@ export interface DeliveryFilters {
   until?: string
 }
 
-/** Those of the newest events first. */
+/** Lists the deliveries of the newest events first. */
 export async function listDeliveriesOf(
   sql: Queries,
   communityId: number,
@@ -108,7 +108,7 @@ export async function listDeliveriesOf(
 ): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
     with chosen as materialized (
-      select ${deliveryColumns(sql)}, d.event_id as place
+      select ${deliveryColumns(sql)}, d.event_id as cursor_id
       from deliveries d
       join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
       where d.community_id = ${communityId} and d.subscription_id = ${subscriptionId}
@@ -125,7 +125,7 @@ export async function listDeliveriesOf(
         'status', a.status, 'error_kind', a.error_kind, 'error', a.error) order by a.at desc, a.id desc))[1] as last
       from delivery_attempts a where a.community_id = ${communityId} and a.delivery_id = d.id
     ) tries
-    order by d.place desc`
+    order by d.cursor_id desc`
 }
 
 function deliveryColumns(sql: Queries) {
@@ -134,7 +134,7 @@ function deliveryColumns(sql: Queries) {
     case when d.status = 'pending' then d.next_attempt_at end as next_attempt_at, d.created_at, d.finished_at`
 }
 
-/** One delivery with its event, and what its recipient may know of it. */
+/** One delivery with its event and the recipient's scopes. */
 export interface DeliveryDetailRow extends Omit<Delivery, 'event_id' | 'attempts'>, StoredEvent {
   event_uuid: string
   event_created_at: string
@@ -162,7 +162,7 @@ export async function findDeliveryDetail(
   return row
 }
 
-/** In the order in which they were made; of all rounds of the schedule. */
+/** Lists the newest attempts first, including those before a resend. */
 export async function listAttempts(sql: Queries, communityId: number, deliveryId: number, limit: number) {
   return sql<Attempt[]>`
     select number, at, duration_ms, status, error_kind, error, response from delivery_attempts

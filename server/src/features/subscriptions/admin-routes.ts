@@ -22,18 +22,18 @@ import {
   DeliveryDetail,
   DeliveryQuery,
   ListedDelivery,
-  OneOf,
-  ReplayWish,
+  WebhookParams,
+  ReplayRequest,
   SubscriptionQuery,
-  WatchedSubscription,
+  SubscriptionOverview,
 } from './admin-schema.ts'
 import { setSubscriptionStatus } from './change-subscription.ts'
 import { replayEvents, resendDelivery, sendTestEvent } from './operate-subscription.ts'
 import type { Attempt } from './schema.ts'
-import { makeUntriedRows } from './untried.ts'
+import { insertUntriedDeliveries } from './untried.ts'
 
 const TAGS = ['Webhooks']
-/** Ten in each round of the schedule; whoever resends by hand more often than that sees the last ones. */
+/** Each resend makes up to ten attempts. After many resends, only the last attempts are shown. */
 const ATTEMPTS_MAX = 200
 
 export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps): void {
@@ -43,7 +43,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
       summary: 'The webhook subscriptions of all partners, with their health',
       tags: TAGS,
       querystring: SubscriptionQuery,
-      response: { 200: Type.Object({ data: Type.Array(WatchedSubscription), meta: PageMeta }) },
+      response: { 200: Type.Object({ data: Type.Array(SubscriptionOverview), meta: PageMeta }) },
     },
     handler: async (request, reply) => {
       const list = await readListRequest(sql, await epoch(), 'admin subscriptions', request.query)
@@ -58,8 +58,8 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'One subscription',
       tags: TAGS,
-      params: OneOf,
-      response: { 200: Type.Object({ data: WatchedSubscription }) },
+      params: WebhookParams,
+      response: { 200: Type.Object({ data: SubscriptionOverview }) },
     },
     handler: async ({ community, params }) => ({
       data: presentSubscription(await requireSubscription(community.id, params.id)),
@@ -71,16 +71,16 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'What was sent to a subscription, or is to be; the newest first',
       tags: TAGS,
-      params: OneOf,
+      params: WebhookParams,
       querystring: DeliveryQuery,
       response: { 200: Type.Object({ data: Type.Array(ListedDelivery), meta: PageMeta }) },
     },
     handler: async (request, reply) => {
       const { id } = await requireSubscription(request.community.id, request.params.id)
       const list = await readListRequest(sql, await epoch(), `admin deliveries of ${id} by event`, request.query)
-      await makeUntriedRows(sql, request.community.id, id)
+      await insertUntriedDeliveries(sql, request.community.id, id)
       const found = await listDeliveriesOf(sql, request.community.id, id, list, request.query)
-      const { rows, meta } = finishList(list, found, (row) => ({ id: row.place }), request, reply, config.publicUrl)
+      const { rows, meta } = finishList(list, found, (row) => ({ id: row.cursor_id }), request, reply, config.publicUrl)
       return { data: rows.map(presentDelivery), meta }
     },
   })
@@ -90,7 +90,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'One delivery with every attempt and what is sent',
       tags: TAGS,
-      params: OneOf,
+      params: WebhookParams,
       response: { 200: Type.Object({ data: DeliveryDetail }) },
     },
     handler: async ({ community, params }) => {
@@ -105,7 +105,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'Send one delivery again, from the start of the schedule',
       tags: TAGS,
-      params: OneOf,
+      params: WebhookParams,
       response: { 202: Type.Object({ data: DeliveryDetail }) },
     },
     handler: async (request, reply) => {
@@ -122,8 +122,8 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'Deliver all events since a time again',
       tags: TAGS,
-      params: OneOf,
-      body: ReplayWish,
+      params: WebhookParams,
+      body: ReplayRequest,
       response: { 202: Type.Object({ data: Type.Object({ deliveries: Type.Integer() }) }) },
     },
     handler: async (request, reply) => {
@@ -139,7 +139,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     schema: {
       summary: 'Send a test event',
       tags: TAGS,
-      params: OneOf,
+      params: WebhookParams,
       response: { 202: Type.Object({ data: Type.Object({ event_id: Type.String() }) }) },
     },
     handler: async (request, reply) => {
@@ -159,8 +159,8 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
       schema: {
         summary: verb === 'pause' ? 'Hold what is to be sent' : 'Send again, also after it was disabled',
         tags: TAGS,
-        params: OneOf,
-        response: { 200: Type.Object({ data: WatchedSubscription }) },
+        params: WebhookParams,
+        response: { 200: Type.Object({ data: SubscriptionOverview }) },
       },
       handler: async (request) => {
         const { id: communityId } = request.community
@@ -202,8 +202,8 @@ function presentCount(found: number) {
   return { count: Math.min(found, COUNT_MAX), more: found > COUNT_MAX }
 }
 
-function presentDelivery({ event_uuid, place: _place, last_attempt, ...rest }: DeliveryRow) {
-  // Times inside JSON come from PostgreSQL with their zone spelled out.
+function presentDelivery({ event_uuid, cursor_id: _cursorId, last_attempt, ...rest }: DeliveryRow) {
+  // In JSON, PostgreSQL writes the time zone as +00:00.
   const last = last_attempt && { ...last_attempt, at: last_attempt.at.replace('+00:00', 'Z') }
   return { ...rest, event_id: `evt_${event_uuid}`, last_attempt: last }
 }

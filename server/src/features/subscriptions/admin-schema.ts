@@ -5,7 +5,7 @@ import { PageQuery } from '../../http/shared/paging.ts'
 import { PATTERN_LENGTH_MAX } from './event-types.ts'
 import { Attempt, Delivery, Subscription } from './schema.ts'
 
-export const OneOf = Type.Object({ slug: Type.String(), id: Type.String() })
+export const WebhookParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
 export const SubscriptionQuery = Type.Object({
   ...PageQuery,
@@ -18,7 +18,7 @@ const Count = Type.Object({
   more: Type.Boolean({ description: 'There are more than the count: it stops at a limit' }),
 })
 
-export const WatchedSubscription = Type.Object({
+export const SubscriptionOverview = Type.Object({
   ...Subscription.properties,
   partner: Type.Object({ id: Type.Integer(), name: Type.String(), status: Type.String() }),
   client: Type.Object({ client_id: Type.String(), status: Type.String() }),
@@ -50,4 +50,4 @@ export const DeliveryDetail = Type.Object({
   body: Type.Unknown({ description: 'What the recipient is sent, by what it may know now' }),
 })
 
-export const ReplayWish = Type.Object({ since: Time })
+export const ReplayRequest = Type.Object({ since: Time })

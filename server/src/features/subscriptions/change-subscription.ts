@@ -13,14 +13,14 @@ import {
 } from './queries.ts'
 import type { Subscription, SubscriptionChange, SubscriptionRequest } from './schema.ts'
 import { newWebhookSecret } from '../../crypto/sign.ts'
-import { keepUntried } from './untried.ts'
+import { materializePending } from './untried.ts'
 
 const SUBSCRIPTIONS_MAX = 20
 const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
-/** Whoever missed more reads the feed, or begins later. */
+/** For more events, partners read the feed or replay from a later time. */
 export const REPLAY_MAX = 100_000
 
-/** The secret leaves the service here and on rotation, nowhere else. */
+/** The secret is returned only here and on rotation. */
 export async function subscribe(
   sql: Sql,
   box: SecretBox,
@@ -35,7 +35,7 @@ export async function subscribe(
     }
     const sealed = { partner_id: partnerId, client_id: clientId, event_types, target_url, secret: box.seal(secret) }
     const made = await insertSubscription(tx, communityId, sealed)
-    await record(tx, caller, 'subscription.created', made.id, describe({ event_types, target_url }))
+    await auditChange(tx, caller, 'subscription.created', made.id, describeForAudit({ event_types, target_url }))
     return made
   })
   return { ...subscription, secret }
@@ -50,18 +50,18 @@ export async function changeSubscription(
   const change = { ...(event_types && { event_types }), ...(target_url && { target_url }), ...(status && { status }) }
   const { communityId, partnerId } = caller
   requireFound(await findSubscription(sql, communityId, partnerId, id))
-  if (event_types || status) await keepUntried(sql, communityId, id)
+  if (event_types || status) await materializePending(sql, communityId, id)
   return transaction(sql, async (tx) => {
-    if (event_types || status) await keepUntried(tx, communityId, id)
+    if (event_types || status) await materializePending(tx, communityId, id)
     const changed = requireFound(await updateSubscription(tx, communityId, partnerId, id, change))
-    await record(tx, caller, 'subscription.changed', id, describe(change))
+    await auditChange(tx, caller, 'subscription.changed', id, describeForAudit(change))
     return changed
   })
 }
 
 const PAUSED_BY_OFFICE = "Paused by the community's administrators"
 
-/** What the office does with a partner's subscription: hold it, or let it go on (one that was disabled, too). */
+/** Lets an administrator pause or resume a partner's subscription. Resuming also enables a disabled one. */
 export async function setSubscriptionStatus(
   sql: Queries,
   actor: Actor,
@@ -69,9 +69,9 @@ export async function setSubscriptionStatus(
   id: number,
   status: 'active' | 'paused',
 ): Promise<void> {
-  await keepUntried(sql, communityId, id)
+  await materializePending(sql, communityId, id)
   await transaction(sql, async (tx) => {
-    await keepUntried(tx, communityId, id)
+    await materializePending(tx, communityId, id)
     const reason = status === 'paused' ? PAUSED_BY_OFFICE : null
     requireFound(await updateSubscription(tx, communityId, partnerId, id, { status, reason }))
     const action = status === 'paused' ? 'subscription.paused' : 'subscription.resumed'
@@ -82,12 +82,12 @@ export async function setSubscriptionStatus(
 export async function unsubscribe(sql: Sql, caller: Caller, id: number): Promise<Subscription> {
   return transaction(sql, async (tx) => {
     const deleted = requireFound(await deleteSubscription(tx, caller.communityId, caller.partnerId, id))
-    await record(tx, caller, 'subscription.deleted', id, describe(deleted))
+    await auditChange(tx, caller, 'subscription.deleted', id, describeForAudit(deleted))
     return deleted
   })
 }
 
-/** The old secret signs along for a while. */
+/** Deliveries are signed with both secrets for the overlap period. */
 export async function rotateWebhookSecret(
   sql: Sql,
   box: SecretBox,
@@ -98,7 +98,7 @@ export async function rotateWebhookSecret(
   const subscription = await transaction(sql, async (tx) => {
     const sealed = box.seal(secret)
     const rotated = await rotateSubscriptionSecret(tx, communityId, partnerId, id, sealed, SECRET_OVERLAP_SECONDS)
-    await record(tx, { communityId, ...caller }, 'subscription.secret_rotated', requireFound(rotated).id, {})
+    await auditChange(tx, { communityId, ...caller }, 'subscription.secret_rotated', requireFound(rotated).id, {})
     return requireFound(rotated)
   })
   return { ...subscription, secret }
@@ -109,7 +109,7 @@ export function requireFound(subscription: Subscription | undefined): Subscripti
   return subscription
 }
 
-async function record(
+async function auditChange(
   tx: Queries,
   { communityId, clientId, clientPublicId }: Pick<Caller, 'communityId' | 'clientId' | 'clientPublicId'>,
   action: string,
@@ -124,8 +124,12 @@ async function record(
   })
 }
 
-/** Of the target only the host: partners put secrets into paths and queries. */
-function describe({ event_types, target_url, status }: SubscriptionChange | Subscription): AuditEntry['detail'] {
+/** Records only the host of the target, because partners put secrets into paths and queries. */
+function describeForAudit({
+  event_types,
+  target_url,
+  status,
+}: SubscriptionChange | Subscription): AuditEntry['detail'] {
   return {
     ...(event_types && { event_types }),
     ...(target_url && { target_host: new URL(target_url).host }),

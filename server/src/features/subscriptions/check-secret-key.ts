@@ -6,25 +6,25 @@ import { Refusal } from '../../core/refusal.ts'
 const CHECK = 'hourbank'
 const BATCH_MAX = 500
 
-/** At start: a wrong key gives a clear error, not silent garbage. What the previous key sealed is sealed anew. */
+/** Runs at start: rejects a wrong key and encrypts again what the previous key had encrypted. */
 export async function checkSecretKey(sql: Sql, box: SecretBox): Promise<void> {
   await transaction(sql, async (tx) => {
     const check = await lockCheck(tx)
     if (check === null) return storeCheck(tx, box)
-    if (!opens(box, check)) {
+    if (!canOpen(box, check)) {
       throw new Refusal(
         'SECRET_KEY is not the one that the webhook secrets of this database were encrypted with.\n' +
           '  Changed it? Give the old one as SECRET_KEY_PREVIOUS for one start.\n' +
           '  Lost it? Give every subscription a new secret: npx hourbank webhooks reset-secrets',
       )
     }
-    // Whenever there is a previous key: a node that still had it may have sealed something since the last start.
-    if (box.hasPrevious) await sealAnew(tx, box)
+    // Run this whenever a previous key is set: a node with the old key may have sealed something since the last start.
+    if (box.hasPrevious) await resealSecrets(tx, box)
     if (box.isOutdated(check)) await storeCheck(tx, box)
   })
 }
 
-/** One node at a time: whoever starts beside it waits for the outcome. */
+/** Serializes the check between nodes that start at the same time. */
 export async function lockCheck(tx: Queries): Promise<Buffer | null> {
   const [row] = await tx<[{ secret_key_check: Buffer | null }]>`
     select secret_key_check from installation for no key update`
@@ -35,7 +35,7 @@ export async function storeCheck(tx: Queries, box: SecretBox): Promise<void> {
   await tx`update installation set secret_key_check = ${box.seal(CHECK)}`
 }
 
-async function sealAnew(tx: Queries, box: SecretBox): Promise<void> {
+async function resealSecrets(tx: Queries, box: SecretBox): Promise<void> {
   for await (const batch of sealedSubscriptions(tx, BATCH_MAX)) {
     for (const { community_id, id, secret, previous_secret } of batch) {
       if (!box.isOutdated(secret) && (previous_secret === null || !box.isOutdated(previous_secret))) continue
@@ -49,7 +49,7 @@ async function sealAnew(tx: Queries, box: SecretBox): Promise<void> {
   }
 }
 
-function opens(box: SecretBox, sealed: Buffer): boolean {
+function canOpen(box: SecretBox, sealed: Buffer): boolean {
   try {
     return box.open(sealed) === CHECK
   } catch {

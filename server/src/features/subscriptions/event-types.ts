@@ -1,7 +1,7 @@
 import type { Scope } from '../../core/scopes.ts'
 import { EVENT_TYPES, type EventType } from '../events/event-types.ts'
 
-/** A name, all names below a prefix, or everything. */
+/** A name, a prefix followed by `.*`, or `*`. */
 const PATTERN = /^(\*|[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*(\.\*)?)$/
 export const PATTERN_LENGTH_MAX = 100
 
@@ -9,7 +9,7 @@ export function isEventPattern(text: string): boolean {
   return text.length <= PATTERN_LENGTH_MAX && PATTERN.test(text)
 }
 
-/** Well-formed, but matching nothing that the service emits yet. */
+/** Returns well-formed patterns that match no known event type. */
 export function unknownPatterns(patterns: readonly string[]): string[] {
   return patterns.filter((pattern) => !Object.keys(EVENT_TYPES).some((type) => matches(pattern, type)))
 }
@@ -19,7 +19,7 @@ export function matches(pattern: string, type: string): boolean {
   return pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1))
 }
 
-/** What a recipient must be allowed to read to be told of such an event. */
+/** The scopes that a recipient needs to receive the event. */
 export function scopesFor(type: EventType): Scope[] {
   const scope = EVENT_TYPES[type].scope
   return scope ? ['webhooks.manage', scope] : ['webhooks.manage']

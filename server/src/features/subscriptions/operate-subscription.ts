@@ -5,7 +5,7 @@ import { findAnySubscription, type SubscriptionRow } from './admin-queries.ts'
 import { REPLAY_MAX } from './change-subscription.ts'
 import { insertTestEvent, redeliver, replaySince } from './queries.ts'
 
-/** What the office sends again or for trial, on behalf of a partner that asks for help. */
+/** Sends a test event for an administrator who helps a partner. */
 export async function sendTestEvent(
   sql: Queries,
   actor: Actor,
@@ -28,8 +28,8 @@ export async function resendDelivery(
 ): Promise<void> {
   await transaction(sql, async (tx) => {
     const subscription = await findAnySubscription(tx, communityId, delivery.subscription_id)
-    const isAgain = subscription && (await redeliver(tx, communityId, subscription.partner_id, delivery.id))
-    if (!isAgain) throw new NotFound('There is no such delivery.')
+    const isRequeued = subscription && (await redeliver(tx, communityId, subscription.partner_id, delivery.id))
+    if (!isRequeued) throw new NotFound('There is no such delivery.')
     await recordAudit(tx, communityId, actor, {
       action: 'delivery.resent',
       subject: { kind: 'subscription', id: delivery.subscription_id },

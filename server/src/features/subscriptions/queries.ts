@@ -7,7 +7,7 @@ const columns = (sql: Queries) => sql`
   id, event_types, target_url, status, status_reason, status_changed_at, failing_since, last_success_at, created_at,
   updated_at`
 
-/** Locks the partner's row, so that two calls at once do not pass the limit together. */
+/** Locks the partner's row, so that concurrent calls cannot exceed the limit. */
 export async function countSubscriptions(sql: Queries, communityId: number, partnerId: number): Promise<number> {
   await sql`select from partners where community_id = ${communityId} and id = ${partnerId} for no key update`
   const [row] = await sql<[{ count: number }]>`
@@ -49,7 +49,7 @@ export async function findSubscription(
   return row
 }
 
-/** Whoever is set active begins with a clean record. */
+/** Setting a status resets the failure record. */
 export async function updateSubscription(
   sql: Queries,
   communityId: number,
@@ -84,7 +84,7 @@ export async function deleteSubscription(
     delete from subscriptions where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
     returning ${columns(sql)}`
   if (row) {
-    // Its row is locked: whoever was making deliveries is done, and nobody makes more.
+    // Its row is locked, so nobody can insert more deliveries.
     await sql`delete from deliveries where community_id = ${communityId} and subscription_id = ${id}`
     await sql`delete from delivery_leases where community_id = ${communityId} and subscription_id = ${id}`
     await sql`delete from delivery_cursors where community_id = ${communityId} and subscription_id = ${id}`
@@ -92,7 +92,7 @@ export async function deleteSubscription(
   return row
 }
 
-/** The old secret signs along for a while. */
+/** Keeps the previous secret for the overlap period. */
 export async function rotateSubscriptionSecret(
   sql: Queries,
   communityId: number,
@@ -109,10 +109,10 @@ export async function rotateSubscriptionSecret(
   return row
 }
 
-/** Only for this subscription. */
+/** Inserts an event that is delivered only to this subscription. */
 export async function insertTestEvent(sql: Queries, communityId: number, subscriptionId: number): Promise<string> {
   return transaction(sql, async (tx) => {
-    await setGoing(tx, communityId, subscriptionId)
+    await resetBreaker(tx, communityId, subscriptionId)
     const [row] = await tx<[{ uuid: string }]>`
       insert into events (community_id, type, subscription_id, data)
       values (${communityId}, 'webhook.test', ${subscriptionId}, ${new Json({ subscription_id: subscriptionId })})
@@ -122,10 +122,10 @@ export async function insertTestEvent(sql: Queries, communityId: number, subscri
 }
 
 /**
- * Somebody waits for what is sent next: a breaker that is open gives way. Before any delivery is locked, since deleting
- * a subscription locks it before its deliveries.
+ * Closes an open circuit breaker, because somebody waits for the next delivery. Call it before locking deliveries:
+ * deleting a subscription locks in the same order.
  */
-async function setGoing(tx: Queries, communityId: number, subscriptionId: number): Promise<void> {
+async function resetBreaker(tx: Queries, communityId: number, subscriptionId: number): Promise<void> {
   await tx`
     update subscriptions set set_going_at = clock_timestamp()
     where community_id = ${communityId} and id = ${subscriptionId}`
@@ -133,11 +133,11 @@ async function setGoing(tx: Queries, communityId: number, subscriptionId: number
 
 export interface DeliveryRow extends Omit<Delivery, 'event_id'> {
   event_uuid: string
-  /** In the list. */
-  place: number
+  /** Position in the list. */
+  cursor_id: number
 }
 
-/** In the order of their events. */
+/** Lists deliveries in the order of their events. */
 export async function listDeliveries(
   sql: Queries,
   communityId: number,
@@ -157,10 +157,10 @@ export async function findDelivery(sql: Queries, communityId: number, id: number
 }
 
 function selectDeliveries(sql: Queries, communityId: number) {
-  // Within JSON PostgreSQL spells the zone its own way; on the wire all times end in Z.
+  // In JSON, PostgreSQL writes the time zone as +00:00, but all times in responses end in Z.
   const at = sql`to_char(a.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
   return sql`
-    select d.id, d.event_id as place, d.subscription_id, e.uuid as event_uuid, e.type as event_type, d.status, d.held_reason,
+    select d.id, d.event_id as cursor_id, d.subscription_id, e.uuid as event_uuid, e.type as event_type, d.status, d.held_reason,
       case when d.status = 'pending' then d.next_attempt_at end as next_attempt_at, d.created_at, d.finished_at,
       coalesce((
         select json_agg(json_build_object('number', a.number, 'at', ${at}, 'duration_ms', a.duration_ms,
@@ -171,7 +171,7 @@ function selectDeliveries(sql: Queries, communityId: number) {
     where d.community_id = ${communityId}`
 }
 
-/** Sets a delivery of the partner going again, from the start of the schedule. */
+/** Queues a delivery of the partner again, from the start of the retry schedule. */
 export async function redeliver(sql: Queries, communityId: number, partnerId: number, id: number): Promise<boolean> {
   return transaction(sql, async (tx) => {
     const [owned] = await tx<{ subscription_id: number }[]>`
@@ -179,7 +179,7 @@ export async function redeliver(sql: Queries, communityId: number, partnerId: nu
       join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
       where d.community_id = ${communityId} and d.id = ${id} and s.partner_id = ${partnerId}`
     if (!owned) return false
-    await setGoing(tx, communityId, owned.subscription_id)
+    await resetBreaker(tx, communityId, owned.subscription_id)
     await tx`
       update deliveries set status = 'pending', held_reason = null, attempts = 0, claims = claims + 1,
         next_attempt_at = now(), finished_at = null
@@ -189,8 +189,8 @@ export async function redeliver(sql: Queries, communityId: number, partnerId: nu
 }
 
 /**
- * All events since then that the subscription asks for, in their order; those delivered before too. Undefined: there
- * are more than the limit, and nothing was done.
+ * Queues all events since then that match the subscription, including delivered ones. Returns undefined and does nothing
+ * if there are more than the limit.
  */
 export async function replaySince(
   sql: Queries,
@@ -200,7 +200,7 @@ export async function replaySince(
   limit: number,
 ): Promise<number | undefined> {
   return transaction(sql, async (tx) => {
-    await setGoing(tx, communityId, subscriptionId)
+    await resetBreaker(tx, communityId, subscriptionId)
     const wanted = tx`
       from subscriptions s join events e on e.community_id = ${communityId} and e.created_at >= ${since}::timestamptz
         and e.position is not null and e.subscription_id is null
@@ -226,7 +226,7 @@ export interface ResetSubscription {
   target_url: string
 }
 
-/** One that is disabled stays so. */
+/** A disabled subscription stays disabled. */
 export async function pauseForNewSecret(
   sql: Queries,
   communityId: number,
@@ -243,7 +243,7 @@ export async function pauseForNewSecret(
   return row
 }
 
-/** Access was given back: what was held for want of it is judged anew. Call it under the lock of the partner's row. */
+/** Queues deliveries held for lack of access, which is checked again. Call it with the partner's row locked. */
 export async function releaseHeld(sql: Queries, communityId: number, partnerId: number): Promise<void> {
   await sql`
     update deliveries d set status = 'pending', held_reason = null, next_attempt_at = now()

@@ -10,8 +10,8 @@ const BATCH_MAX = 500
 const REASON = 'The secret was lost and reset: get a new one with rotate-secret, then set the status to active'
 
 /**
- * The way out when SECRET_KEY is lost: every subscription gets a secret that nobody knows, and pauses until its partner
- * has rotated it. Sending on would only bring the partner what it cannot verify; while paused, deliveries wait.
+ * Recovers from a lost SECRET_KEY. Every subscription gets an unknown secret and is paused until its partner rotates it,
+ * because the partner could not verify deliveries. Deliveries wait in the meantime.
  */
 export async function resetSecrets(sql: Sql, actor: Actor, box: SecretBox): Promise<ResetSubscription[]> {
   return transaction(sql, async (tx) => {

@@ -36,7 +36,7 @@ import {
   SubscriptionMeta,
   SubscriptionRequest,
 } from './schema.ts'
-import { makeUntriedRows } from './untried.ts'
+import { insertUntriedDeliveries } from './untried.ts'
 
 const SUBSCRIPTIONS_PATH = `${API_PREFIX}/webhooks/subscriptions`
 
@@ -47,7 +47,7 @@ const TAGS = ['Webhooks']
 export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps): void {
   const allowPrivate = config.webhookAllowPrivateTargets
 
-  function check({ event_types, target_url }: Partial<SubscriptionRequest>): void {
+  function validate({ event_types, target_url }: Partial<SubscriptionRequest>): void {
     const malformed = event_types?.find((pattern) => !isEventPattern(pattern))
     if (malformed !== undefined) throw invalidField('event_types', 'invalid_format', 'must be names, prefix.* or *')
     if (target_url !== undefined) checkTarget(target_url, allowPrivate)
@@ -83,7 +83,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 201: Type.Object({ data: NewSubscription, meta: SubscriptionMeta }) },
     },
     handler: async (request, reply) => {
-      check(request.body)
+      validate(request.body)
       const data = await subscribe(sql, box, request.caller, request.body)
       reply.code(201).header('location', `${SUBSCRIPTIONS_PATH}/${data.id}`)
       return { data, meta: { unknown_event_types: unknownPatterns(data.event_types) } }
@@ -100,7 +100,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       params: IdParameter,
       response: { 200: Type.Object({ data: Subscription }) },
     },
-    handler: async (request) => ({ data: await own(request.caller, request.params.id) }),
+    handler: async (request) => ({ data: await requireOwn(request.caller, request.params.id) }),
   })
 
   api.patch('/webhooks/subscriptions/:id', {
@@ -115,8 +115,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 200: Type.Object({ data: Subscription, meta: SubscriptionMeta }) },
     },
     handler: async (request) => {
-      check(request.body)
-      const { id } = await own(request.caller, request.params.id)
+      validate(request.body)
+      const { id } = await requireOwn(request.caller, request.params.id)
       const data = await changeSubscription(sql, request.caller, id, request.body)
       return { data, meta: { unknown_event_types: unknownPatterns(data.event_types) } }
     },
@@ -133,7 +133,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 200: Type.Object({ data: Subscription }) },
     },
     handler: async (request) => {
-      const { id } = await own(request.caller, request.params.id)
+      const { id } = await requireOwn(request.caller, request.params.id)
       return { data: await unsubscribe(sql, request.caller, id) }
     },
   })
@@ -154,7 +154,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       },
     },
     handler: async (request, reply) => {
-      const { id } = await own(request.caller, request.params.id)
+      const { id } = await requireOwn(request.caller, request.params.id)
       const uuid = await insertTestEvent(sql, request.caller.communityId, id)
       reply.code(202)
       return { data: { event_id: `evt_${uuid}` } }
@@ -173,7 +173,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 200: Type.Object({ data: NewSubscription }) },
     },
     handler: async (request) => {
-      const { id } = await own(request.caller, request.params.id)
+      const { id } = await requireOwn(request.caller, request.params.id)
       return { data: await rotateWebhookSecret(sql, box, request.caller, id) }
     },
   })
@@ -198,7 +198,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       },
     },
     handler: async (request, reply) => {
-      const { id } = await own(request.caller, request.params.id)
+      const { id } = await requireOwn(request.caller, request.params.id)
       const deliveries = await replaySince(sql, request.caller.communityId, id, request.body.since, REPLAY_MAX)
       if (deliveries === undefined) {
         throw invalidField('since', 'out_of_range', `has more than ${REPLAY_MAX} events after it; see GET /events`)
@@ -226,11 +226,11 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 200: Type.Object({ data: Type.Array(Delivery), meta: PageMeta }) },
     },
     handler: async (request, reply) => {
-      const { id } = await own(request.caller, request.params.id)
+      const { id } = await requireOwn(request.caller, request.params.id)
       const list = await readListRequest(sql, await epoch(), `deliveries of ${id} by event`, request.query)
-      await makeUntriedRows(sql, request.caller.communityId, id)
+      await insertUntriedDeliveries(sql, request.caller.communityId, id)
       const rows = await listDeliveries(sql, request.caller.communityId, id, list, request.query.status)
-      const page = finishList(list, rows, (row) => ({ id: row.place }), request, reply, config.publicUrl)
+      const page = finishList(list, rows, (row) => ({ id: row.cursor_id }), request, reply, config.publicUrl)
       return { data: page.rows.map(presentDelivery), meta: page.meta }
     },
   })
@@ -248,8 +248,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     handler: async (request, reply) => {
       const { communityId, partnerId } = request.caller
       const id = parseId(request.params.id)
-      const isAgain = id !== undefined && (await redeliver(sql, communityId, partnerId, id))
-      const row = isAgain ? await findDelivery(sql, communityId, id) : undefined
+      const isRequeued = id !== undefined && (await redeliver(sql, communityId, partnerId, id))
+      const row = isRequeued ? await findDelivery(sql, communityId, id) : undefined
       if (!row) throw new ApiError('delivery_not_found')
       reply.code(202)
       return { data: presentDelivery(row) }
@@ -285,7 +285,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     }),
   })
 
-  async function own({ communityId, partnerId }: { communityId: number; partnerId: number }, text: string) {
+  async function requireOwn({ communityId, partnerId }: { communityId: number; partnerId: number }, text: string) {
     const id = parseId(text)
     return requireFound(id === undefined ? undefined : await findSubscription(sql, communityId, partnerId, id))
   }
@@ -296,6 +296,6 @@ function presentEventType(name: EventType) {
   return { name, description, scope: scope ?? null, schema: data, example }
 }
 
-function presentDelivery({ event_uuid, place: _place, ...rest }: DeliveryRow): Delivery {
+function presentDelivery({ event_uuid, cursor_id: _cursorId, ...rest }: DeliveryRow): Delivery {
   return { ...rest, event_id: `evt_${event_uuid}` }
 }

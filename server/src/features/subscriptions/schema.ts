@@ -4,11 +4,11 @@ import { TARGET_LENGTH_MAX } from './check-target.ts'
 
 const EVENT_TYPES_MAX = 50
 
-/** The same subscription and the same delivery in all examples. */
-const WISH = { event_types: ['wallet.*', 'user.left'], target_url: 'https://bank.example.org/hourbank' }
+/** The subscription and the delivery used in all examples. */
+const REQUEST = { event_types: ['wallet.*', 'user.left'], target_url: 'https://bank.example.org/hourbank' }
 const SUBSCRIPTION = {
   id: 3,
-  ...WISH,
+  ...REQUEST,
   status: 'active',
   status_reason: null,
   status_changed_at: '2026-01-31T09:00:00Z',
@@ -48,7 +48,7 @@ const EventPatterns = Type.Array(Type.String({ maxLength: PATTERN_LENGTH_MAX }),
 const TargetUrl = Type.String({
   maxLength: TARGET_LENGTH_MAX,
   format: 'text',
-  // No part of it may be misread: URL parsers forgive spaces and backslashes, and a fragment is never sent.
+  // Rejects what URL parsers interpret differently: they tolerate spaces and backslashes, and drop the fragment.
   pattern: '^[Hh][Tt][Tt][Pp][Ss]://[^\\s\\\\/?#@]+([/?][^\\s\\\\#]*)?$',
   description:
     'An https:// address of a host on the internet, without spaces, backslashes, credentials or fragment; by name, not by IP address',
@@ -56,7 +56,7 @@ const TargetUrl = Type.String({
 
 export const SubscriptionRequest = Type.Object(
   { event_types: EventPatterns, target_url: TargetUrl },
-  { examples: [WISH] },
+  { examples: [REQUEST] },
 )
 export type SubscriptionRequest = Static<typeof SubscriptionRequest>
 

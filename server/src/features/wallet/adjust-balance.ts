@@ -4,35 +4,35 @@ import { Refusal } from '../../core/refusal.ts'
 import { checkReason } from './check-reason.ts'
 import { findCommunityAccount, lockAccounts, postTransfers, type PostedTransfer } from './post-transfers.ts'
 
-/** The office gives (positive) or takes (negative), against the community's account, whatever the lower limit. */
+/** Adds (positive) or removes (negative) hours against the community's account. The lower limit does not apply. */
 export async function adjustBalance(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  wish: { memberId: number; centihours: number; reason: string },
+  input: { memberId: number; centihours: number; reason: string },
 ): Promise<PostedTransfer> {
-  if (!Number.isSafeInteger(wish.centihours) || wish.centihours === 0) {
+  if (!Number.isSafeInteger(input.centihours) || input.centihours === 0) {
     throw new Refusal('The hours must not be 0.', { field: 'hours' })
   }
-  const reason = checkReason(wish.reason)
+  const reason = checkReason(input.reason)
   return transaction(sql, async (tx) => {
-    const [wallet] = await lockAccounts(tx, communityId, { memberIds: [wish.memberId] })
-    if (!wallet) throw new Refusal(`There is no member ${wish.memberId}.`, { field: 'member_id' })
+    const [wallet] = await lockAccounts(tx, communityId, { memberIds: [input.memberId] })
+    if (!wallet) throw new Refusal(`There is no member ${input.memberId}.`, { field: 'member_id' })
     const community = await findCommunityAccount(tx, communityId)
-    const isGift = wish.centihours > 0
+    const isGift = input.centihours > 0
     const [posted] = await postTransfers(tx, communityId, actor, [
       {
         kind: 'adjustment',
         debit: isGift ? community : wallet,
         credit: isGift ? wallet : community,
-        amount: Math.abs(wish.centihours),
+        amount: Math.abs(input.centihours),
         note: reason,
       },
     ])
     await recordAudit(tx, communityId, actor, {
       action: 'balance.adjusted',
       subject: { kind: 'transfer', id: posted!.id },
-      detail: { member_id: wish.memberId, centihours: wish.centihours },
+      detail: { member_id: input.memberId, centihours: input.centihours },
     })
     return posted!
   })

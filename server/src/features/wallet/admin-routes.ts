@@ -13,7 +13,7 @@ import { findTransferRecord, listTransfers, type TransferRow } from './admin-que
 import {
   AdjustmentRequest,
   ExchangesRequest,
-  OneTransfer,
+  TransferParams,
   RecordedTransfers,
   ReversalRequest,
   TransferQuery,
@@ -25,7 +25,7 @@ import { recordOnce } from './record-once.ts'
 import { reverseTransfer } from './reverse-transfer.ts'
 
 const TAGS = ['Exchanges']
-/** A thousand slips with a note each. */
+/** Enough for a thousand slips with a note each. */
 const SLIPS_BYTES_MAX = 1024 * 1024
 
 export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
@@ -61,7 +61,7 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
     schema: {
       summary: 'One transfer',
       tags: TAGS,
-      params: OneTransfer,
+      params: TransferParams,
       response: { 200: Type.Object({ data: TransferRecord }) },
     },
     handler: async (request) => ({ data: await requireTransfer(request.community.id, request.params.id) }),
@@ -80,11 +80,11 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
       response: { 200: Type.Object({ data: RecordedTransfers }), 201: Type.Object({ data: RecordedTransfers }) },
     },
     handler: async (request, reply) => {
-      const { key, ...wish } = request.body
-      const once = { adminId: request.session.admin.id, key, wish: { exchanges: wish } }
-      const refuseDuplicates = wish.confirm_duplicates !== true
+      const { key, ...input } = request.body
+      const once = { adminId: request.session.admin.id, key, input: { exchanges: input } }
+      const refuseDuplicates = input.confirm_duplicates !== true
       const recorded = await recordOnce(sql, request.community.id, once, (tx) =>
-        recordExchanges(tx, adminActor(request), request.community.id, wish.slips.map(toSlip), { refuseDuplicates }),
+        recordExchanges(tx, adminActor(request), request.community.id, input.slips.map(toSlip), { refuseDuplicates }),
       )
       return reply.code(recorded.replayed ? 200 : 201).send({ data: presentRecorded(recorded) })
     },
@@ -99,9 +99,9 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
       response: { 200: Type.Object({ data: RecordedTransfers }), 201: Type.Object({ data: RecordedTransfers }) },
     },
     handler: async (request, reply) => {
-      const { key, ...wish } = request.body
-      const once = { adminId: request.session.admin.id, key, wish: { adjustment: wish } }
-      const adjustment = { memberId: wish.member_id, centihours: requireCentihours(wish.hours), reason: wish.reason }
+      const { key, ...input } = request.body
+      const once = { adminId: request.session.admin.id, key, input: { adjustment: input } }
+      const adjustment = { memberId: input.member_id, centihours: requireCentihours(input.hours), reason: input.reason }
       const recorded = await recordOnce(sql, request.community.id, once, async (tx) => [
         await adjustBalance(tx, adminActor(request), request.community.id, adjustment),
       ])
@@ -114,7 +114,7 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
     schema: {
       summary: 'Take a transfer back: in full, once',
       tags: TAGS,
-      params: OneTransfer,
+      params: TransferParams,
       body: ReversalRequest,
       response: { 201: Type.Object({ data: TransferRecord }) },
     },
@@ -155,7 +155,7 @@ function presentTransfer({ amount, reversal, made_by, ...rest }: TransferRow): T
     ...rest,
     hours: toHours(amount),
     made_by: made_by as TransferRecord['made_by'],
-    // Times inside JSON come from PostgreSQL with their zone spelled out.
+    // In JSON, PostgreSQL writes the time zone as +00:00.
     reversal: reversal && {
       ...reversal,
       created_at: reversal.created_at.replace('+00:00', 'Z'),

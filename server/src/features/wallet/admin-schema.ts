@@ -10,7 +10,7 @@ const KEY_LENGTH_MIN = 16
 const KEY_LENGTH_MAX = 64
 
 const Day = Type.String({ format: 'date' })
-/** The rules say in plain words what is wrong with it; this only keeps out what cannot be stored. */
+/** Rejects only what cannot be stored. Further validation returns messages for the user. */
 const FreeText = Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'storable' })
 const Hours = Type.Number({ minimum: -HOURS_MAX, maximum: HOURS_MAX })
 const Key = Type.Optional(
@@ -23,7 +23,7 @@ const Key = Type.Optional(
   }),
 )
 
-export const OneTransfer = Type.Object({ slug: Type.String(), id: Type.String() })
+export const TransferParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
 export const TransferQuery = Type.Object({
   ...PageQuery,

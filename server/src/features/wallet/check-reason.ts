@@ -3,7 +3,7 @@ import { Refusal } from '../../core/refusal.ts'
 
 const REASON_LENGTH_MAX = 500
 
-/** Whoever reads the statement later wants to know why. */
+/** Validates the reason that the member's statement shows. */
 export function checkReason(text: string): string {
   const reason = text.trim()
   if (!reason) throw new Refusal('Say why.', { field: 'reason' })

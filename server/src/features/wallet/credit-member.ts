@@ -14,15 +14,15 @@ import {
 import type { Credit, CreditRequest } from './schema.ts'
 
 const LIMITS: CoalesceLimits = { batchMax: 128, inFlightMax: 2, waitingMax: 10_000 }
-/** Each round settles at least the first item of those left, and usually all of them. */
+/** Each round resolves at least the first remaining item, and usually all of them. */
 const ROUNDS_MAX = LIMITS.batchMax + 3
-/** What banks put where a payer gave no reference; two payments would look like one. */
+/** Banks send these if the payer gave no reference. Two payments would look like one. */
 const PLACEHOLDERS = new Set(['NOTPROVIDED', 'NONREF'])
 
 export type CreditMember = (caller: Caller, request: CreditRequest) => Promise<{ credit: Credit; replayed: boolean }>
 
-export function memberCrediter(sql: Sql): CreditMember {
-  const insert = coalesce((communityId: number, items: CreditItem[]) => settle(sql, communityId, items), LIMITS)
+export function createCreditBatcher(sql: Sql): CreditMember {
+  const insert = coalesce((communityId: number, items: CreditItem[]) => creditAll(sql, communityId, items), LIMITS)
 
   return async (caller, request) => {
     const row = await insert(caller.communityId, toItem(caller, request))
@@ -38,32 +38,25 @@ export function memberCrediter(sql: Sql): CreditMember {
   }
 }
 
-/** Runs the items, and again those that could not be judged at the first go. */
-async function settle(sql: Sql, communityId: number, items: CreditItem[]): Promise<CreditRow[]> {
-  const settled: CreditRow[] = []
-  let left = items.map((item, index) => ({ item, index }))
-  for (let round = 0; left.length > 0; round++) {
-    if (round >= ROUNDS_MAX) throw new Error(`${left.length} credits are unsettled after ${round} rounds`)
-    const rows = await insertCredits(
-      sql,
-      communityId,
-      left.map(({ item }) => item),
-    )
-    const startless = left.filter((_, n) => rows[n]!.outcome === 'no_day')
-    if (startless.length > 0)
-      await startPartnerDays(
-        sql,
-        communityId,
-        startless.map(({ item }) => item.partnerId),
-      )
-    left = left.filter(({ index }, n) => {
+/** Inserts the items, and retries those without a final outcome. */
+async function creditAll(sql: Sql, communityId: number, items: CreditItem[]): Promise<CreditRow[]> {
+  const results: CreditRow[] = []
+  let remaining = items.map((item, index) => ({ item, index }))
+  for (let round = 0; remaining.length > 0; round++) {
+    if (round >= ROUNDS_MAX) throw new Error(`${remaining.length} credits are unsettled after ${round} rounds`)
+    const pending = remaining.map(({ item }) => item)
+    const rows = await insertCredits(sql, communityId, pending)
+    const itemsWithoutDay = pending.filter((_, n) => rows[n]!.outcome === 'no_day')
+    const partnerIds = itemsWithoutDay.map(({ partnerId }) => partnerId)
+    if (partnerIds.length > 0) await startPartnerDays(sql, communityId, partnerIds)
+    remaining = remaining.filter(({ index }, n) => {
       const row = rows[n]!
-      const isOpen = row.outcome === 'no_day' || row.outcome === 'again'
-      if (!isOpen) settled[index] = row
-      return isOpen
+      const isPending = row.outcome === 'no_day' || row.outcome === 'again'
+      if (!isPending) results[index] = row
+      return isPending
     })
   }
-  return settled
+  return results
 }
 
 function toItem(caller: Caller, { user_id, hours, reference, note, settled_on }: CreditRequest): CreditItem {
@@ -75,7 +68,7 @@ function toItem(caller: Caller, { user_id, hours, reference, note, settled_on }:
   return {
     partnerId: caller.partnerId,
     clientId: caller.clientId,
-    // Ids beyond what a number holds exactly belong to nobody.
+    // No member has an id beyond the safe integers.
     memberId: Number.isSafeInteger(user_id) ? user_id : 0,
     amount,
     reference,

@@ -45,7 +45,7 @@ interface ExportedTransfer {
   note: string | null
 }
 
-/** The whole ledger, one transfer a row, from the first on. */
+/** Exports the whole ledger, one transfer per row, oldest first. */
 export function transfersExport(community: CommunityRow): Export<ExportedTransfer> {
   const { id, name } = community
   const { prefix } = standInIds(community)
@@ -82,11 +82,11 @@ export function transfersExport(community: CommunityRow): Export<ExportedTransfe
       row.from_kind,
       row.from_external_id,
       row.from_name,
-      hoursOrNone(row.from_balance_after),
+      toHoursOrNull(row.from_balance_after),
       row.to_kind,
       row.to_external_id,
       row.to_name,
-      hoursOrNone(row.to_balance_after),
+      toHoursOrNull(row.to_balance_after),
       row.reverses_id,
       row.reversed_by_id,
       row.listing_external_id,
@@ -100,6 +100,6 @@ export function transfersExport(community: CommunityRow): Export<ExportedTransfe
   }
 }
 
-function hoursOrNone(centihours: number | null): number | null {
+function toHoursOrNull(centihours: number | null): number | null {
   return centihours === null ? null : toHours(centihours)
 }

@@ -2,12 +2,12 @@ import type { Transaction } from '../../postgres/connect.ts'
 import { findSameExchanges } from './admin-queries.ts'
 import type { Movement } from './post-transfers.ts'
 
-/** What is wrong with one slip: the field, and a sentence that goes on after 'Slip 3: '. */
+/** A problem with one slip. `text` continues a message that starts with 'Slip 3: '. */
 export type SlipProblem = { slip: number; field?: string; code?: string; text: string }
 
 /**
- * Slips that are probably one slip entered twice: the same two members in the same roles, the same hours, the same day;
- * among themselves, and against what is recorded and stands.
+ * Finds slips that were probably entered twice: same members in the same roles, same hours, same day. Compares the slips
+ * with each other and with recorded exchanges that are not reversed.
  */
 export async function findDuplicates(
   tx: Transaction,
@@ -23,12 +23,12 @@ export async function findDuplicates(
   }))
   const stored = await findSameExchanges(tx, communityId, slips)
   const storedBySlip = new Map(stored.map(({ n, transfer_id }) => [n - 1, transfer_id]))
-  const firstOf = new Map<string, number>()
+  const firstByKey = new Map<string, number>()
   return slips.flatMap((slip, n): SlipProblem[] => {
     const key = Object.values(slip).join(' ')
-    const first = firstOf.get(key)
+    const first = firstByKey.get(key)
     const transferId = storedBySlip.get(n)
-    if (first === undefined) firstOf.set(key, n)
+    if (first === undefined) firstByKey.set(key, n)
     if (transferId !== undefined) {
       return [{ slip: n, code: 'duplicate', text: `the same exchange is recorded already, as number ${transferId}.` }]
     }

@@ -1,6 +1,6 @@
 import type { Queries } from '../../postgres/connect.ts'
 
-/** One credit asked for. */
+/** One requested credit. */
 export interface CreditItem {
   partnerId: number
   clientId: number
@@ -18,12 +18,12 @@ export type CreditOutcome =
   | 'no_such_member'
   | 'over_limit'
   | 'daily_limit'
-  /** The partner has no row for this day yet: make it, and run the item again. */
+  /** The partner has no row for today yet: insert it and retry. */
   | 'no_day'
-  /** Lost to a batch that has just committed, or more than the day's rest within this batch: run it again. */
+  /** Lost a race against another batch, or does not fit into today's limit after earlier items of this batch: retry. */
   | 'again'
 
-/** A credit as it stands. */
+/** A stored credit. */
 export interface CreditFields {
   id: number
   member_id: number
@@ -43,11 +43,12 @@ export interface CreditRow extends CreditFields {
 }
 
 /**
- * A batch of credits of one community in one statement: credit, transfer, balance and event, or nothing.
+ * Inserts a batch of credits of one community in one statement. Each credit gets its transfer, balance update and event,
+ * or none of them.
  *
- * - A known reference is answered before anything else is judged.
- * - Locks are taken in one order everywhere: wallets by id, the partners' days, then references.
- * - The reference is inserted before the transfer: who loses `on conflict` is not known earlier.
+ * - A known reference is resolved before any other check.
+ * - Locks are taken in the same order everywhere: wallets by id, the partners' days, then references.
+ * - The reference is inserted before the transfer, because only `on conflict` shows which items lost a race.
  */
 export async function insertCredits(sql: Queries, communityId: number, items: CreditItem[]): Promise<CreditRow[]> {
   const memberIds = items.map((item) => item.memberId)
@@ -76,7 +77,7 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
       join partners p on p.community_id = ${communityId} and p.id = d.partner_id
       where d.community_id = ${communityId} and d.partner_id = any (${partnerIds}::int8[])
         and d.day = (select today from community)
-        -- Always true. Without it the planner chose which of the two was locked first, and two plans met in a deadlock.
+        -- Always true. Without it, the planner chose which table to lock first, and two different plans deadlocked.
         and (select count(*) from wallet) >= 0
       order by d.partner_id for no key update of d
     ), allowed as materialized (
@@ -117,7 +118,7 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
       insert into transfer_notes (community_id, transfer_id, note)
       select ${communityId}, m.transfer_id, f.note
       from made m join fresh f using (partner_id, reference) where f.note is not null
-    ), told as (
+    ), notified as (
       insert into events (community_id, type, member_id, transfer_id, partner_id, data)
       select ${communityId}, 'wallet.credited', m.member_id, m.transfer_id, m.partner_id,
         jsonb_build_object('transaction_id', m.id, 'user_id', m.member_id, 'centihours', m.amount,
@@ -157,7 +158,7 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
     order by i.n`
 }
 
-/** The partners' rows for today; once made, they stay. In one order: two that make the same rows at once wait for each other. */
+/** Inserts the partners' rows for today. The fixed order prevents deadlocks between concurrent inserts. */
 export async function startPartnerDays(sql: Queries, communityId: number, partnerIds: number[]): Promise<void> {
   await sql`
     insert into partner_days (community_id, partner_id, day)

@@ -19,20 +19,20 @@ export interface Movement {
   amount: number
   reversesId?: number
   listingId?: number
-  /** The day it happened, for people; today in the community's zone when absent. */
+  /** The day it happened. Defaults to today in the community's time zone. */
   occurredOn?: string
   note?: string
-  /** Told of the member instead of a mere change of balance. */
+  /** Recorded instead of wallet.balance_changed. */
   event?: { type: EventType; partnerId: number; data: Record<string, string | number> }
 }
 
-/** In id order, like every statement that moves hours, so that no two wait for each other. */
+/** Locks in id order, like every statement that moves hours, to avoid deadlocks. */
 export async function lockAccounts(
   tx: Transaction,
   communityId: number,
-  wanted: { memberIds?: number[]; ids?: number[] },
+  filter: { memberIds?: number[]; ids?: number[] },
 ): Promise<Account[]> {
-  const { memberIds = [], ids = [] } = wanted
+  const { memberIds = [], ids = [] } = filter
   return tx<Account[]>`
     select id, kind, member_id, balance, active, hidden from accounts
     where community_id = ${communityId} and (member_id = any (${memberIds}::int8[]) or id = any (${ids}::int8[]))
@@ -51,7 +51,7 @@ export interface PostedTransfer {
   created_at: string
 }
 
-/** Moves hours between locked accounts, in the order given; changes the balances in `Account` as it goes. */
+/** Moves hours between locked accounts in the given order, and updates `balance` of the passed accounts. */
 export async function postTransfers(
   tx: Transaction,
   communityId: number,
@@ -59,8 +59,8 @@ export async function postTransfers(
   movements: Movement[],
 ): Promise<PostedTransfer[]> {
   const balances = movements.map(({ debit, credit, amount }) => ({
-    debit: move(debit, -amount),
-    credit: move(credit, amount),
+    debit: addToBalance(debit, -amount),
+    credit: addToBalance(credit, amount),
   }))
   const posted = await insertTransfers(tx, communityId, actor, movements, balances)
   await updateBalances(tx, communityId, movements)
@@ -68,7 +68,7 @@ export async function postTransfers(
   await recordEvents(
     tx,
     communityId,
-    movements.flatMap((movement, n) => eventsOf(movement, balances[n]!, posted[n]!)),
+    movements.flatMap((movement, n) => buildEvents(movement, balances[n]!, posted[n]!)),
   )
   return posted
 }
@@ -78,8 +78,8 @@ interface Balances {
   credit: number | null
 }
 
-/** Only member accounts keep a running balance. */
-function move(account: Account, amount: number): number | null {
+/** Only member accounts have a running balance. */
+function addToBalance(account: Account, amount: number): number | null {
   if (account.kind !== 'member') return null
   account.balance += amount
   return account.balance
@@ -135,8 +135,8 @@ async function insertNotes(
     from unnest(${noted.map(({ id }) => id)}::int8[], ${noted.map(({ note }) => note)}::text[]) as i(id, note)`
 }
 
-/** One per member, without counterparty or listing. */
-function eventsOf({ debit, credit, event }: Movement, balances: Balances, { id }: PostedTransfer): NewEvent[] {
+/** Builds one event per member, without counterparty or listing. */
+function buildEvents({ debit, credit, event }: Movement, balances: Balances, { id }: PostedTransfer): NewEvent[] {
   const sides = [
     { account: debit, balance: balances.debit },
     { account: credit, balance: balances.credit },
@@ -146,7 +146,7 @@ function eventsOf({ debit, credit, event }: Movement, balances: Balances, { id }
     const data = { user_id: account.member_id, balance_centihours: balance, version: id }
     const subject = { memberId: account.member_id, transferId: id }
     if (event) return [{ ...subject, type: event.type, partnerId: event.partnerId, data: { ...event.data, ...data } }]
-    // Partners do not see this member, so there is nobody to tell.
+    // Partners cannot see this member.
     if (!account.active || account.hidden) return []
     return [{ ...subject, type: 'wallet.balance_changed', data }]
   })

@@ -8,7 +8,7 @@ export interface BalanceRow {
   updated_at: string
 }
 
-/** The wallets of members that partners can see. */
+/** Finds the balances of members that partners can see. */
 export async function findBalances(sql: Queries, communityId: number, memberIds: number[]): Promise<BalanceRow[]> {
   return sql<BalanceRow[]>`
     select a.* from unnest(${memberIds}::int8[]) as i(wanted_id), lateral (
@@ -26,7 +26,7 @@ export interface CreditFilters {
   settled_on?: string
 }
 
-/** A partner's own credits, the newest last. */
+/** Lists a partner's own credits, newest last. */
 export async function listCredits(
   sql: Queries,
   communityId: number,
@@ -34,16 +34,16 @@ export async function listCredits(
   { limit, after }: ListRequest,
   filters: CreditFilters,
 ): Promise<CreditFields[]> {
-  return describe<CreditFields>(
+  return describeCredits<CreditFields>(
     sql,
     communityId,
     sql`
-      select * ${selection(sql, communityId, partnerId, filters)} and ${afterId(sql, after)}
+      select * ${fromCredits(sql, communityId, partnerId, filters)} and ${afterId(sql, after)}
       order by id ${limitRows(sql, limit)}`,
   )
 }
 
-/** Of the whole selection, for a partner's reconciliation. */
+/** Totals all credits that match the filters, for reconciliation. */
 export async function sumCredits(
   sql: Queries,
   communityId: number,
@@ -51,7 +51,7 @@ export async function sumCredits(
   filters: CreditFilters,
 ): Promise<{ count: number; centihours: number }> {
   const [row] = await sql<[{ count: number; centihours: number }]>`
-    select count(*), coalesce(sum(amount), 0)::int8 as centihours ${selection(sql, communityId, partnerId, filters)}`
+    select count(*), coalesce(sum(amount), 0)::int8 as centihours ${fromCredits(sql, communityId, partnerId, filters)}`
   return row
 }
 
@@ -61,16 +61,16 @@ export async function findCredit(
   partnerId: number,
   reference: string,
 ): Promise<(CreditFields & { transfer_id: number }) | undefined> {
-  const [row] = await describe<CreditFields & { transfer_id: number }>(
+  const [row] = await describeCredits<CreditFields & { transfer_id: number }>(
     sql,
     communityId,
-    sql`select * ${selection(sql, communityId, partnerId, { reference })}`,
+    sql`select * ${fromCredits(sql, communityId, partnerId, { reference })}`,
   )
   return row
 }
 
-/** Chosen first, then one look into an index for each: joined at will, all transfers up to the last one were read. */
-function describe<Row extends CreditFields>(sql: Queries, communityId: number, chosen: Fragment) {
+/** Selects the page first, then looks up each row by index. With plain joins, PostgreSQL read all earlier transfers. */
+function describeCredits<Row extends CreditFields>(sql: Queries, communityId: number, chosen: Fragment) {
   return sql<Row[]>`
     select c.id, c.member_id, c.amount, c.reference, n.note, c.settled_on, t.credit_balance_after as balance_after,
       c.created_at, r.created_at as reversed_at, c.transfer_id
@@ -86,7 +86,7 @@ function describe<Row extends CreditFields>(sql: Queries, communityId: number, c
     order by c.id`
 }
 
-function selection(sql: Queries, communityId: number, partnerId: number, filters: CreditFilters) {
+function fromCredits(sql: Queries, communityId: number, partnerId: number, filters: CreditFilters) {
   const { reference, user_id, status, created_since, created_until, settled_on } = filters
   const isReversed = sql`
     exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = c.transfer_id)`
@@ -107,17 +107,17 @@ export interface ReversalRow {
   created_at: string
 }
 
-/** Reversals that this partner made of the credit, or under the reference. */
+/** Finds this partner's reversals of the credit or with the reversal reference. */
 export async function findReversals(
   sql: Queries,
   communityId: number,
   partnerId: number,
-  wanted: { creditId: number; reversalReference: string },
+  filter: { creditId: number; reversalReference: string },
 ): Promise<ReversalRow[]> {
   return sql<ReversalRow[]>`
     select reversal_reference, credit_id, reason, created_at from credit_reversals
     where community_id = ${communityId} and partner_id = ${partnerId}
-      and (credit_id = ${wanted.creditId} or reversal_reference = ${wanted.reversalReference})`
+      and (credit_id = ${filter.creditId} or reversal_reference = ${filter.reversalReference})`
 }
 
 export async function insertReversal(

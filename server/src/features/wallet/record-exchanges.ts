@@ -11,7 +11,7 @@ import { lockAccounts, postTransfers, type Account, type Movement, type PostedTr
 export const SLIPS_MAX = 1000
 const NOTE_LENGTH_MAX = 500
 
-/** One exchange as the office has it on a slip: who gave the time, who received it and pays. */
+/** One exchange as written on a slip. The giver gave the time, and the receiver pays for it. */
 export interface Slip {
   giverId: number
   receiverId: number
@@ -22,12 +22,12 @@ export interface Slip {
 }
 
 interface Options {
-  /** Slips that look like one entered twice are refused, each with its number, unless somebody has looked. */
+  /** Rejects slips that look as if they were entered twice. */
   refuseDuplicates?: boolean
 }
 
-/** What a slip is judged by. */
-interface Ground {
+/** What a slip is validated against. */
+interface ValidationContext {
   wallets: Map<number, Account>
   listings: Set<number>
   lowerLimit: number
@@ -35,7 +35,7 @@ interface Ground {
   today: string
 }
 
-/** All of them or none; every problem is named, with the slip's number. */
+/** Records all slips or none. Reports every problem with the number of the slip. */
 export async function recordExchanges(
   sql: Queries,
   actor: Actor,
@@ -45,10 +45,10 @@ export async function recordExchanges(
 ): Promise<PostedTransfer[]> {
   if (slips.length === 0 || slips.length > SLIPS_MAX) throw new Refusal(`Record 1 to ${SLIPS_MAX} exchanges at once.`)
   return transaction(sql, async (tx) => {
-    const ground = await layGround(tx, communityId, slips)
-    refuse(problemsOf(slips, ground))
-    const movements = slips.map((slip) => toMovement(slip, ground))
-    if (refuseDuplicates) refuse(await findDuplicates(tx, communityId, movements, ground.today))
+    const context = await loadContext(tx, communityId, slips)
+    rejectProblems(validateSlips(slips, context))
+    const movements = slips.map((slip) => toMovement(slip, context))
+    if (refuseDuplicates) rejectProblems(await findDuplicates(tx, communityId, movements, context.today))
     const posted = await postTransfers(tx, communityId, actor, movements)
     await recordAudits(
       tx,
@@ -60,19 +60,19 @@ export async function recordExchanges(
   })
 }
 
-/** Locks the wallets first: what is judged afterwards stays true until it is posted. */
-async function layGround(tx: Transaction, communityId: number, slips: Slip[]): Promise<Ground> {
+/** Locks the wallets first, so that validation results hold until the transfers are posted. */
+async function loadContext(tx: Transaction, communityId: number, slips: Slip[]): Promise<ValidationContext> {
   const memberIds = slips.flatMap(({ giverId, receiverId }) => [giverId, receiverId])
   const accounts = await lockAccounts(tx, communityId, { memberIds })
   const listingIds = slips.flatMap(({ listingId }) => listingId ?? [])
   return {
     wallets: new Map(accounts.map((account) => [account.member_id!, account])),
     listings: await findListingIds(tx, communityId, listingIds),
-    ...(await findRules(tx, communityId)),
+    ...(await findLimits(tx, communityId)),
   }
 }
 
-function toMovement(slip: Slip, { wallets }: Ground): Movement {
+function toMovement(slip: Slip, { wallets }: ValidationContext): Movement {
   const { listingId, occurredOn, note } = slip
   return {
     kind: 'exchange',
@@ -85,7 +85,7 @@ function toMovement(slip: Slip, { wallets }: Ground): Movement {
   }
 }
 
-function refuse(found: SlipProblem[]): void {
+function rejectProblems(found: SlipProblem[]): void {
   if (found.length === 0) return
   const problems = found.map(({ slip, field, code, text }): FieldProblem => ({
     field: ['slips', slip, ...(field === undefined ? [] : [field])].join('.'),
@@ -95,23 +95,23 @@ function refuse(found: SlipProblem[]): void {
   throw new Refusal(found.map(({ slip, text }) => `Slip ${slip + 1}: ${text}`).join('\n'), { problems })
 }
 
-function problemsOf(slips: Slip[], ground: Ground): SlipProblem[] {
-  const { wallets, lowerLimit } = ground
+function validateSlips(slips: Slip[], context: ValidationContext): SlipProblem[] {
+  const { wallets, lowerLimit } = context
   const projected = new Map([...wallets.values()].map(({ id, balance }) => [id, balance]))
   return slips.flatMap((slip, n) => {
-    const problems = slipProblems(slip, ground).map(([field, text]): SlipProblem => ({ slip: n, field, text }))
+    const problems = validateSlip(slip, context).map(([field, text]): SlipProblem => ({ slip: n, field, text }))
     const [receiver, giver] = [wallets.get(slip.receiverId), wallets.get(slip.giverId)]
     if (!receiver || !giver) return problems
-    const rest = projected.get(receiver.id)! - slip.centihours
-    projected.set(receiver.id, rest)
+    const balance = projected.get(receiver.id)! - slip.centihours
+    projected.set(receiver.id, balance)
     projected.set(giver.id, projected.get(giver.id)! + slip.centihours)
-    if (rest >= lowerLimit) return problems
-    const text = `member ${slip.receiverId} would fall to ${toHours(rest)} h, below ${toHours(lowerLimit)} h.`
+    if (balance >= lowerLimit) return problems
+    const text = `member ${slip.receiverId} would fall to ${toHours(balance)} h, below ${toHours(lowerLimit)} h.`
     return [...problems, { slip: n, field: 'hours', text }]
   })
 }
 
-function slipProblems(slip: Slip, { wallets, listings, today }: Ground): [field: string, text: string][] {
+function validateSlip(slip: Slip, { wallets, listings, today }: ValidationContext): [field: string, text: string][] {
   const { giverId, receiverId, centihours, listingId, occurredOn, note = '' } = slip
   const problems: [string, string][] = []
   if (!wallets.get(giverId)?.active) problems.push(['giver_id', `there is no active member ${giverId}.`])
@@ -133,7 +133,10 @@ function slipProblems(slip: Slip, { wallets, listings, today }: Ground): [field:
   return problems
 }
 
-async function findRules(tx: Transaction, communityId: number): Promise<Pick<Ground, 'lowerLimit' | 'today'>> {
+async function findLimits(
+  tx: Transaction,
+  communityId: number,
+): Promise<Pick<ValidationContext, 'lowerLimit' | 'today'>> {
   const [row] = await tx<[{ lower_limit_centihours: number; today: string }]>`
     select lower_limit_centihours, (now() at time zone time_zone)::date as today from communities
     where id = ${communityId}`

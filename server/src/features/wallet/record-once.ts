@@ -5,24 +5,24 @@ import { findAdminRequest, insertAdminRequest, setAdminRequestTransfers } from '
 
 export interface Recorded {
   transferIds: number[]
-  /** It had been recorded before: the answer got lost, and the same was sent again. */
+  /** Whether an earlier request with the same key recorded it. */
   replayed: boolean
 }
 
 /**
- * Carries out what an administrator asked once per key, however often it is sent: of two at once the second waits for
- * the first. What was refused leaves no trace, so it can be mended and sent under the same key.
+ * Makes an administrator's request idempotent by key. Concurrent requests with the same key wait for the first one. A
+ * rejected request stores nothing, so it can be corrected and retried with the same key.
  */
 export async function recordOnce(
   sql: Queries,
   communityId: number,
-  request: { adminId: number; key: string | undefined; wish: object },
+  request: { adminId: number; key: string | undefined; input: object },
   record: (tx: Transaction) => Promise<{ id: number }[]>,
 ): Promise<Recorded> {
   return transaction(sql, async (tx) => {
-    const { adminId, key, wish } = request
+    const { adminId, key, input } = request
     if (key !== undefined) {
-      const digest = createHash('sha256').update(JSON.stringify(wish)).digest()
+      const digest = createHash('sha256').update(JSON.stringify(input)).digest()
       const isNew = await insertAdminRequest(tx, communityId, { key, adminId, digest })
       const stored = isNew ? undefined : await findAdminRequest(tx, communityId, key)
       if (stored && (stored.admin_id !== adminId || !stored.digest.equals(digest))) {

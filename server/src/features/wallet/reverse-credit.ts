@@ -13,13 +13,13 @@ export interface ReversedCredit {
   replayed: boolean
 }
 
-/** For a returned bank transfer: the full amount, once, without time limit, for members who left too. */
+/** Reverses a credit after a returned bank transfer: once, in full, without time limit, even if the member left. */
 export async function reverseCredit(sql: Sql, caller: Caller, request: ReverseRequest): Promise<ReversedCredit> {
   return transaction(sql, async (tx) => {
-    const known = await find(tx, caller, request.reference)
-    // The wallet first, like everything that moves hours; it also makes two reversals of one credit wait for each other.
+    const known = await requireCredit(tx, caller, request.reference)
+    // Lock the wallet first, like everything that moves hours. This also serializes reversals of the same credit.
     await lockAccounts(tx, caller.communityId, { memberIds: [known.member_id] })
-    const credit = await find(tx, caller, request.reference)
+    const credit = await requireCredit(tx, caller, request.reference)
     const reversals = await findReversals(tx, caller.communityId, caller.partnerId, {
       creditId: credit.id,
       reversalReference: request.reversal_reference,
@@ -37,21 +37,21 @@ export async function reverseCredit(sql: Sql, caller: Caller, request: ReverseRe
         data: presentCredit(credit),
       })
     }
-    return { ...(await reverse(tx, caller, request, credit)), replayed: false }
+    return { ...(await postCreditReversal(tx, caller, request, credit)), replayed: false }
   })
 }
 
-async function find(tx: Transaction, caller: Caller, reference: string) {
+async function requireCredit(tx: Transaction, caller: Caller, reference: string) {
   const credit = await findCredit(tx, caller.communityId, caller.partnerId, reference)
   if (!credit) throw new ApiError('credit_not_found')
   return credit
 }
 
-async function reverse(
+async function postCreditReversal(
   tx: Transaction,
   { communityId, partnerId, clientId, clientPublicId }: Caller,
   request: ReverseRequest,
-  credit: Awaited<ReturnType<typeof find>>,
+  credit: Awaited<ReturnType<typeof requireCredit>>,
 ) {
   const actor = { kind: 'client', id: clientId, name: clientPublicId } as const
   const posted = await postReversal(tx, actor, communityId, {

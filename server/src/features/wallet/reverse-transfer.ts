@@ -13,19 +13,19 @@ interface TransferRow {
   reversed: boolean
 }
 
-/** The office takes a transfer back: in full, once, never a reversal, whatever the lower limit. */
+/** Reverses a transfer in full, once. Reversals cannot be reversed, and the lower limit does not apply. */
 export async function reverseTransfer(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  wish: { transferId: number; reason: string },
+  input: { transferId: number; reason: string },
 ): Promise<PostedTransfer> {
-  const reason = checkReason(wish.reason)
+  const reason = checkReason(input.reason)
   return transaction(sql, async (tx) => {
-    const posted = await postReversal(tx, actor, communityId, { transferId: wish.transferId, note: reason })
+    const posted = await postReversal(tx, actor, communityId, { transferId: input.transferId, note: reason })
     await recordAudit(tx, communityId, actor, {
       action: 'transfer.reversed',
-      subject: { kind: 'transfer', id: wish.transferId },
+      subject: { kind: 'transfer', id: input.transferId },
       detail: { reversal_id: posted.id },
     })
     return posted
@@ -42,7 +42,7 @@ export async function postReversal(
   if (!found) throw new NotFound(`There is no transfer ${transferId}.`)
   if (found.kind === 'reversal') throw new Refusal('A reversal cannot be reversed; record the transfer anew.')
   const accounts = await lockAccounts(tx, communityId, { ids: [found.debit_account_id, found.credit_account_id] })
-  // Asked again under the lock: another reversal may have come first.
+  // Check again under the lock, because a concurrent reversal may have been first.
   const transfer = (await findTransfer(tx, communityId, transferId))!
   if (transfer.reversed) throw new Refusal(`Transfer ${transferId} is reversed already.`)
   const [posted] = await postTransfers(tx, communityId, actor, [

@@ -7,7 +7,7 @@ import { toHours } from '../../core/hours.ts'
 import { Id, parseId } from '../../http/shared/ids.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
-import { memberCrediter, presentCredit } from './credit-member.ts'
+import { createCreditBatcher, presentCredit } from './credit-member.ts'
 import type { CreditFields } from './insert-credits.ts'
 import { findBalances, listCredits, sumCredits } from './queries.ts'
 import { reverseCredit } from './reverse-credit.ts'
@@ -16,7 +16,7 @@ import { Balance, CREDIT, Credit, CreditAnswer, CreditRequest, Reference, Revers
 const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
 export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
-  const creditMember = memberCrediter(sql)
+  const creditMember = createCreditBatcher(sql)
   const findBalance = coalesce(async (communityId: number, memberIds: number[]) => {
     const byMember = new Map((await findBalances(sql, communityId, memberIds)).map((row) => [row.member_id, row]))
     return memberIds.map((id) => byMember.get(id))
@@ -106,7 +106,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
         listCredits(sql, communityId, partnerId, list, filters),
         sumCredits(sql, communityId, partnerId, filters),
       ])
-      const { rows, meta } = finishList(list, found, placeOf, request, reply, config.publicUrl)
+      const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)
       return {
         data: rows.map(presentCredit),
         meta: { ...meta, total_count: sums.count, total_hours: toHours(sums.centihours) },
@@ -144,11 +144,11 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
   })
 }
 
-/** References may hold any character, so they travel in the query, never in a path. */
+/** References may contain any character, so they are passed in the query and not in the path. */
 function creditPath(reference: string): string {
   return `${API_PREFIX}/wallet/credits?reference=${encodeURIComponent(reference)}`
 }
 
-function placeOf({ id }: CreditFields) {
+function toCursor({ id }: CreditFields) {
   return { id }
 }

@@ -11,7 +11,7 @@ export const Reference = Type.String({
   description: 'Case-sensitive, taken exactly as sent; unique per partner',
 })
 
-/** The same credit in all examples. */
+/** The credit used in all examples. */
 export const CREDIT = {
   transaction_id: 9,
   user_id: 42,

@@ -2,13 +2,13 @@ import type { Progress } from '../../core/progress.ts'
 import type { Sql, Transaction } from '../../postgres/connect.ts'
 import { toHours } from '../../core/hours.ts'
 
-/** Of each kind; the rest is counted. Whoever has a thousand of a kind needs no list, but a backup. */
-const NAMED_MAX = 1_000
-/** Sorting millions of rows in PostgreSQL's default 4 MB goes over the disk many times. */
+/** Limit per check; further differences are only counted. Nobody repairs a thousand by hand. */
+const LISTED_MAX = 1_000
+/** With the default of 4 MB, sorting millions of rows makes many passes over the disk. */
 const WORK_MEM = '64MB'
 
 export interface Difference {
-  /** Which of the checks found it. */
+  /** The check that found it. */
   check: Check
   message: string
   transfer_id?: number
@@ -25,7 +25,7 @@ export interface LedgerReport {
 type Check =
   'accounts' | 'kinds' | 'balances' | 'chain' | 'books' | 'credits' | 'reversals' | 'credit_reversals' | 'days'
 
-/** A check and what it finds; `more` counts what is not among the rows. */
+/** Runs a check. `more` counts the differences beyond the listed ones. */
 type Find = (tx: Transaction, communityId: number) => Promise<{ found: Omit<Difference, 'check'>[]; more: number }>
 
 const CHECKS: Record<Check, Find> = {
@@ -41,8 +41,8 @@ const CHECKS: Record<Check, Find> = {
 }
 
 /**
- * Recomputes everything that is kept beside the transfers, from the transfers, as of one moment and while the service
- * runs. The database does the sums; what comes here is only what differs, so memory stays flat.
+ * Recomputes all derived data from the transfers, in one snapshot and while the service runs. PostgreSQL does the
+ * computation and returns only differences, so memory use stays constant.
  */
 export async function verifyLedger(
   sql: Sql,
@@ -68,14 +68,17 @@ export async function verifyLedger(
   })
 }
 
-/** Statements say how many rows they have found in all, beside the first ones. */
-function named<Row extends { found: number }>(rows: Row[], describe: (row: Row) => Omit<Difference, 'check'>) {
+/** Every row carries the total number of rows found in `found`. */
+function listDifferences<Row extends { found: number }>(
+  rows: Row[],
+  describe: (row: Row) => Omit<Difference, 'check'>,
+) {
   return { found: rows.map(describe), more: Math.max(0, (rows[0]?.found ?? 0) - rows.length) }
 }
 
 const hours = (centihours: number | null) => (centihours === null ? 'no balance' : `${toHours(centihours)} h`)
 
-/** Each transfer from both its sides. */
+/** One row per transfer and account. */
 const sides = (tx: Transaction, communityId: number) => tx`
   select debit_account_id as account_id, id, kind, created_at, -amount as moved, debit_balance_after as after
   from transfers where community_id = ${communityId}
@@ -94,15 +97,15 @@ async function findMissingAccounts(tx: Transaction, communityId: number) {
       where p.community_id = ${communityId}
         and not exists (select from accounts a where a.community_id = ${communityId} and a.partner_id = p.id)
     ) missing
-    order by member_id, partner_id limit ${NAMED_MAX}`
-  return named(rows, ({ member_id, partner_id }) =>
+    order by member_id, partner_id limit ${LISTED_MAX}`
+  return listDifferences(rows, ({ member_id, partner_id }) =>
     member_id === null
       ? { message: `Partner ${partner_id} has no account.`, partner_id: partner_id! }
       : { message: `Member ${member_id} has no account.`, member_id },
   )
 }
 
-/** A credit goes from a partner to a member, an exchange between members, an adjustment between community and member. */
+/** Credits go from partner to member, exchanges between members, adjustments between community and member. */
 async function findWrongKinds(tx: Transaction, communityId: number) {
   const rows = await tx<{ id: number; kind: string; debit_kind: string; credit_kind: string; found: number }[]>`
     select t.id, t.kind, d.kind as debit_kind, c.kind as credit_kind, count(*) over () as found
@@ -114,8 +117,8 @@ async function findWrongKinds(tx: Transaction, communityId: number) {
       when 'exchange' then d.kind = 'member' and c.kind = 'member'
       when 'adjustment' then (d.kind = 'community' and c.kind = 'member') or (d.kind = 'member' and c.kind = 'community')
       else true end
-    order by t.id limit ${NAMED_MAX}`
-  return named(rows, ({ id, kind, debit_kind, credit_kind }) => ({
+    order by t.id limit ${LISTED_MAX}`
+  return listDifferences(rows, ({ id, kind, debit_kind, credit_kind }) => ({
     message: `Transfer ${id} is called ${kind}, but goes from a ${debit_kind} account to a ${credit_kind} account.`,
     transfer_id: id,
   }))
@@ -128,20 +131,20 @@ async function findWrongBalances(tx: Transaction, communityId: number) {
     left join (select account_id, sum(moved) as total from (${sides(tx, communityId)}) m group by account_id) s
       on s.account_id = a.id
     where a.community_id = ${communityId} and a.kind = 'member' and a.balance <> coalesce(s.total, 0)
-    order by a.member_id limit ${NAMED_MAX}`
-  return named(rows, ({ member_id, balance, total }) => ({
+    order by a.member_id limit ${LISTED_MAX}`
+  return listDifferences(rows, ({ member_id, balance, total }) => ({
     message: `Member ${member_id} has a balance of ${hours(balance)}, but their transfers add up to ${hours(total)}.`,
     member_id,
   }))
 }
 
 /**
- * The balance after each transfer, recomputed in the order in which the transfers took effect. That is the order of ids,
- * because ids are given out under the lock of the wallet, with one exception: the credits of one batch (one statement,
- * so one created_at) are posted in the order they came and numbered in the order of references. A batch only adds, so
- * its order is that of the balances it left.
+ * Recomputes the balance after each transfer in the order in which the transfers took effect. That is the order of ids,
+ * because ids are assigned under the wallet's lock, with one exception: the credits of one batch (one statement, so one
+ * created_at) are posted in order of arrival and numbered in order of reference. A batch only adds hours, so its order
+ * is that of the resulting balances.
  *
- * An error shifts all that follows; only where the shift changes is there something to name.
+ * An error shifts all later balances, so a difference is reported only where the shift changes.
  */
 async function findBrokenChains(tx: Transaction, communityId: number) {
   const rows = await tx<{ id: number; member_id: number; after: number | null; expected: number; found: number }[]>`
@@ -160,8 +163,8 @@ async function findBrokenChains(tx: Transaction, communityId: number) {
     select id, member_id, after, expected::int8 as expected, count(*) over () as found
     from shifted
     where after is null or (after <> expected and after - expected is distinct from shift_before)
-    order by id limit ${NAMED_MAX}`
-  return named(rows, ({ id, member_id, after, expected }) => ({
+    order by id limit ${LISTED_MAX}`
+  return listDifferences(rows, ({ id, member_id, after, expected }) => ({
     message:
       `Transfer ${id} says that it left member ${member_id} with ${hours(after)}, ` +
       `but the transfers up to it add up to ${hours(expected)}.`,
@@ -170,7 +173,7 @@ async function findBrokenChains(tx: Transaction, communityId: number) {
   }))
 }
 
-/** What members have, partners and the community gave. */
+/** The balances of all accounts must add up to 0. */
 async function findUnevenBooks(tx: Transaction, communityId: number) {
   const [sums] = await tx<[{ members: number; others: number }]>`
     select (
@@ -193,7 +196,7 @@ interface CreditMatch {
   found: number
 }
 
-/** Each credit has its transfer, each transfer that is a credit has one credit, and they say the same. */
+/** Credits and transfers of kind credit must match one to one, with the same member, partner and amount. */
 async function findWrongCredits(tx: Transaction, communityId: number) {
   const rows = await tx<CreditMatch[]>`
     select *, count(*) over () as found from (
@@ -217,7 +220,7 @@ async function findWrongCredits(tx: Transaction, communityId: number) {
       left join accounts p on p.community_id = ${communityId} and p.id = t.debit_account_id
     ) matched
     where problem is not null
-    order by transfer_id, reference limit ${NAMED_MAX}`
+    order by transfer_id, reference limit ${LISTED_MAX}`
   const problems: Record<CreditMatch['problem'], (id: number) => string> = {
     no_credit: (id) => `Transfer ${id} is a credit, but no partner's credit belongs to it.`,
     no_transfer: (id) => `has no transfer: ${id} is not there, or is not a credit.`,
@@ -226,7 +229,7 @@ async function findWrongCredits(tx: Transaction, communityId: number) {
     amount: (id) => `is of another amount than its transfer ${id}.`,
     twice: (id) => `shares its transfer ${id} with another credit.`,
   }
-  return named(rows, ({ reference, partner_id, transfer_id, problem }) => {
+  return listDifferences(rows, ({ reference, partner_id, transfer_id, problem }) => {
     const text = problems[problem](transfer_id)
     if (partner_id === null) return { message: text, transfer_id }
     return { message: `The credit ${reference} of partner ${partner_id} ${text}`, transfer_id, partner_id }
@@ -240,7 +243,7 @@ interface ReversalMatch {
   found: number
 }
 
-/** In full, back where it came from, once, and never a reversal. */
+/** A transfer is reversed in full, between the same accounts, at most once. A reversal is never reversed. */
 async function findWrongReversals(tx: Transaction, communityId: number) {
   const rows = await tx<ReversalMatch[]>`
     select *, count(*) over () as found from (
@@ -258,7 +261,7 @@ async function findWrongReversals(tx: Transaction, communityId: number) {
       left join transfers t on t.community_id = ${communityId} and t.id = r.reverses_id
     ) matched
     where problem is not null
-    order by id limit ${NAMED_MAX}`
+    order by id limit ${LISTED_MAX}`
   const problems: Record<ReversalMatch['problem'], string> = {
     missing: 'which is not there',
     reversal: 'which is a reversal itself',
@@ -266,13 +269,13 @@ async function findWrongReversals(tx: Transaction, communityId: number) {
     accounts: 'but not between its accounts',
     twice: 'which is reversed more than once',
   }
-  return named(rows, ({ id, reverses_id, problem }) => ({
+  return listDifferences(rows, ({ id, reverses_id, problem }) => ({
     message: `Transfer ${id} reverses transfer ${reverses_id}, ${problems[problem]}.`,
     transfer_id: id,
   }))
 }
 
-/** What a partner took back is a reversal of the transfer of that credit. */
+/** A partner's reversal must point to the transfer that reverses its credit. */
 async function findWrongCreditReversals(tx: Transaction, communityId: number) {
   const rows = await tx<{ partner_id: number; reversal_reference: string; transfer_id: number; found: number }[]>`
     select r.partner_id, r.reversal_reference, r.transfer_id, count(*) over () as found
@@ -280,8 +283,8 @@ async function findWrongCreditReversals(tx: Transaction, communityId: number) {
     left join credits c on c.community_id = ${communityId} and c.id = r.credit_id and c.partner_id = r.partner_id
     left join transfers t on t.community_id = ${communityId} and t.id = r.transfer_id and t.kind = 'reversal'
     where r.community_id = ${communityId} and (c.id is null or t.reverses_id is distinct from c.transfer_id)
-    order by r.transfer_id limit ${NAMED_MAX}`
-  return named(rows, ({ partner_id, reversal_reference, transfer_id }) => ({
+    order by r.transfer_id limit ${LISTED_MAX}`
+  return listDifferences(rows, ({ partner_id, reversal_reference, transfer_id }) => ({
     message:
       `The reversal ${reversal_reference} of partner ${partner_id} names transfer ${transfer_id}, ` +
       'which does not reverse its credit.',
@@ -290,7 +293,7 @@ async function findWrongCreditReversals(tx: Transaction, communityId: number) {
   }))
 }
 
-/** The hours that count against a partner's limit, by the days of the community as its time zone is now. */
+/** The hours counted against a partner's daily limit, by day in the community's current time zone. */
 async function findWrongDays(tx: Transaction, communityId: number) {
   const rows = await tx<{ partner_id: number; day: string; counted: number; credited: number; found: number }[]>`
     select partner_id, day, coalesce(d.centihours, 0) as counted, coalesce(c.total, 0)::int8 as credited,
@@ -303,8 +306,8 @@ async function findWrongDays(tx: Transaction, communityId: number) {
       group by 1, 2
     ) c using (partner_id, day)
     where coalesce(d.centihours, 0) <> coalesce(c.total, 0)
-    order by partner_id, day limit ${NAMED_MAX}`
-  return named(rows, ({ partner_id, day, counted, credited }) => ({
+    order by partner_id, day limit ${LISTED_MAX}`
+  return listDifferences(rows, ({ partner_id, day, counted, credited }) => ({
     message: `Partner ${partner_id} credited ${hours(credited)} on ${day}, but ${hours(counted)} are counted for that day.`,
     partner_id,
   }))
