@@ -37,9 +37,9 @@ export async function explainOperations({
   const page = { list: '', filters: {}, epoch: '', since: undefined, horizon: undefined }
   const [memberId] = members as [number]
   const statements: Record<string, () => Promise<unknown>> = {
-    'first page': () => listMembers(sql, communityId, { ...page, limit: 100, after: undefined }, undefined, false),
+    'first page': () => listMembers(sql, communityId, { ...page, limit: 100, after: undefined }, undefined),
     'page at 90 %': () =>
-      listMembers(sql, communityId, { ...page, limit: 100, after: { id: lateMemberId } }, undefined, false),
+      listMembers(sql, communityId, { ...page, limit: 100, after: { id: lateMemberId } }, undefined),
     member: () => findMembers(sql, communityId, [memberId]),
     balance: () => findBalances(sql, communityId, [memberId]),
     search: () => searchListings(sql, communityId, { limit: 25, after: undefined }, { q: SEARCH_WORD }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import { IdParameter, parseId } from '../../http/shared/ids.ts'
-import { PageMeta, PageQuery, UpdatedSince, describePage, pageText, readListRequest } from '../../http/shared/paging.ts'
+import { PageMeta, PageQuery, UpdatedSince, finishList, readListRequest } from '../../http/shared/paging.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { createEmailReadRecorder } from './record-email-reads.ts'
 import { createMemberFinder } from './find-member.ts'
@@ -35,17 +35,12 @@ export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
       const { updated_since: since, payment_reference } = request.query
       const list = await readListRequest(sql, await epoch(), 'users', request.query, since)
       const withEmail = scopes.includes('users.pii')
-      const { json, ids, hasMore, lastUpdatedAt } = await listMembers(
-        sql,
-        communityId,
-        list,
-        payment_reference,
-        withEmail,
-      )
+      const found = await listMembers(sql, communityId, list, payment_reference)
+      const toPosition = ({ id, updated_at }: MemberRow) => ({ id, ...(since !== undefined && { at: updated_at }) })
+      const { rows, meta } = finishList(list, found, toPosition, request, reply, config.publicUrl)
+      const ids = rows.map(({ id }) => id)
       if (withEmail) await recordEmailRead(request.caller, request.id, ids)
-      const last = { id: ids.at(-1)!, ...(since !== undefined && { at: lastUpdatedAt! }) }
-      const meta = describePage(list, hasMore, hasMore ? last : undefined, request, reply, config.publicUrl)
-      return reply.type('application/json; charset=utf-8').send(pageText(json, meta) as never)
+      return { data: rows.map((row) => presentMember(row, withEmail)), meta }
     },
   })
 

@@ -141,7 +141,7 @@ export function finishList<Row, Id extends number | string = number>(
 }
 
 /** Returns the page's meta and sets the Link header. `last` is the position to continue from. */
-export function describePage<Id extends number | string = number>(
+function describePage<Id extends number | string = number>(
   list: ListRequest<Id>,
   hasMore: boolean,
   last: Position<Id> | undefined,
@@ -161,11 +161,6 @@ export function describePage<Id extends number | string = number>(
     next_cursor: next,
     ...(list.horizon !== undefined && { synced_until: last?.at ?? list.horizon }),
   }
-}
-
-/** Builds a page from rows that the database serialized as JSON. */
-export function pageText(json: string, meta: Static<typeof PageMeta>): string {
-  return `{"data":[${json}],"meta":${JSON.stringify(meta)}}`
 }
 
 async function syncHorizon(sql: Queries): Promise<string> {
