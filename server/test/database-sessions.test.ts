@@ -200,7 +200,8 @@ test('callers of an exhausted pool wait within their time limit and are then tol
   const inTime = sql`select 1 as one`
   const answer = inTime.then((rows) => rows[0])
   release()
-  await held
+  // It took longer than its own limit as well.
+  await held.catch(() => {})
   expect(await answer).toEqual({ one: 1 })
 })
 

@@ -122,7 +122,7 @@ test('what goes wrong is in the log as JSON, with the request id that the caller
       err: expect.objectContaining({ message: 'relation "members" does not exist', code: '42P01' }),
     }),
   ])
-  expect(failed[0].err.stack).toContain('queries.ts')
+  expect(failed[0].err.stack).toContain('features/members/')
 })
 
 test('no token, secret or email address gets into the log, whatever the database says in its errors', async () => {

@@ -2,7 +2,7 @@ import { identifier, type Queries } from './connect.ts'
 
 /*
  * Every statement is restricted to one community, except those in this file and those on the global tables:
- * installation, schema_migrations, communities, admins (a person may run several communities), admin_sessions and
+ * installation, schema_migrations, communities, admins (a person may run several communities), admin_sessions,
  * admin_links.
  */
 
