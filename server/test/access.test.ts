@@ -17,6 +17,7 @@ import {
   type BankOptions,
   type TestPartner,
 } from './bank.ts'
+import { announceChange } from './announce.ts'
 import { newDatabase } from './database.ts'
 import { hourbank, serveAsProcess } from './command-line.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
@@ -188,7 +189,7 @@ describe('rotation of a secret', () => {
       expect(await works(bank, old)).toBe(true)
 
       await bank.sql`update clients set previous_secret_until = now() - interval '1 second'`
-      await announceAccessChange(bank.sql, { communityId: bank.communityId })
+      await announceChange(bank.sql, { communityId: bank.communityId })
       await soon(async () => !(await works(bank, old)))
       expect(await works(bank, clientSecret)).toBe(true)
     }
@@ -200,7 +201,7 @@ describe('rotation of a secret', () => {
     const { bank } = await startCachingBank()
     const { clientSecret } = await rotateSecret(bank.sql, TESTER, bank.partner.clientId, '1h')
     await bank.sql`update clients set previous_secret_until = now() + interval '500 ms'`
-    await announceAccessChange(bank.sql, { communityId: bank.communityId })
+    await announceChange(bank.sql, { communityId: bank.communityId })
     await eventually(() => works(bank, clientSecret))
     await soon(async () => !(await works(bank, bank.partner.clientSecret)))
     expect(await works(bank, clientSecret)).toBe(true)
@@ -315,7 +316,7 @@ describe('memory', () => {
     const [token, villagers] = [await bank.token(), await bank.token(undefined, await bank.addPartner({}, villageId))]
     await eventually(async () => {
       await Promise.all([token, villagers].map((one) => statusOf(bank.url, one)))
-      await announceAccessChange(bank.sql, { communityId: villageId })
+      await announceChange(bank.sql, { communityId: villageId })
       lookupsSinceLast()
       await eventually(async () => (await statusOf(bank.url, villagers)) === 200 && lookupsSinceLast() === 1)
       expect(await statusOf(bank.url, token)).toBe(200)
@@ -500,7 +501,7 @@ describe('when the listening connection fails', () => {
 test('whoever keeps something of a community is told when its access changes', async () => {
   const { sql, databaseUrl, communityId } = await startBank()
   const listener = openListener(databaseUrl)
-  const access = openAccessCache(sql, listener, sql)
+  const access = openAccessCache({ sql, listener, background: sql, changing: [] })
   onTestFinished(() => {
     access.close()
     listener.close()
@@ -508,8 +509,8 @@ test('whoever keeps something of a community is told when its access changes', a
   await eventually(() => access.isCacheTrusted())
   const told: unknown[] = []
   access.onChange((changed) => told.push(changed))
-  await announceAccessChange(sql, { communityId, tokenHash: 'ab' })
-  await announceAccessChange(sql, { communityId })
+  await announceChange(sql, { communityId, tokenHash: 'ab' })
+  await announceChange(sql, { communityId })
   await eventually(() => told.length > 0)
   expect(told).toEqual([communityId])
 })

@@ -99,7 +99,7 @@ function addCalls(callLog: Pick<CallLog, 'add'>, communityId: number, count: num
 }
 
 const dropped = async (metrics: ReturnType<typeof createMetrics>) =>
-  Number(/^hourbank_call_log_dropped_total (\d+)$/m.exec(await metrics.text())?.[1])
+  Number(/^hourbank_call_log_dropped_total (\d+)$/m.exec(await metrics.registry.metrics())?.[1])
 
 test('every call of a partner is written down with what became of it, refused ones too', async () => {
   const bank = await startBank()

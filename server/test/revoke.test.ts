@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { announceAccessChange } from '../src/postgres/channel.ts'
 import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
 import { revokeClient } from '../src/features/partners/change-client.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
 import { createClient } from '../src/features/partners/create-client.ts'
 import { newToken } from '../src/crypto/secrets.ts'
+import { announceChange } from './announce.ts'
 import { eventually, startBank, TESTER, type Answer, type Bank, type CallOptions, type TestPartner } from './bank.ts'
 import { basic, BEHIND_PROXY, credentials, FORM, from } from './oauth.ts'
 
@@ -144,7 +144,7 @@ describe('a token that has ended is as good as revoked', () => {
     const other = await bank.addPartner()
     const tokens = [await bank.token(), await bank.token(undefined, other)]
     await bank.sql`update tokens set expires_at = now() - interval '1 second'`
-    await announceAccessChange(bank.sql, { communityId: bank.communityId })
+    await announceChange(bank.sql, { communityId: bank.communityId })
     for (const token of tokens) {
       await eventually(async () => (await statusOf(token)) === 401)
       expectRevoked(await revoke({ token }))

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { announceAccessChange } from '../src/postgres/channel.ts'
 import { hashSecret } from '../src/crypto/secrets.ts'
 import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
 import { revokeClient } from '../src/features/partners/change-client.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
 import { createClient } from '../src/features/partners/create-client.ts'
+import { announceChange } from './announce.ts'
 import { eventually, startBank, TESTER, type Answer, type Bank, type CallOptions } from './bank.ts'
 import { basic, BEHIND_PROXY, credentials, FORM, formEncode, from, tokenRequest } from './oauth.ts'
 
@@ -83,7 +83,7 @@ describe('ways of asking', () => {
     const { clientId } = bank.partner
     const secret = 'p ss:w+rd%&=/"\\é🕰'
     await bank.sql`update clients set secret_hash = ${hashSecret(secret)} where public_id = ${clientId}`
-    await announceAccessChange(bank.sql, { communityId: bank.communityId })
+    await announceChange(bank.sql, { communityId: bank.communityId })
 
     const body = { grant_type: 'client_credentials' }
     const ask = async (id: string, password: string) =>
@@ -497,7 +497,7 @@ describe('what is kept', () => {
     expect((await bank.call('/users', { token })).status).toBe(200)
 
     await bank.sql`update tokens set expires_at = now()`
-    await announceAccessChange(bank.sql, { communityId: bank.communityId })
+    await announceChange(bank.sql, { communityId: bank.communityId })
     const expired = await eventually(async () => {
       const answer = await bank.call('/users', { token })
       return answer.status === 401 && answer

@@ -18,11 +18,9 @@ export async function apiDescription(): Promise<object> {
     files: { run: unused, end: unused },
     epoch: unused,
     access: {
-      cachedCaller: unused,
       findByToken: unused,
       findByClientSecret: unused,
       createCommunityCache: () => ({ get: unused, load: unused }),
-      invalidate: unused,
       onChange: unused,
       isCacheTrusted: unused,
       close: unused,

@@ -19,7 +19,7 @@ const TestCommunity = Type.Object({
   token_url: Type.String(),
 })
 
-export function testCommunityRoutes(api: AdminApi, { longSql, config, access }: Deps): void {
+export function testCommunityRoutes(api: AdminApi, { longSql, config }: Deps): void {
   api.post('/communities/:slug/test-communities', {
     config: { role: 'owner', answerWithinMs: LONG_WORK_MS },
     schema: {
@@ -52,7 +52,6 @@ export function testCommunityRoutes(api: AdminApi, { longSql, config, access }: 
     },
     handler: async (request) => {
       await removeTestCommunity(longSql, adminActor(request), request.community.id, request.query.confirm)
-      access.invalidate({ communityId: request.community.id })
       return { data: {} }
     },
   })

@@ -40,8 +40,9 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
         .code(403)
         .send({ error: 'forbidden', error_description: 'Metrics are for loopback callers, or METRICS_TOKEN.' })
     }
-    deps.metrics.accessCacheTrusted.set(deps.access.isCacheTrusted() ? 1 : 0)
-    return reply.type(deps.metrics.contentType).send(await deps.metrics.text())
+    const { registry, accessCacheTrusted } = deps.metrics
+    accessCacheTrusted.set(deps.access.isCacheTrusted() ? 1 : 0)
+    return reply.type(registry.contentType).send(await registry.metrics())
   })
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Queries, Sql } from './connect.ts'
+import type { Sql, Transaction } from './connect.ts'
 import type { Listener } from './listener.ts'
 
 const CHANNEL = 'hourbank_access'
@@ -25,17 +25,18 @@ export interface AccessChannel {
 
 export interface AccessChannelOptions {
   listener: Listener
-  /** The pool through which changes are announced. */
-  announcing: Sql
+  /** The pool through which the echo is sent. */
+  background: Sql
+  /** The pools of this node whose transactions change access: it hears of those changes before they are answered. */
+  changing: Sql[]
   onChange: (change: AccessChange) => void
   /** Changes may have been missed: everything cached is stale. */
   onGap: () => void
 }
 
-/** Notifies every node, when the transaction commits, that access in this community changed. */
-export async function announceAccessChange(sql: Queries, change: AccessChange): Promise<void> {
-  const payload = change.tokenHash ? `${change.communityId}:${change.tokenHash}` : `${change.communityId}`
-  await sql`select pg_notify(${CHANNEL}, ${payload})`
+/** Notifies every node that access in this community changed: this one with the commit, the others within a second. */
+export async function announceAccessChange(tx: Transaction, change: AccessChange): Promise<void> {
+  await tx.announce(CHANNEL, change.tokenHash ? `${change.communityId}:${change.tokenHash}` : `${change.communityId}`)
 }
 
 export function openAccessChannel(options: AccessChannelOptions): AccessChannel {
@@ -65,13 +66,14 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
     receivedUntilMs = -Infinity
     options.onGap()
   }
+  for (const pool of options.changing) pool.onAnnounced(CHANNEL, receive)
   options.listener.listen(CHANNEL, { onMessage: receive, onListening: distrust, onLost: distrust })
 
   let timer: NodeJS.Timeout | undefined
   async function sendEcho(): Promise<void> {
     const sentAtMs = performance.now()
     try {
-      await options.announcing`select pg_notify(${CHANNEL}, ${`echo:${node}:${sentAtMs}`})`
+      await options.background`select pg_notify(${CHANNEL}, ${`echo:${node}:${sentAtMs}`})`
     } catch {
       // The database is unreachable. Without an echo the cache is not trusted; nothing else is needed here.
     }

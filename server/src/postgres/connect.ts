@@ -32,6 +32,8 @@ export interface Sql extends Queries {
   begin<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T>
   /** The same pool, bound to a signal: aborting it cancels a running statement and rolls back a transaction. */
   until(signal: AbortSignal): Sql
+  /** Called with what this pool's transactions announce on the channel, after the commit and before they resolve. */
+  onAnnounced(channel: string, listener: (payload: string) => void): void
   /** Waits for running work; after the timeout, closes its connections. */
   end(options?: { timeoutMs?: number }): Promise<void>
 }
@@ -39,6 +41,8 @@ export interface Sql extends Queries {
 /** One transaction. Statements are rejected after it has ended or its connection is lost. */
 export interface Transaction extends Queries {
   savepoint<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Sends a NOTIFY with the commit. The pool's own listeners do not have to wait for it. */
+  announce(channel: string, payload: string): Promise<void>
   copyOut(text: string): AsyncGenerator<Buffer>
   copyIn(text: string, chunks: AsyncIterable<Buffer | string>): Promise<void>
 }
@@ -188,17 +192,21 @@ export function connect(url: string, options: ConnectOptions): Sql {
     }
   }
 
+  const listeners = new Map<string, ((payload: string) => void)[]>()
+
   async function runTransaction<T>(
     mode: string,
     work: (tx: Transaction) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {
     const session = await acquire(signal)
+    const announcements: Announcement[] = []
     try {
       await session.run(command(`begin ${mode}`))
-      const result = await runInScope(session, work)
+      const result = await runInScope(session, announcements, work)
       const { command: outcome } = await session.run(command('commit'))
       if (outcome !== 'COMMIT') throw new Error(`The transaction ended in ${outcome}.`)
+      for (const { channel, payload } of announcements) listeners.get(channel)?.forEach((listen) => listen(payload))
       return result
     } catch (error) {
       await session.run(command('rollback')).catch(session.giveUp)
@@ -221,6 +229,9 @@ export function connect(url: string, options: ConnectOptions): Sql {
     return Object.assign(queriesOn(runner), {
       begin: <T>(mode: string, work: (tx: Transaction) => Promise<T>) => runTransaction(mode, work, signal),
       until: createPool,
+      onAnnounced(channel: string, listener: (payload: string) => void) {
+        listeners.set(channel, [...(listeners.get(channel) ?? []), listener])
+      },
       end: (endOptions?: { timeoutMs?: number }) => (ended ??= end(endOptions)),
     })
   }
@@ -231,8 +242,17 @@ function requireTransaction(): never {
   throw new Error('A cursor needs a transaction.')
 }
 
+interface Announcement {
+  channel: string
+  payload: string
+}
+
 /** Runs the work of a transaction or savepoint; statements sent after it are rejected. */
-async function runInScope<T>(session: Session, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function runInScope<T>(
+  session: Session,
+  announcements: Announcement[],
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   let isOpen = true
   let failure: unknown
 
@@ -263,7 +283,7 @@ async function runInScope<T>(session: Session, work: (tx: Transaction) => Promis
     const name = `savepoint_${(lastNameNumber += 1)}`
     await run(command(`savepoint ${name}`))
     try {
-      const result = await runInScope(session, inner)
+      const result = await runInScope(session, announcements, inner)
       await session.run(command(`release savepoint ${name}`))
       return result
     } catch (error) {
@@ -272,8 +292,13 @@ async function runInScope<T>(session: Session, work: (tx: Transaction) => Promis
     }
   }
 
-  const tx: Transaction = Object.assign(queriesOn({ run, fetch }), {
+  const queries = queriesOn({ run, fetch })
+  const tx: Transaction = Object.assign(queries, {
     savepoint,
+    async announce(channel: string, payload: string) {
+      await queries`select pg_notify(${channel}, ${payload})`
+      announcements.push({ channel, payload })
+    },
     copyOut: (text: string) => copyOut(session, text),
     copyIn: (text: string, chunks: AsyncIterable<Buffer | string>) => copyIn(session, text, chunks),
   })

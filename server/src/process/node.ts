@@ -86,7 +86,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const counters = openCounters(config.redisUrl, (error) =>
     log.warn({ err: error }, 'Redis is away; counting in memory'),
   )
-  const access = openAccessCache(sql, listener, background)
+  const access = openAccessCache({ sql, listener, background, changing: [sql, longSql] })
   const callLog = openCallLog(background, log, metrics.callsDropped)
   const nodes = config.redisUrl ? 1 : config.webConcurrency
   const rateLimits = createRateLimits(counters, nodes)

@@ -14,7 +14,7 @@ const State = Type.Object({
   reason: Nullable(Type.String({ description: 'What partners are told while it is off' })),
 })
 
-export function partnerApiRoutes(api: AdminApi, { sql, access }: Deps): void {
+export function partnerApiRoutes(api: AdminApi, { sql }: Deps): void {
   api.get('/communities/:slug/partner-api', {
     config: { role: 'viewer' },
     schema: {
@@ -40,7 +40,6 @@ export function partnerApiRoutes(api: AdminApi, { sql, access }: Deps): void {
       const { enabled, reason = '' } = request.body
       const input = enabled ? { enabled } : { enabled, reason }
       await switchPartnerApi(sql, adminActor(request), request.community.id, input)
-      access.invalidate({ communityId: request.community.id })
       return { data: await findPartnerApi(sql, request.community.id) }
     },
   })

@@ -16,10 +16,9 @@ export async function revokeToken(sql: Queries, access: AccessCache, client: Cal
   if (lookup.caller.partnerId !== client.partnerId || communityId !== client.communityId) {
     throw new ApiError('invalid_request', { description: 'This token was not issued to this partner.' })
   }
-  const change = { communityId, tokenHash: hashToken(token) }
+  const tokenHash = hashToken(token)
   await transaction(sql, async (tx) => {
-    await markTokenRevoked(tx, communityId, change.tokenHash)
-    await announceAccessChange(tx, change)
+    await markTokenRevoked(tx, communityId, tokenHash)
+    await announceAccessChange(tx, { communityId, tokenHash })
   })
-  access.invalidate(change)
 }

@@ -38,7 +38,7 @@ export function partnerAdminRoutes(api: AdminApi, deps: Deps): void {
   clientRoutes(api, deps)
 }
 
-function partnerRoutes(api: AdminApi, { sql, config, epoch, access }: Deps): void {
+function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
   api.get('/communities/:slug/partners', {
     config: { role: 'viewer' },
     schema: {
@@ -129,13 +129,12 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch, access }: Deps): voi
         requireId(request.params.id, 'partner'),
         change,
       )
-      access.invalidate({ communityId: request.community.id })
       return { data: {} }
     },
   })
 }
 
-function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
+function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
   const apiUrl = `${config.publicUrl}${API_PREFIX}`
 
   api.post('/communities/:slug/partners/:id/clients', {
@@ -170,7 +169,6 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
     handler: async (request) => {
       const { params, body, community } = request
       const rotated = await rotateSecret(sql, adminActor(request), params.client_id, body.grace, community.id)
-      access.invalidate({ communityId: community.id })
       return { data: presentCredentials(rotated, apiUrl) }
     },
   })
@@ -185,7 +183,6 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
     },
     handler: async (request) => {
       await endGrace(sql, adminActor(request), request.params.client_id, request.community.id)
-      access.invalidate({ communityId: request.community.id })
       return { data: {} }
     },
   })
@@ -200,7 +197,6 @@ function clientRoutes(api: AdminApi, { sql, config, access }: Deps): void {
     },
     handler: async (request) => {
       await revokeClient(sql, adminActor(request), request.params.client_id, request.community.id)
-      access.invalidate({ communityId: request.community.id })
       return { data: {} }
     },
   })

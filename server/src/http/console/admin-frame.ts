@@ -74,7 +74,7 @@ export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps
   app.addHook('onResponse', async (request, reply) => {
     const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
     const { method } = request
-    deps.metrics.observeRequest(method, route, reply.statusCode, reply.elapsedTime / 1000)
+    deps.metrics.requestDurations.observe({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
     if (!SAFE_METHODS.has(method) && reply.statusCode < 300) deps.wakeDeliveries()
   })
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply))

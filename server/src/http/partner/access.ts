@@ -1,7 +1,6 @@
-import { openAccessChannel, type AccessChange } from '../../postgres/channel.ts'
+import { openAccessChannel, type AccessChange, type AccessChannelOptions } from '../../postgres/channel.ts'
 import { coalesce, type CoalesceLimits } from '../../postgres/coalesce.ts'
 import type { Sql } from '../../postgres/connect.ts'
-import type { Listener } from '../../postgres/listener.ts'
 import { parseNetwork, type Network } from '../../core/networks.ts'
 import { commonScopes, type Scope } from '../../core/scopes.ts'
 import { communityOfClientId, communityOfToken, hashSecret, hashToken, sameHash } from '../../crypto/secrets.ts'
@@ -9,8 +8,6 @@ import { findClients, findTokens, type ClientRow, type PartyRow, type TokenRow }
 
 const LOOKUP_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 const CACHE_ENTRIES_MAX = 100_000
-/** Hashes of live tokens are cached: hashing takes 3 µs, a twentieth of a short request. */
-const CACHED_HASHES_MAX = 1000
 /** No community has this id. Looked up for a malformed client id, so that it takes as long as a well-formed one. */
 const NO_COMMUNITY = 0
 const NO_CLIENT = 'none'
@@ -45,17 +42,10 @@ export interface ClientLookup {
 
 /** A cache of tokens and clients in front of the database. */
 export interface AccessCache {
-  /** Returns the caller of a live token if it is cached and the cache is trusted. */
-  cachedCaller(token: string): Caller | undefined
   /** Returns undefined for an unknown token. */
   findByToken(token: string): Promise<TokenLookup | undefined>
   /** Returns undefined for an unknown or revoked client. */
   findByClientSecret(publicId: string, secret: string): Promise<ClientLookup | undefined>
-  /**
-   * Applies a change on this node before its response is sent; other nodes receive the announcement. Call it after the
-   * commit: a lookup between the two would cache the old state again.
-   */
-  invalidate(change: AccessChange): void
   /** Reports every change received; undefined means any community, because changes may have been missed. */
   onChange(listener: (communityId: number | undefined) => void): void
   /** Creates a cache that is invalidated together with the access data of a community. */
@@ -81,13 +71,17 @@ interface CachedClient {
   secrets: { hash: Buffer; untilMs: number }[]
 }
 
+export interface AccessCacheOptions extends Pick<AccessChannelOptions, 'listener' | 'background' | 'changing'> {
+  /** For lookups. */
+  sql: Sql
+}
+
 /**
  * Identifies callers from the cache while the channel proves that it is up to date, otherwise from the database.
  * Only live tokens and active clients are cached.
  */
-export function openAccessCache(sql: Sql, listener: Listener, announcing: Sql): AccessCache {
+export function openAccessCache({ sql, ...channelOptions }: AccessCacheOptions): AccessCache {
   const tokens = new Map<string, CachedToken>()
-  const hashByToken = new Map<string, string>()
   const clients = new Map<string, CachedClient>()
   const communityCaches: Map<number, unknown>[] = []
   const listeners: ((communityId: number | undefined) => void)[] = []
@@ -107,8 +101,7 @@ export function openAccessCache(sql: Sql, listener: Listener, announcing: Sql): 
   }
 
   const channel = openAccessChannel({
-    listener,
-    announcing,
+    ...channelOptions,
     onChange: invalidate,
     onGap() {
       generation += 1
@@ -140,17 +133,6 @@ export function openAccessCache(sql: Sql, listener: Listener, announcing: Sql): 
   }
 
   return {
-    cachedCaller(token) {
-      const cachedHash = hashByToken.get(token)
-      const hash = cachedHash ?? hashToken(token)
-      const caller = getCaller(hash)
-      if (caller && cachedHash === undefined) {
-        if (hashByToken.size >= CACHED_HASHES_MAX) hashByToken.clear()
-        hashByToken.set(token, hash)
-      }
-      return caller
-    },
-
     async findByToken(token) {
       const communityId = communityOfToken(token)
       if (communityId === undefined) return undefined
@@ -195,7 +177,6 @@ export function openAccessCache(sql: Sql, listener: Listener, announcing: Sql): 
         },
       }
     },
-    invalidate,
     onChange: (notify) => void listeners.push(notify),
     isCacheTrusted: channel.isTrusted,
     close: channel.close,

@@ -65,18 +65,15 @@ export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): v
 
   acceptJson(app)
 
-  // Hot path: use callbacks, and skip the promise when the cache has the answer.
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', async (request, reply) => {
     reply.header('api-version', API_VERSION)
     reply.header('cache-control', 'private, no-cache')
     reply.header('x-content-type-options', 'nosniff')
     requireHost(request)
     requireSingleHeaders(request)
-    const pending = check(deps, request, reply)
-    // Fastify continues when the returned promise resolves.
-    if (pending) return pending
-    done()
-    return undefined
+    const { scope, allow } = request.routeOptions.config
+    if (scope) await checkAccess(deps, request, reply, scope)
+    else if (request.is404 || allow) await attributeToCaller(deps, request, reply)
   })
   app.addHook('onSend', answerNotModified)
   sendTogether(app)
@@ -91,37 +88,17 @@ export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): v
   app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
 }
 
-/** Returns undefined if everything was cached. */
-function check(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-  const { scope, allow } = request.routeOptions.config
-  if (!scope) return request.is404 || allow ? attributeToCaller(deps, request, reply) : undefined
-  const token = bearerToken(request.headers.authorization ?? '')
-  const cached = token === undefined ? undefined : deps.access.cachedCaller(token)
-  return cached ? proceed(deps, request, reply, cached, scope) : lookUpAndProceed(deps, request, reply, scope)
-}
-
-async function lookUpAndProceed(
+async function checkAccess(
   deps: PartnerFrameDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   scope: Scope | readonly Scope[],
 ): Promise<void> {
-  await proceed(deps, request, reply, await authenticate(deps, request), scope)
-}
-
-function proceed(
-  deps: PartnerFrameDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  caller: Caller,
-  scope: Scope | readonly Scope[],
-): Promise<void> | undefined {
+  const caller = await authenticate(deps, request)
   request.caller = caller
   request.party = caller
-  const pending = admit(deps, request, reply, caller)
-  if (pending) return pending.then(() => requireScope(caller, scope))
+  await admit(deps, request, reply, caller)
   requireScope(caller, scope)
-  return undefined
 }
 
 /** RFC 9112 3.2 */
@@ -131,20 +108,14 @@ function requireHost({ raw, headers }: FastifyRequest): void {
   }
 }
 
-/** Runs the checks after authentication by token or client secret. Returns undefined if everything was cached. */
-export function admit(
+/** Runs the checks that follow authentication by token or client secret. */
+export async function admit(
   deps: PartnerFrameDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   caller: Caller,
-): Promise<void> | undefined {
-  const pending = deps.rateLimits.spend(caller, reply)
-  if (pending) return pending.then(() => requireAdmission(request, caller))
-  requireAdmission(request, caller)
-  return undefined
-}
-
-function requireAdmission(request: FastifyRequest, caller: Caller): void {
+): Promise<void> {
+  await deps.rateLimits.spend(caller, reply)
   if (!caller.partnerApiEnabled) {
     const reason = caller.partnerApiDisabledReason
     throw new ApiError(
@@ -227,7 +198,8 @@ function recordCall(deps: PartnerFrameDeps, request: FastifyRequest, reply: Fast
   const { party, failure, ip } = request
   const { url: route } = request.routeOptions
   const durationMs = reply.elapsedTime
-  deps.metrics.observeRequest(request.method, route ?? 'none', reply.statusCode, durationMs / 1000)
+  const labels = { method: request.method, route: route ?? 'none', status: reply.statusCode }
+  deps.metrics.requestDurations.observe(labels, durationMs / 1000)
   if (!party) return
   deps.callLog.add({
     atMs: Math.round(Date.now() - durationMs),

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Caller } from './access.ts'
 import type { Counters } from '../shared/counters.ts'
-import type { Count } from '../shared/memory-counter.ts'
 import { ApiError, tooManyFailures } from '../shared/errors.ts'
 
 const WINDOW_SECONDS = 60
@@ -11,13 +10,10 @@ const FAILURES_PER_ADDRESS_MAX = 100
 const CLIENT_ID_LENGTH_MAX = 100
 
 export interface RateLimits {
-  /**
-   * Counts the call against its partner, sets the rate limit headers and rejects calls over the limit. Returns
-   * undefined if the count is in memory.
-   */
-  spend(caller: Caller, reply: FastifyReply): Promise<void> | undefined
-  /** Rejects further guesses at this client from this address only. Returns undefined if the counts are in memory. */
-  rejectGuessing(address: string, clientId: string): Promise<void> | undefined
+  /** Counts the call against its partner, sets the rate limit headers and rejects calls over the limit. */
+  spend(caller: Caller, reply: FastifyReply): Promise<void>
+  /** Rejects further guesses at this client from this address only. */
+  rejectGuessing(address: string, clientId: string): Promise<void>
   /** Counts a failed authentication of a client, or of a token without `clientId`; returns true over the limit. */
   countFailure(address: string, clientId?: string): Promise<boolean>
 }
@@ -30,27 +26,23 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
   const tokenFailures = counters.counter('token-failures', WINDOW_SECONDS)
 
   return {
-    spend(caller, reply) {
-      const checkLimit = ({ count, resetSeconds }: Count): void => {
-        const limit = Math.ceil(caller.rateLimitPerMinute / nodes)
-        reply.header('ratelimit-policy', `"default";q=${caller.rateLimitPerMinute};w=${WINDOW_SECONDS}`)
-        reply.header('ratelimit', `"default";r=${Math.max(0, limit - count)};t=${resetSeconds}`)
-        if (count > limit) throw tooMany(resetSeconds)
+    async spend(caller, reply) {
+      const { count, resetSeconds } = await calls.add(`${caller.communityId}:${caller.partnerId}`)
+      const limit = Math.ceil(caller.rateLimitPerMinute / nodes)
+      reply.header('ratelimit-policy', `"default";q=${caller.rateLimitPerMinute};w=${WINDOW_SECONDS}`)
+      reply.header('ratelimit', `"default";r=${Math.max(0, limit - count)};t=${resetSeconds}`)
+      if (count > limit) {
+        throw new ApiError('rate_limited', { headers: { 'retry-after': `${resetSeconds}` } })
       }
-      const counted = calls.add(`${caller.communityId}:${caller.partnerId}`)
-      if (counted instanceof Promise) return counted.then(checkLimit)
-      checkLimit(counted)
-      return undefined
     },
 
-    rejectGuessing(address, clientId) {
-      const byClient = clientFailures.read(pairKey(address, clientId))
-      const byAddress = addressFailures.read(address)
-      if (byClient instanceof Promise || byAddress instanceof Promise) {
-        return Promise.all([byClient, byAddress]).then((counts) => checkGuesses(...counts))
-      }
-      checkGuesses(byClient, byAddress)
-      return undefined
+    async rejectGuessing(address, clientId) {
+      const [byClient, byAddress] = await Promise.all([
+        clientFailures.read(pairKey(address, clientId)),
+        addressFailures.read(address),
+      ])
+      if (byClient.count >= FAILURES_PER_CLIENT_AND_ADDRESS_MAX) throw tooManyFailures(byClient.resetSeconds)
+      if (byAddress.count >= FAILURES_PER_ADDRESS_MAX) throw tooManyFailures(byAddress.resetSeconds)
     },
 
     async countFailure(address, clientId) {
@@ -65,15 +57,6 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
   }
 }
 
-function checkGuesses(byClient: Count, byAddress: Count): void {
-  if (byClient.count >= FAILURES_PER_CLIENT_AND_ADDRESS_MAX) throw tooManyFailures(byClient.resetSeconds)
-  if (byAddress.count >= FAILURES_PER_ADDRESS_MAX) throw tooManyFailures(byAddress.resetSeconds)
-}
-
 function pairKey(address: string, clientId: string): string {
   return `${address} ${clientId.slice(0, CLIENT_ID_LENGTH_MAX)}`
-}
-
-function tooMany(resetSeconds: number): ApiError {
-  return new ApiError('rate_limited', { headers: { 'retry-after': `${resetSeconds}` } })
 }

@@ -1,6 +1,5 @@
 /** Counts events per key within a fixed window. */
 export interface Counter {
-  /** Synchronous for counters in memory, because this is on the hot path. */
   add(key: string): Count | Promise<Count>
   read(key: string): Count | Promise<Count>
   reset(key: string): void | Promise<void>

@@ -1,10 +1,10 @@
-import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
-import { countRequestDurations, type RequestDurations } from './request-durations.ts'
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+
+const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export interface Metrics {
-  observeRequest: RequestDurations['observe']
-  text(): Promise<string>
-  contentType: string
+  registry: Registry
+  requestDurations: Histogram<'method' | 'route' | 'status'>
   callsDropped: Counter
   accessCacheTrusted: Gauge
 }
@@ -13,13 +13,15 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const durations = countRequestDurations()
   return {
-    observeRequest: durations.observe,
-    contentType: registry.contentType,
-    async text() {
-      return durations.text() + (await registry.metrics())
-    },
+    registry,
+    requestDurations: new Histogram({
+      name: 'hourbank_request_duration_seconds',
+      help: 'Duration of requests',
+      labelNames: ['method', 'route', 'status'],
+      buckets: DURATION_BUCKETS_SECONDS,
+      registers: [registry],
+    }),
     callsDropped: new Counter({
       name: 'hourbank_call_log_dropped_total',
       help: 'Calls that were not written to the call log because too many were waiting',
