@@ -7,14 +7,14 @@ import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { MemberFields, type MemberValues } from '../members/member-fields.tsx'
-import type { MemberRow } from '../members/types.ts'
+import type { OfficeMember } from '../../wire.ts'
 
-export function EditMember({ member }: { member: MemberRow }) {
+export function EditMember({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
-  const form = useForm<MemberValues, MemberRow>({
+  const form = useForm<MemberValues, OfficeMember>({
     initial: valuesOf(member),
-    save: (values) => api.patch<MemberRow>(path(`/members/${member.id}`), values),
+    save: (values) => api.patch<OfficeMember>(path(`/members/${member.id}`), values),
     onSaved: async () => {
       setOpened(false)
       notify('Saved')
@@ -44,6 +44,6 @@ export function EditMember({ member }: { member: MemberRow }) {
   )
 }
 
-function valuesOf({ name, email, external_id }: MemberRow): MemberValues {
+function valuesOf({ name, email, external_id }: OfficeMember): MemberValues {
   return { name, email: email ?? '', external_id: external_id ?? '' }
 }

@@ -12,7 +12,7 @@ import { Time } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { MemberStatus } from '../members/member-status.tsx'
-import type { MemberRow } from '../members/types.ts'
+import type { OfficeMember } from '../../wire.ts'
 import { EditMember } from './edit-member.tsx'
 import { EmailReads } from './email-reads.tsx'
 import { EraseMember } from './erase-member.tsx'
@@ -23,7 +23,7 @@ import { Statement } from './statement.tsx'
 export function Member() {
   const { id } = useParams({ strict: false })
   const path = useCommunityPath()
-  const member = useRead<MemberRow>(path(`/members/${id}`))
+  const member = useRead<OfficeMember>(path(`/members/${id}`))
   if (!member.data) {
     return (
       <>
@@ -39,7 +39,7 @@ export function Member() {
   return <Shown member={member.data} />
 }
 
-function Shown({ member }: { member: MemberRow }) {
+function Shown({ member }: { member: OfficeMember }) {
   const { mayManage } = useRole()
   const isErased = member.erased_at !== null
   const mayChange = mayManage && !isErased
@@ -71,7 +71,7 @@ function balanceHint(hours: number): string {
   return hours > 0 ? 'to be spent' : 'owed to the community'
 }
 
-function Record({ member }: { member: MemberRow }) {
+function Record({ member }: { member: OfficeMember }) {
   const { slug } = useCommunity()
   return (
     <Panel title="Record">

@@ -8,7 +8,7 @@ import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
 import { MemberFields, type MemberValues } from './member-fields.tsx'
-import type { MemberRow } from './types.ts'
+import type { OfficeMember } from '../../wire.ts'
 
 const NOTHING: MemberValues = { name: '', email: '', external_id: '' }
 
@@ -17,9 +17,9 @@ export function AddMember() {
   const path = useCommunityPath()
   const navigate = useNavigate()
   const [opened, setOpened] = useState(false)
-  const form = useForm<MemberValues, MemberRow>({
+  const form = useForm<MemberValues, OfficeMember>({
     initial: NOTHING,
-    save: (values) => api.post<MemberRow>(path('/members'), values),
+    save: (values) => api.post<OfficeMember>(path('/members'), values),
     onSaved: async (member) => {
       setOpened(false)
       form.replace(NOTHING)

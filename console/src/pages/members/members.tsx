@@ -10,7 +10,7 @@ import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { AddMember } from './add-member.tsx'
 import { MemberStatus } from './member-status.tsx'
-import type { MemberRow } from './types.ts'
+import type { OfficeMember } from '../../wire.ts'
 
 const STATUSES = [
   { value: 'active', label: 'Active' },
@@ -33,7 +33,7 @@ export function Members() {
   const path = useCommunityPath()
   const { mayManage } = useRole()
   const [{ q, status, hidden }] = useFilters<Filters>()
-  const list = useList<MemberRow>(path('/members'), { q, status, hidden })
+  const list = useList<OfficeMember>(path('/members'), { q, status, hidden })
   return (
     <>
       <PageHeader

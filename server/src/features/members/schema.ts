@@ -4,7 +4,11 @@ export const Member = Type.Object(
   {
     id: Type.Integer(),
     name: Type.String(),
-    email: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Only with the scope users.pii' })),
+    email: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'Only with the scope users.pii; null for a member without one',
+      }),
+    ),
     status: Type.Literal('active'),
     payment_reference: Type.String({
       description: 'ISO 11649 creditor reference; its check digits catch typing errors',
