@@ -6,7 +6,7 @@ import { notify } from '../../parts/notices.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import { MemberFields, type MemberValues } from '../members/member-fields.tsx'
+import { MemberFields, type MemberValues, valuesOf } from '../members/member-fields.tsx'
 import type { OfficeMember } from '../../wire.ts'
 
 export function EditMember({ member }: { member: OfficeMember }) {
@@ -42,8 +42,4 @@ export function EditMember({ member }: { member: OfficeMember }) {
       </FormDialog>
     </>
   )
-}
-
-function valuesOf({ name, email, external_id }: OfficeMember): MemberValues {
-  return { name, email: email ?? '', external_id: external_id ?? '' }
 }

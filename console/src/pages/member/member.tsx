@@ -11,6 +11,7 @@ import { Stat, StatRow } from '../../parts/stat.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
+import { MEMBER_FIELDS } from '../members/member-fields.tsx'
 import { MemberStatus } from '../members/member-status.tsx'
 import type { OfficeMember } from '../../wire.ts'
 import { EditMember } from './edit-member.tsx'
@@ -77,8 +78,9 @@ function Record({ member }: { member: OfficeMember }) {
     <Panel title="Record">
       <Facts
         facts={[
-          ['Email', member.email],
-          ['Your number', member.external_id],
+          ...MEMBER_FIELDS.filter(({ name }) => name !== 'name').map(
+            ({ name, title }) => [title, member[name]] as const,
+          ),
           [
             'Payment reference',
             <span key="reference">

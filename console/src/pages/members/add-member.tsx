@@ -7,10 +7,8 @@ import { notify } from '../../parts/notices.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
-import { MemberFields, type MemberValues } from './member-fields.tsx'
+import { MemberFields, type MemberValues, valuesOf } from './member-fields.tsx'
 import type { OfficeMember } from '../../wire.ts'
-
-const NOTHING: MemberValues = { name: '', email: '', external_id: '' }
 
 export function AddMember() {
   const { slug } = useCommunity()
@@ -18,11 +16,11 @@ export function AddMember() {
   const navigate = useNavigate()
   const [opened, setOpened] = useState(false)
   const form = useForm<MemberValues, OfficeMember>({
-    initial: NOTHING,
+    initial: valuesOf(),
     save: (values) => api.post<OfficeMember>(path('/members'), values),
     onSaved: async (member) => {
       setOpened(false)
-      form.replace(NOTHING)
+      form.replace(valuesOf())
       notify(`${member.name} added`)
       await refresh(path('/members'))
       await navigate({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })

@@ -1,5 +1,5 @@
 import { CsvDownload } from '../../parts/csv-download.tsx'
-import { DataTable } from '../../parts/data-table.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { Hours } from '../../parts/hours.tsx'
@@ -9,6 +9,7 @@ import { Time } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { AddMember } from './add-member.tsx'
+import { MEMBER_FIELDS } from './member-fields.tsx'
 import { MemberStatus } from './member-status.tsx'
 import type { OfficeMember } from '../../wire.ts'
 
@@ -63,9 +64,10 @@ export function Members() {
         rowLink={(member) => ({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })}
         empty={q || status || hidden ? <NothingFound /> : <NobodyYet />}
         columns={[
-          { header: 'Name', cell: (member) => member.name },
-          { header: 'Number', cell: (member) => member.external_id ?? '–' },
-          { header: 'Email', cell: (member) => member.email ?? '–' },
+          ...MEMBER_FIELDS.map(({ name, title }): Column<OfficeMember> => ({
+            header: title,
+            cell: (member) => member[name] ?? '–',
+          })),
           { header: 'Status', cell: (member) => <MemberStatus member={member} /> },
           { header: 'Joined', cell: (member) => <Time value={member.joined_at} as="date" /> },
           { header: 'Balance', align: 'end', cell: (member) => <Hours value={member.balance_hours} /> },

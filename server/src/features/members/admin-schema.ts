@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import { PageMeta } from '../../http/shared/paging.ts'
+import { FormFields, OfficeFields } from './fields.ts'
 
 export const MemberParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
@@ -8,9 +9,7 @@ export const MemberParams = Type.Object({ slug: Type.String(), id: Type.String()
 export const OfficeMember = Type.Object(
   {
     id: Type.Integer(),
-    name: Type.String(),
-    email: Nullable(Type.String()),
-    external_id: Nullable(Type.String({ description: "The office's own number" })),
+    ...OfficeFields,
     payment_reference: Type.String(),
     status: Type.Enum(['active', 'inactive']),
     hidden: Type.Boolean({ description: 'From partners, by wish of the member' }),
@@ -38,14 +37,7 @@ export const MemberFilters = {
   hidden: Type.Optional(Type.Boolean()),
 }
 
-export const NewMemberForm = Type.Object(
-  {
-    name: FormText,
-    email: Type.Optional(Nullable(FormText)),
-    external_id: Type.Optional(Nullable(FormText)),
-  },
-  { title: 'NewMemberForm' },
-)
+export const NewMemberForm = Type.Object(FormFields, { title: 'NewMemberForm' })
 
 export const MemberForm = Type.Partial(NewMemberForm)
 export type MemberForm = Static<typeof MemberForm>
