@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { apiDescription } from '../src/cli/describe.ts'
+import { apiDescriptions } from '../src/cli/describe.ts'
 import { migrationNames } from '../src/postgres/migrate.ts'
 import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { callNode, eventually, fetchToken, freePort, startBank, type Bank } from './bank.ts'
@@ -259,7 +259,7 @@ test('whoever asks for help gets it, and openapi prints the description', async 
     expect(all.stdout).toContain(`  ${name}`)
   }
   expect(one.stdout).toContain('hourbank partner create --community SLUG --name NAME')
-  expect(JSON.parse(openapi.stdout)).toEqual(await apiDescription())
+  expect(JSON.parse(openapi.stdout)).toEqual((await apiDescriptions()).partner)
 })
 
 test('what is wrong is said in one line on standard error, without a stack, and nothing is changed', async () => {

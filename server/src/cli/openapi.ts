@@ -7,7 +7,7 @@ export const openapiCommand: Command = {
   options: {},
   async run() {
     // Imported on demand: the web server takes half a second to load, and most commands do not need it.
-    const { apiDescription } = await import('./describe.ts')
-    printJson(await apiDescription())
+    const { apiDescriptions } = await import('./describe.ts')
+    printJson((await apiDescriptions()).partner)
   },
 }

@@ -3,7 +3,7 @@ import { transaction, type Queries, type Transaction } from '../../postgres/conn
 import type { EventType } from '../events/event-types.ts'
 import { recordEvents } from '../events/record.ts'
 import { listingSnapshot } from './present-listing.ts'
-import { isLine } from '../members/check-member.ts'
+import { isLine } from '../../core/is-line.ts'
 import { requireMember } from '../members/change-member.ts'
 import { lockMember } from '../members/queries.ts'
 import { NotFound, Refusal, type FieldProblem } from '../../core/refusal.ts'

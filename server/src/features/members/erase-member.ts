@@ -1,7 +1,8 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
-import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
+import { assignments, transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
 import { recordEvents } from '../events/record.ts'
 import { leave, requireMember } from './change-member.ts'
+import { ERASED } from './fields.ts'
 
 /** Erases personal data everywhere but keeps the transfers, because other members' balances depend on them. */
 export async function eraseMember(sql: Queries, actor: Actor, communityId: number, id: number): Promise<void> {
@@ -20,7 +21,7 @@ export async function eraseMember(sql: Queries, actor: Actor, communityId: numbe
 /** Covers the record, listings, notes, stored events and webhook responses. Returns the member's new version. */
 async function erasePersonalData(tx: Transaction, communityId: number, id: number): Promise<number> {
   const [member] = await tx<[{ version: number }]>`
-    update members set name = 'Erased member', email = null, external_id = null, erased_at = now(),
+    update members set ${assignments(ERASED)}, erased_at = now(),
       version = version + 1, updated_at = clock_timestamp()
     where community_id = ${communityId} and id = ${id} returning version`
   await tx`

@@ -9,19 +9,18 @@ import {
   type Lines,
   type RowInput,
 } from '../spreadsheets/import-rows.ts'
-import type { Sql, Transaction } from '../../postgres/connect.ts'
+import { commaSeparated, identifier, type Fragment, type Sql, type Transaction } from '../../postgres/connect.ts'
 import { recordEvents } from '../events/record.ts'
 import { isDay, toUtc } from '../../core/times.ts'
-import { hideMember, leave, memberSnapshot, returnMember, showMember, type SnapshotFields } from './change-member.ts'
+import { hideMember, leave, memberSnapshot, returnMember, showMember } from './change-member.ts'
 import { memberProblems } from './check-member.ts'
+import { CSV_COLUMNS, FIELD_NAMES, type FieldName } from './fields.ts'
+import type { MemberRecord } from './queries.ts'
 
-/** The columns of both import and export. */
-export const MEMBER_COLUMNS = ['external_id', 'name', 'email', 'status', 'hidden', 'joined_at'] as const
+/** Fields that an import writes; members are matched by external id. */
+const TEXT_NAMES = FIELD_NAMES.filter((field) => field !== 'external_id')
 
-/**
- * Members are matched by external id. A missing or empty field leaves the value unchanged, except that an empty email
- * clears it.
- */
+/** A missing or empty column leaves the value unchanged, except that an empty text such as the email is cleared. */
 export async function importMembers(
   sql: Sql,
   actor: Actor,
@@ -36,7 +35,7 @@ const MEMBERS: ImportKind = {
   noun: 'member',
   table: 'members',
   grownTables: ['members', 'accounts'],
-  columns: MEMBER_COLUMNS,
+  columns: CSV_COLUMNS,
   requiredColumns: ['external_id', 'name'],
   read: readMember,
   validate: validateMembers,
@@ -49,11 +48,11 @@ const MEMBERS: ImportKind = {
 }
 
 function readMember(fields: Record<string, string>): { input: RowInput; problems: string[] } {
-  const { external_id, name, email, status, hidden, joined_at } = fields
-  const checked = { name: name!, email: email || null, external_id: external_id || null }
-  const problems = memberProblems(checked).map(({ message }) => message)
-  const input: RowInput = { name: name! }
-  if (email !== undefined) input.email = email || null
+  const { external_id, name, status, hidden, joined_at } = fields
+  const given = TEXT_NAMES.filter((field) => fields[field] !== undefined)
+  const texts = { ...Object.fromEntries(given.map((field) => [field, fields[field] || null])), name: name! }
+  const problems = memberProblems({ ...texts, external_id: external_id || null }).map(({ message }) => message)
+  const input: RowInput = texts
   if (status) {
     if (status !== 'active' && status !== 'inactive') problems.push('The status must be active or inactive.')
     input.status = status
@@ -87,8 +86,7 @@ async function validateMembers(tx: Transaction, communityId: number): Promise<vo
       outcome = case when j.changes = '{}' then 'unchanged' else 'changed' end
     from (
       select i.line, array_remove(array[
-        case when i.input ->> 'name' <> m.name then 'name' end,
-        case when i.input ? 'email' and i.input ->> 'email' is distinct from m.email then 'email' end,
+        ${commaSeparated(TEXT_NAMES.map((name) => changedText(tx, name)))},
         case when (i.input ->> 'joined_at')::timestamptz <> m.joined_at then 'joined_at' end,
         case when i.input ->> 'status' <> m.status then 'status' end,
         case when (i.input ->> 'hidden')::boolean <> m.hidden then 'hidden' end], null) as changes
@@ -96,6 +94,12 @@ async function validateMembers(tx: Transaction, communityId: number): Promise<vo
       where i.outcome is null
     ) j
     where j.line = r.line`
+}
+
+function changedText(tx: Transaction, name: FieldName): Fragment {
+  return tx`
+    case when i.input ? ${name}::text and i.input ->> ${name}::text is distinct from m.${identifier(name)}
+      then ${name}::text end`
 }
 
 /** Locks wallets, then members, each in id order. Every other writer takes these locks in the same order. */
@@ -111,14 +115,16 @@ async function lockChangedMembers(tx: Transaction, communityId: number): Promise
     order by id for no key update`
 }
 
-type WrittenMember = SnapshotFields & { changes: string[] }
+type WrittenMember = MemberRecord & { changes: string[] }
 
 /** The bulk version of addMember: also creates the wallets, audit entries and events. */
 async function addMembers(tx: Transaction, actor: Actor, communityId: number, { from, to }: Lines): Promise<void> {
   const added = await tx<WrittenMember[]>`
     with made as (
-      insert into members (community_id, external_id, name, email, status, hidden, joined_at, left_at)
-      select ${communityId}, external_id, input ->> 'name', input ->> 'email', coalesce(input ->> 'status', 'active'),
+      insert into members (community_id, external_id, ${commaSeparated(TEXT_NAMES.map(identifier))}, status, hidden,
+        joined_at, left_at)
+      select ${communityId}, external_id, ${commaSeparated(TEXT_NAMES.map((name) => tx`input ->> ${name}::text`))},
+        coalesce(input ->> 'status', 'active'),
         coalesce((input ->> 'hidden')::boolean, false), coalesce((input ->> 'joined_at')::timestamptz, clock_timestamp()),
         case when input ->> 'status' = 'inactive' then now() end
       from import_rows where outcome = 'added' and line between ${from} and ${to}
@@ -135,17 +141,21 @@ async function addMembers(tx: Transaction, actor: Actor, communityId: number, { 
 /** The bulk version of changeMember. Skips members who were erased in the meantime. */
 async function changeFields(tx: Transaction, actor: Actor, communityId: number, { from, to }: Lines): Promise<void> {
   const changed = await tx<WrittenMember[]>`
-    update members m set name = r.input ->> 'name',
-      email = case when r.input ? 'email' then r.input ->> 'email' else m.email end,
+    update members m set ${commaSeparated(TEXT_NAMES.map((name) => newText(tx, name)))},
       joined_at = coalesce((r.input ->> 'joined_at')::timestamptz, m.joined_at),
       version = m.version + 1, updated_at = clock_timestamp()
     from import_rows r
     where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null and r.outcome = 'changed'
-      and r.line between ${from} and ${to} and r.changes && '{name,email,joined_at}'
+      and r.line between ${from} and ${to} and r.changes && ${[...TEXT_NAMES, 'joined_at']}::text[]
       -- Redundant, but makes the planner look up these members by index instead of scanning all of them.
       and m.id = any (array(select id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
     returning m.*, r.changes`
   await recordChanges(tx, actor, communityId, changed, 'user.updated', 'member.changed')
+}
+
+function newText(tx: Transaction, name: FieldName): Fragment {
+  const column = identifier(name)
+  return tx`${column} = case when r.input ? ${name}::text then r.input ->> ${name}::text else m.${column} end`
 }
 
 async function recordChanges(

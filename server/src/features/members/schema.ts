@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
+import { PartnerFields } from './fields.ts'
 
 export const Member = Type.Object(
   {
     id: Type.Integer(),
-    name: Type.String(),
-    email: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Only with the scope users.pii' })),
+    ...PartnerFields,
     status: Type.Literal('active'),
     payment_reference: Type.String({
       description: 'ISO 11649 creditor reference; its check digits catch typing errors',
