@@ -34,11 +34,16 @@ export const recordColumns = (table: string) =>
 
 export type NewMember = Pick<MemberFields, 'name'> & Partial<MemberFields>
 
-/** A member as partners see it. */
-export type MemberRow = Required<Member>
-
 export const PARTNER_NAMES = Object.keys(Member.properties) as (keyof Member)[]
-const partnerColumns = commaSeparated(PARTNER_NAMES.map(identifier))
+const columnsWithEmail = commaSeparated(PARTNER_NAMES.map(identifier))
+const columnsWithoutEmail = commaSeparated(PARTNER_NAMES.filter((name) => name !== 'email').map(identifier))
+
+/** What partners see of a member. Email addresses are not even read for those that may not. */
+export interface PartnerView {
+  withEmail: boolean
+}
+
+const partnerColumns = ({ withEmail }: PartnerView) => (withEmail ? columnsWithEmail : columnsWithoutEmail)
 
 /** Lists members by id, or by time of change. Reads one row more than the limit to find out whether there are more. */
 export async function listMembers(
@@ -46,21 +51,27 @@ export async function listMembers(
   communityId: number,
   list: ListRequest,
   paymentReference: string | undefined,
-): Promise<MemberRow[]> {
+  view: PartnerView,
+): Promise<Member[]> {
   const { limit, after, since } = list
   const filter = paymentReference === undefined ? sql`` : sql`and payment_reference = ${paymentReference}`
   const [place, order] =
     since === undefined ? [afterId(sql, after), sql`id`] : [changedSince(sql, 'updated_at', list), sql`updated_at, id`]
-  return sql<MemberRow[]>`
-    select ${partnerColumns} from members where community_id = ${communityId} and visible and ${place} ${filter}
+  return sql<Member[]>`
+    select ${partnerColumns(view)} from members where community_id = ${communityId} and visible and ${place} ${filter}
     order by ${order} ${limitRows(sql, limit)}`
 }
 
 /** Looks up each id by index. With many ids, `id = any (…)` was planned as a scan of the whole community. */
-export async function findMembers(sql: Queries, communityId: number, ids: number[]): Promise<MemberRow[]> {
-  return sql<MemberRow[]>`
+export async function findMembers(
+  sql: Queries,
+  communityId: number,
+  ids: number[],
+  view: PartnerView,
+): Promise<Member[]> {
+  return sql<Member[]>`
     select m.* from unnest(${ids}::int8[]) as i(wanted_id), lateral (
-      select ${partnerColumns} from members where community_id = ${communityId} and visible and id = i.wanted_id limit 1
+      select ${partnerColumns(view)} from members where community_id = ${communityId} and visible and id = i.wanted_id limit 1
     ) m`
 }
 
