@@ -14,7 +14,7 @@ import {
 import type { Progress } from '../core/progress.ts'
 import { Refusal } from '../core/refusal.ts'
 import { commandActor, optionalText, print, withDatabase, withTables, type Command } from './command.ts'
-import { showProgress } from './progress.ts'
+import { showProgress } from './show-progress.ts'
 
 export const backupCommands: Command[] = [
   {

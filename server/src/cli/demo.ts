@@ -1,7 +1,7 @@
 import { DEMO_MEMBERS, makeAnotherDemo } from '../demo/make-demo.ts'
 import { Refusal } from '../core/refusal.ts'
 import { commandActor, optionalNumber, print, printJson, withTables, type Command } from './command.ts'
-import { showProgress } from './progress.ts'
+import { showProgress } from './show-progress.ts'
 
 /** The demo needs at least this many members for a plausible community. */
 const MEMBERS_MIN = 10

@@ -14,7 +14,7 @@ import {
   type Command,
   type CommandInput,
 } from './command.ts'
-import { showProgress } from './progress.ts'
+import { showProgress } from './show-progress.ts'
 
 export const exportCommands: Command[] = [
   exportCommand('members', membersExport),

@@ -5,7 +5,7 @@ import { importListings } from '../features/listings/import-listings.ts'
 import { importMembers } from '../features/members/import-members.ts'
 import { Refusal } from '../core/refusal.ts'
 import { commandActor, print, requireCommunity, withTables, type Command, type CommandInput } from './command.ts'
-import { showProgress } from './progress.ts'
+import { showProgress } from './show-progress.ts'
 
 export const importCommands: Command[] = [
   importCommand('members', importMembers, 'Add and change members by a CSV file'),

@@ -2,7 +2,7 @@ import { listCommunities } from '../features/communities/queries.ts'
 import { Refusal } from '../core/refusal.ts'
 import { verifyLedger, type Difference } from '../features/wallet/verify-ledger.ts'
 import { print, printJson, requireCommunity, withTables, type Command } from './command.ts'
-import { showProgress } from './progress.ts'
+import { showProgress } from './show-progress.ts'
 
 interface Verified {
   slug: string

@@ -14,7 +14,7 @@ import type { NodeOptions, ServingNode } from '../process/node.ts'
 import { Refusal } from '../core/refusal.ts'
 import { loadSecretKey } from '../crypto/secret-key.ts'
 import { checkSecretKey } from '../features/subscriptions/check-secret-key.ts'
-import { startWorkers } from '../process/workers.ts'
+import { startWebProcesses } from '../process/web-processes.ts'
 import { print, type Command } from './command.ts'
 
 export const serveCommand: Command = {
@@ -83,7 +83,7 @@ async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: L
 async function listen(options: NodeOptions): Promise<ServingNode> {
   const { config } = options
   try {
-    if (config.webConcurrency > 1) return await startWorkers(options)
+    if (config.webConcurrency > 1) return await startWebProcesses(options)
     // Imported on demand: the web server takes half a second to load, and other commands do not need it.
     const { startNode } = await import('../process/node.ts')
     return await startNode(options)

@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import type { Scope } from '../../core/scopes.ts'
-import { Listing } from '../listings/schema.ts'
-import { Member } from '../members/schema.ts'
+import { LISTING, Listing } from '../listings/schema.ts'
+import { MEMBER, Member } from '../members/schema.ts'
 
 const Version = {
   version: Type.Integer({
@@ -27,26 +27,6 @@ interface EventTypeFacts {
   example: Record<string, unknown>
 }
 
-const MEMBER = {
-  id: 42,
-  name: 'Ada Lang',
-  status: 'active',
-  payment_reference: 'RF86001000000042',
-  joined_at: '2026-01-31T09:00:00Z',
-  updated_at: '2026-01-31T09:00:00Z',
-}
-const LISTING = {
-  id: 7,
-  type: 'service',
-  title: 'Sourdough bread',
-  description: 'Two loaves',
-  category: 'Kitchen',
-  hours: 1.5,
-  user_id: 42,
-  status: 'active',
-  created_at: '2026-01-31T09:00:00Z',
-  updated_at: '2026-01-31T09:00:00Z',
-}
 const CREDIT = { transaction_id: 9, user_id: 42, hours: 1.5, reference: 'tx-1', balance_hours: 4, version: 311 }
 
 /** The catalogue of events with their required scopes and schemas. */

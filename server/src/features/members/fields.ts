@@ -22,6 +22,9 @@ export const PartnerFields = {
   ),
 }
 
+/** As the examples of the partner API show them, without the scope users.pii. */
+export const PARTNER_EXAMPLE = { name: 'Ada Lang' }
+
 /** What the console sends. An empty text clears the value. */
 export const FormFields = {
   name: FormText,

@@ -1,5 +1,15 @@
 import { Type, type Static } from 'typebox'
-import { PartnerFields } from './fields.ts'
+import { PARTNER_EXAMPLE, PartnerFields } from './fields.ts'
+
+/** The member used in all examples. */
+export const MEMBER = {
+  id: 42,
+  ...PARTNER_EXAMPLE,
+  status: 'active',
+  payment_reference: 'RF86001000000042',
+  joined_at: '2026-01-31T09:00:00Z',
+  updated_at: '2026-01-31T09:00:00Z',
+}
 
 export const Member = Type.Object(
   {
@@ -14,16 +24,7 @@ export const Member = Type.Object(
   },
   {
     title: 'Member',
-    examples: [
-      {
-        id: 42,
-        name: 'Ada Lang',
-        status: 'active',
-        payment_reference: 'RF86001000000042',
-        joined_at: '2026-01-31T09:00:00Z',
-        updated_at: '2026-01-31T09:00:00Z',
-      },
-    ],
+    examples: [MEMBER],
   },
 )
 export type Member = Static<typeof Member>
