@@ -40,5 +40,5 @@ export async function apiDescription(): Promise<object> {
 }
 
 function unused(): never {
-  throw new Error('not while describing')
+  throw new Error('not available while the description is generated')
 }
