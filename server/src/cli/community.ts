@@ -76,8 +76,7 @@ export const communityCommands: Command[] = [
   {
     name: 'community partner-api',
     usage: 'on|off --community SLUG [--reason TEXT]',
-    summary:
-      'Switch the partner API on or off for all partners of a community; off needs a reason, which partners see',
+    summary: 'Switch the partner API on or off for all partners of a community; off needs a reason, which partners see',
     options: { community: { type: 'string' }, reason: { type: 'string' } },
     run: ({ config, values, positionals: [state] }) =>
       withTables(config, async (sql) => {

@@ -90,7 +90,9 @@ async function listen(options: NodeOptions): Promise<ServingNode> {
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === 'EADDRINUSE') {
-      throw new Refusal(`Port ${config.port} is already in use. Stop the program that uses it, or choose another port: PORT=3001 npm start`)
+      throw new Refusal(
+        `Port ${config.port} is already in use. Stop the program that uses it, or choose another port: PORT=3001 npm start`,
+      )
     }
     if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
       throw new Refusal(`${config.host}:${config.port} is not available here (${code}). Change HOST or PORT.`)
