@@ -322,10 +322,10 @@ test('a database that cannot be used, or settings that are wrong, are one clear 
       `The database cannot be reached (ECONNREFUSED): connect`,
     ],
     [{ DATABASE_URL: changed({ hostname: 'nowhere.invalid' }) }, 'The database cannot be reached'],
-    [{ DATABASE_URL: changed({ password: 'hunter2' }) }, 'The database refuses the connection'],
+    [{ DATABASE_URL: changed({ password: 'hunter2' }) }, 'The database rejects the connection'],
     [
       { DATABASE_URL: changed({ pathname: '/missing' }) },
-      'The database refuses the connection: database "missing" does not exist',
+      'The database rejects the connection: database "missing" does not exist',
     ],
     [
       { DATABASE_URL: there.href, SECRET_KEY: '' },
@@ -419,5 +419,7 @@ test('a port that is taken is said once, however many processes want it', async 
   const settings = { DATABASE_URL: await newDatabase(), PORT: `${port}`, WEB_CONCURRENCY: '2', LOG_LEVEL: 'silent' }
   const outcome = await run(['serve'], settings)
   expect(outcome).toMatchObject({ code: 1, stdout: '' })
-  expect(outcome.stderr).toBe(`Port ${port} is taken. Stop what uses it, or choose another: PORT=3001 npm start\n`)
+  expect(outcome.stderr).toBe(
+    `Port ${port} is already in use. Stop the program that uses it, or choose another port: PORT=3001 npm start\n`,
+  )
 })

@@ -10,7 +10,7 @@ const MEMBERS_MAX = 5_000_000
 export const demoCommand: Command = {
   name: 'demo',
   usage: '[--members N] [--json]',
-  summary: `Make a demo community of ${DEMO_MEMBERS} members, or of as many as you like`,
+  summary: `Create a demo community of ${DEMO_MEMBERS} members, or of any size`,
   options: { members: { type: 'string' }, json: { type: 'boolean' } },
   run: ({ config, values }) =>
     withTables(config, async (sql) => {
@@ -18,7 +18,7 @@ export const demoCommand: Command = {
       if (!Number.isInteger(members) || members < MEMBERS_MIN || members > MEMBERS_MAX) {
         throw new Refusal(`--members must be a whole number from ${MEMBERS_MIN} to ${MEMBERS_MAX}.`)
       }
-      const progress = showProgress('Making the demo')
+      const progress = showProgress('Creating the demo')
       const { community, town, demo } = await makeAnotherDemo(sql, commandActor(), {
         members,
         onProgress: progress,
@@ -37,10 +37,10 @@ export const demoCommand: Command = {
         })
       }
       print(
-        `Made the demo community ${community.slug} (${community.name}). This is shown only now:`,
+        `Created the demo community ${community.slug} (${community.name}). These credentials are shown only once:`,
         '',
         `  Administrator      ${demo.email}`,
-        `  One-time password  ${demo.password || '(the one they have)'}`,
+        `  One-time password  ${demo.password || '(unchanged)'}`,
         `  client_id          ${demo.clientId}`,
         `  client_secret      ${demo.clientSecret}`,
       )

@@ -40,5 +40,5 @@ export async function apiDescriptions(): Promise<{ partner: object; console: obj
 }
 
 function unused(): never {
-  throw new Error('not while describing')
+  throw new Error('not available while the description is generated')
 }

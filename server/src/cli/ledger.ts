@@ -16,7 +16,7 @@ export const ledgerCommands: Command[] = [
     name: 'ledger verify',
     usage: '[--community SLUG] [--json]',
     summary:
-      'Recompute every balance from the transfers, and name each difference (of all communities, unless one is named)',
+      'Recompute every balance from the transfers and report each difference (in all communities, unless one is named)',
     options: { community: { type: 'string' }, json: { type: 'boolean' } },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {

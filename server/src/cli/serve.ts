@@ -90,10 +90,12 @@ async function listen(options: NodeOptions): Promise<ServingNode> {
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === 'EADDRINUSE') {
-      throw new Refusal(`Port ${config.port} is taken. Stop what uses it, or choose another: PORT=3001 npm start`)
+      throw new Refusal(
+        `Port ${config.port} is already in use. Stop the program that uses it, or choose another port: PORT=3001 npm start`,
+      )
     }
     if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
-      throw new Refusal(`${config.host}:${config.port} cannot be used here (${code}). Change HOST or PORT.`)
+      throw new Refusal(`${config.host}:${config.port} is not available here (${code}). Change HOST or PORT.`)
     }
     throw error
   }
@@ -113,7 +115,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
   if (setUp) {
     return [
       ...lines,
-      'There is no administrator yet. Open this address within a day to become the first; it works once:',
+      'There is no administrator yet. Open this link within a day to become the first one; it works once:',
       '',
       `  ${linkAddress(config.publicUrl, 'set_up', setUp.token)}`,
       '',
@@ -122,7 +124,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
   if (!demo) {
     return [
       ...lines,
-      'New credentials:',
+      'To create new credentials:',
       '  npx hourbank community list',
       '  npx hourbank partner create --community SLUG --name NAME',
       '  npx hourbank admin reset --email EMAIL',
@@ -136,7 +138,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
   })
   return [
     ...lines,
-    'A demo community was made. This is shown only now:',
+    'A demo community was created. These credentials are shown only once:',
     '',
     `  Administrator      ${demo.email}`,
     `  One-time password  ${demo.password}`,
