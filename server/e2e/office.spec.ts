@@ -247,7 +247,7 @@ test('an administrator is invited by a link that works once, and the last owner 
   await own.getByRole('button', { name: /^Remove/ }).click()
   const asking = page.getByRole('dialog')
   await asking.getByRole('button', { name: 'Remove', exact: true }).click()
-  await expect(asking).toContainText('The last owner stays')
+  await expect(asking).toContainText('The last owner cannot be removed')
   await asking.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Remove Grace' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
