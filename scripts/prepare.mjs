@@ -112,7 +112,7 @@ async function build({ name, dist, command, ...part }) {
   say(`Building ${name} …`)
   // Hash before building, so that sources that change during the build are built again at the next start.
   const hash = hashOfSources(part)
-  // Deletes the stamp first and writes it last, so an interrupted build has none. Also deletes output of removed sources.
+  // Delete the stamp first and write it last, so that an interrupted build has none.
   rmSync(join(root, dist), { recursive: true, force: true })
   const code = await run(process.execPath, command)
   if (code !== 0) throw new Failure(`Building ${name} failed.`, code)
