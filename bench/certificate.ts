@@ -10,7 +10,7 @@ export interface Certificate {
   remove(): void
 }
 
-/** For `localhost`, by an authority of its own: webhooks go to https:// addresses only. */
+/** Creates a certificate for `localhost` with its own authority: webhooks are sent only to https:// addresses. */
 export function makeCertificate(): Certificate {
   const dir = mkdtempSync(join(tmpdir(), 'hourbank-bench-'))
   const at = (name: string) => join(dir, name)

@@ -1,4 +1,4 @@
-/** A figure held against its bar. */
+/** A measured figure and whether it meets its bar. */
 export interface Verdict {
   what: string
   against: string
@@ -16,7 +16,7 @@ const ROW_HEIGHT = 26
 const TOP = 40
 const FIGURE_WIDTH = 70
 
-/** Readable on light and on dark: the colours follow the reader's setting. */
+/** The colours follow the reader's light or dark setting. */
 const STYLE = `
   text { font: 13px system-ui, sans-serif; fill: #1f2328 }
   .dim { fill: #59636e }
@@ -27,7 +27,7 @@ const STYLE = `
     .bar { fill: #4493f8 } .none { fill: #656c76 } .fails { fill: #f85149 } .line { stroke: #f0f6fc }
   }`
 
-/** A line per contest: how many times as fast as the comparison, with a mark where the bar is. */
+/** Draws one line per contest: the speed relative to the comparison, with a mark at the bar. */
 export function drawRatios(verdicts: Verdict[]): string {
   const rows = verdicts.filter(({ connections }) => connections !== undefined)
   const longest = Math.max(...rows.flatMap(({ figure, bar }) => [figure, barOf(bar) ?? 0]))
@@ -51,7 +51,7 @@ export function drawRatios(verdicts: Verdict[]): string {
   return svg(title, TOP + rows.length * ROW_HEIGHT + 10, [`<text class="dim" x="0" y="18">${title}</text>`, ...lines])
 }
 
-/** Of `≥ 0.5`, as tables show it. */
+/** Parses a bar as tables show it, such as `≥ 0.5`. */
 function barOf(shown: string): number | undefined {
   return shown === '' ? undefined : Number(shown.slice(2))
 }

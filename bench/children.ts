@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A process of the bench's own, asked one thing at a time over a channel. */
+/** A child process of the bench that answers one question at a time over a channel. */
 export interface Child<Question, Answer> {
   pid: number
   ask(question: Question): Promise<Answer>
@@ -57,7 +57,7 @@ async function hear(child: ChildProcess, kind: 'ready' | 'answer'): Promise<unkn
   }
 }
 
-/** The other end: what a child runs. */
+/** The child's side of the channel. */
 export function serveParent<Question>(answer: (question: Question) => Promise<unknown>): void {
   process.on('message', (question: Question) => {
     answer(question).then(

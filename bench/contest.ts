@@ -1,13 +1,13 @@
 import type { Measured } from './load/job.ts'
 
-/** The service against something else that does the same, or less. */
+/** Compares the service with something that does the same, or less. */
 export interface Contest {
   name: string
   title: string
   against: string
-  /** Where a ratio must hold, by number of connections. */
+  /** The minimum ratio by number of connections. */
   bars: Record<number, number>
-  /** Where it is looked at in a whole run. */
+  /** The numbers of connections measured in a complete run. */
   connections: number[]
   ours: Side
   theirs: Side
@@ -20,7 +20,7 @@ export interface Times {
   measureMs: number
 }
 
-/** Both sides at one number of connections, round by round. */
+/** The results of both sides for one number of connections, one entry per round. */
 export interface Outcome {
   name: string
   title: string
@@ -33,14 +33,14 @@ export interface Outcome {
 
 export interface Plan {
   rounds: number
-  /** Once per contest and side, before anything is measured: until code is compiled and statements are prepared. */
+  /** Once per contest and side, so that code is compiled and statements are prepared before the first measurement. */
   firstWarmUpMs: number
   times: Times
-  /** Only where there is a bar. */
+  /** Measures only the numbers of connections that have a bar. */
   barsOnly: boolean
 }
 
-/** Side by side: each round has both, and the one that begins changes, so that what else the machine does hits both. */
+/** Measures both sides in every round, in alternating order, so that other load on the machine affects both equally. */
 export async function hold(contest: Contest, plan: Plan, onProgress: (text: string) => void): Promise<Outcome[]> {
   const { name, title, against, bars } = contest
   const outcomes: Outcome[] = []

@@ -6,7 +6,7 @@ import type { Town } from './town.ts'
 
 const API = '/api/partner/v1'
 const ALL_CONNECTIONS = [1, 8, 64, 256]
-/** As the service has for its requests. */
+/** The same number as the service uses for its requests. */
 const DRIVER_CONNECTIONS_MAX = 10
 
 export interface Contests {
@@ -21,7 +21,7 @@ export const CREDIT_JOB = {
   expectedStatus: 201,
 } satisfies Partial<Job>
 
-/** Load on a town's service, or on another port, as its partners. */
+/** Puts load on a town's service, or on another port, with its partners' tokens. */
 export function loadSide(town: Town, job: Partial<Job> & { path: string }): Side {
   return (connections, times) =>
     town.generator.ask({
@@ -36,7 +36,7 @@ export function loadSide(town: Town, job: Partial<Job> & { path: string }): Side
     })
 }
 
-/** Each contest with its comparison running. */
+/** Starts the comparisons and returns the contests. */
 export async function prepareContests(town: Town): Promise<Contests> {
   const { service, partners } = town
   const [first] = partners

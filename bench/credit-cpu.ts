@@ -5,12 +5,12 @@ import { buildEarlier } from './earlier.ts'
 import { openDatabaseServer } from './service.ts'
 import { startTown, type Town } from './town.ts'
 
-/** What a credit cost before the driver was replaced. */
+/** The last version with the previous database driver. */
 const EARLIER_COMMIT = '69cb57e'
-/** USER_HZ: what the kernel counts processor time in, on every Linux. */
+/** USER_HZ, the unit of CPU time in /proc on every Linux. */
 const TICKS_PER_SECOND = 100
 
-/** Credits per second of processor time, of the service and its database together, against an earlier version. */
+/** Compares credits per second of CPU time, of service and database together, with an earlier version. */
 export async function creditCpuContest(onProgress: (text: string) => void) {
   onProgress(`building version ${EARLIER_COMMIT}`)
   const earlier = await buildEarlier(EARLIER_COMMIT)
@@ -44,7 +44,7 @@ function perCpuSecond(town: Town): Side {
     if (warmUpMs > 0) await credit(connections, { warmUpMs, measureMs: 0 })
     const before = await cpuSeconds(town)
     const measured = await credit(connections, { warmUpMs: 0, measureMs })
-    // What the credits left to be done belongs to them: it is counted too.
+    // Includes background work that the credits caused.
     const used = (await cpuSeconds(town)) - before
     return { ...measured, perSecond: measured.count / used }
   }
@@ -64,7 +64,7 @@ async function readProcesses() {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')))
   return stats.filter(Boolean).map((stat) => {
-    // The second field is the name in parentheses, which may hold anything (proc_pid_stat(5)).
+    // The second field is the name in parentheses, which may contain any character (proc_pid_stat(5)).
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

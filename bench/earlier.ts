@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const OUTPUT_BYTES_MAX = 10_000_000
 
-/** An earlier version of the service, installed and built in a folder of its own. */
+/** An earlier version of the service, installed and built in its own folder. */
 export interface EarlierVersion {
   /** The path of its `hourbank` command. */
   command: string

@@ -17,12 +17,12 @@ const COMMANDS = [
 
 export interface CommandMemory {
   command: string
-  /** By size, as the towns are. */
+  /** One entry per town, by size. */
   residentBytesMax: (number | undefined)[]
   seconds: number[]
 }
 
-/** What long commands hold in memory must not grow with the town. */
+/** Measures the memory of long commands, which must not grow with the town. */
 export async function measureCommands(
   towns: GrownTown[],
   onProgress: (text: string) => void,

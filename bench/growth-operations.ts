@@ -4,7 +4,7 @@ import { SEARCH_WORD, type GrownTown } from './growth-towns.ts'
 import type { Job, Measured } from './load/job.ts'
 
 const API = '/api/partner/v1'
-/** One caller at a time: what is asked is how long an answer takes, not how many there are. */
+/** One caller at a time: this measures latency, not throughput. */
 const CONNECTIONS = 1
 const WARM_UP_MS = 200
 const MEASURE_MS = 700
@@ -27,13 +27,13 @@ const OPERATIONS: Record<string, Operation> = {
 
 export interface Growth {
   operation: string
-  /** By size, as the towns are: the median over the rounds, and over the rounds the ratio to the smallest. */
+  /** One entry per town, by size: the median over all rounds, and in each round the ratio to the smallest town. */
   p50Ms: number[]
   p99Ms: number[]
   ratios: number[]
 }
 
-/** Each round asks all towns in turn, so that what else the machine does hits them alike. */
+/** Each round measures all towns in turn, so that other load on the machine affects them equally. */
 export async function measureGrowth(
   towns: GrownTown[],
   generator: Child<Job, Measured>,
@@ -76,7 +76,7 @@ function job({ service, token, members }: GrownTown, wish: Partial<Job> & { path
   }
 }
 
-/** The cursor of the first page, moved on: walking there takes 9,000 calls in the largest town. */
+/** Moves the cursor of the first page forward: paging there would take 9,000 calls in the largest town. */
 async function cursorAt({ service, token, lateMemberId }: GrownTown): Promise<string> {
   const { meta } = await service.call('GET', '/users?limit=100', token)
   const [epoch, filters] = JSON.parse(Buffer.from(meta.next_cursor, 'base64url').toString())

@@ -12,7 +12,7 @@ export interface Plan {
   text: string
 }
 
-/** The service's own statements in the largest town, with what PostgreSQL says it did. */
+/** Runs the service's own statements in the largest town and returns PostgreSQL's plans. */
 export async function explainOperations({
   service,
   communityId,
@@ -51,13 +51,13 @@ export async function explainOperations({
       ]),
   }
   const plans: Plan[] = []
-  // One connection, so that all of it is one transaction, which leaves nothing behind.
+  // One connection, so that everything runs in one transaction that is rolled back.
   await sql`begin`
   for (const [operation, run] of Object.entries(statements)) {
     await run()
     heard = []
     await run()
-    // Without the statement's text, which is in the source.
+    // Omits the text of the statement, which is in the source.
     const text = heard.map((message) => message.replace(/^[\s\S]*?\n(?=[A-Z][A-Za-z -]* {2}\(cost)/, '')).join('\n')
     plans.push({ operation, text })
   }

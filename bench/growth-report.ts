@@ -7,9 +7,9 @@ import type { Growth } from './growth-operations.ts'
 import type { Plan } from './growth-plans.ts'
 import { machine, markdownTable } from './report.ts'
 
-/** The largest town against the smallest. */
+/** The largest town relative to the smallest. */
 const LATENCY_RATIO_MAX = 1.3
-/** The largest against the one before it: the smallest is done before its memory has been used once. */
+/** The largest relative to the second largest: the smallest finishes before it has used much memory. */
 const MEMORY_RATIO_MAX = 1.3
 const MEGABYTE = 1_000_000
 
@@ -21,7 +21,7 @@ export interface GrowthResults {
   postgres: string
 }
 
-/** Prints the tables; the usual sizes are also written down. Returns whether every bar holds. */
+/** Prints the tables, and saves them for the default sizes. Returns whether every bar is met. */
 export async function reportGrowth(results: GrowthResults, isWhole: boolean): Promise<boolean> {
   const tables = `${latencyTable(results)}\n\n${memoryTable(results)}`
   console.log(`\n${tables}`)
@@ -99,10 +99,10 @@ const TOP = 40
 const PANEL_HEIGHT = 30
 const COLUMN_WIDTH = 250
 const FIGURE_WIDTH = 90
-/** At least so much fits in a column. */
+/** A column covers at least this ratio. */
 const RATIO_SHOWN = 2
 
-/** A line per operation, a column per size: the length is the latency against that of the smallest town. */
+/** Draws a line per operation and a column per size. The length is the latency relative to the smallest town. */
 function draw({ growth, sizes }: GrowthResults): string {
   const title = 'Median latency by size of the town, against the smallest; the upright line is the bar'
   const scale = (COLUMN_WIDTH - FIGURE_WIDTH) / Math.max(RATIO_SHOWN, ...growth.flatMap(({ ratios }) => ratios))

@@ -1,12 +1,12 @@
 import { openDatabaseServer, runHourbank, startService, type Service } from './service.ts'
 
-/** A word that stands in so many listings of each town, whatever its size. */
+/** A word that occurs in the same number of listings in every town. */
 export const SEARCH_WORD = 'zitherbau'
 export const SEARCH_MATCHES = 60
 const MEMBERS_USED_MAX = 2000
 const SLUG = 'demo'
 
-/** A town of some size in a database of its own: indexes as deep as it makes them, and no deeper. */
+/** A town in its own database, so that the depth of its indexes depends only on its own size. */
 export interface GrownTown {
   size: number
   service: Service
@@ -14,9 +14,9 @@ export interface GrownTown {
   partnerId: number
   clientId: number
   token: string
-  /** From all over the town. */
+  /** Spread evenly over the town. */
   members: number[]
-  /** Nine tenths of the members come before it. */
+  /** The member at 90 % of the list. */
   lateMemberId: number
 }
 
@@ -50,7 +50,7 @@ async function openTown(
   const { sql } = service
   const [community] = await sql<[{ id: number }]>`select id from communities where slug = ${SLUG}`
   await markListings(service, community.id)
-  // As autovacuum would do soon after; towns of all sizes have it.
+  // Autovacuum would do this soon; do it now, for towns of all sizes.
   await sql`vacuum (analyze) members, accounts, listings, transfers, transfer_notes, credits`
   const partner = await service.addPartner(SLUG, 'Bench')
   const [client] = await sql<[{ id: number }]>`
@@ -73,7 +73,7 @@ async function openTown(
   }
 }
 
-/** Evenly over the town. */
+/** Adds the search word to listings spread evenly over the town. */
 async function markListings({ sql }: Service, communityId: number): Promise<void> {
   await sql`
     update listings set description = description || ${` ${SEARCH_WORD}`}

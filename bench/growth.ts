@@ -45,7 +45,7 @@ try {
   await generator.stop()
   await towns.close()
 }
-// Other sizes than these are for looking, not for keeping.
+// Results of other sizes are only printed, not saved.
 process.exitCode = (await reportGrowth(
   { growth, plans, commands, sizes, postgres: towns.postgres },
   values.sizes === SIZES,

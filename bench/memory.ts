@@ -1,7 +1,7 @@
-/** Short enough that a command which ends soon is seen at its largest. */
+/** Short enough to catch the peak of a short command. */
 const SAMPLE_MS = 20
 
-/** The most that a process held while it was watched. */
+/** Samples the memory of a process and returns its maximum. */
 export function watchMemory(read: () => Promise<number | undefined>): {
   max(): number | undefined
   stop(): void

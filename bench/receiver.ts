@@ -3,14 +3,14 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { serveParent } from './children.ts'
 
-/** A receiver of webhooks in a process of its own: counts, and remembers when what arrived. */
+/** A webhook receiver in its own process that counts deliveries and records their times. */
 
 export type ReceiverQuestion = 'port' | 'forget' | 'arrivals' | 'references'
 export interface Arrivals {
   count: number
-  /** Of the times of all arrivals, in order: after a tenth of them, and after nine tenths. */
+  /** The rate between the first tenth and the last tenth of the arrivals. */
   perSecond: number
-  /** Of the last: what a comparison sends again. */
+  /** A sample delivery, which the comparison sends again. */
   headers: Record<string, string>
   body: string
 }
@@ -26,7 +26,7 @@ const server = createServer(
   { key: readFileSync(process.env['KEY_FILE']!), cert: readFileSync(process.env['CERT_FILE']!) },
   (incoming, response) => {
     const path = incoming.url!
-    // As a process that has died: the connection is reset.
+    // Resets the connection, as if the process had died.
     if (path === '/dead') return void incoming.socket.destroy()
     const chunks: Buffer[] = []
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -17,7 +17,7 @@ export interface Results {
   postgres: string
 }
 
-/** Prints the table; a whole run is also written down. Returns whether every bar holds. */
+/** Prints the table, and saves it for a complete run. Returns whether every bar is met. */
 export async function report(results: Results, { isWhole, plan }: { isWhole: boolean; plan: Plan }): Promise<boolean> {
   const verdicts = judge(results)
   const table = verdictTable(verdicts)

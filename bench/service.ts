@@ -11,32 +11,32 @@ import { connect, type Sql } from '../server/src/postgres/connect.ts'
 import { openEmbedded } from '../server/src/postgres/embedded/embedded.ts'
 
 const COMMAND = fileURLToPath(new URL('../server/bin/hourbank.js', import.meta.url))
-/** A town of a million members is migrated in minutes. */
+/** Migrating a town of a million members takes minutes. */
 const START_MS = 600_000
 const STOP_MS = 20_000
 const START_POLL_MS = 50
-/** The same each time, so that towns that are kept can be opened again. */
+/** Always the same, so that saved towns can be opened again. */
 export const SECRET_KEY = 'a-secret-key-that-only-the-bench-uses-0123'
 const OUTPUT_BYTES_MAX = 100_000_000
 
-/** The most a partner may be allowed, so that limits are judged on every call and none is refused. */
+/** The maximum limits, so that every call is checked against them and none is rejected. */
 const RATE_LIMIT_PER_MINUTE = 1_000_000
 const HOURS_PER_DAY = 10_000_000
-/** All but users.pii, which writes each call to the audit log before it is answered; the bare routes give no email. */
+/** All except users.pii, which writes to the audit log before a response; the bare routes return no email either. */
 const SCOPES = 'users.read listings.read wallet.read wallet.write aggregates.read webhooks.manage'
 
-/** The embedded PostgreSQL with its usual settings: all is written durably. */
+/** The embedded PostgreSQL with its default settings, so all writes are durable. */
 export interface DatabaseServer {
-  /** Of a database of this name, which is made if need be. */
+  /** Returns the URL of the database with this name, and creates it if necessary. */
   database(name: string): Promise<{ url: string; isNew: boolean }>
   close(): Promise<void>
 }
 
-/** In a folder of its own that is removed at the end, or in one that is kept. */
+/** Uses a temporary folder that is removed at the end, or a given one that is kept. */
 export async function openDatabaseServer(keptDir?: string): Promise<DatabaseServer> {
   const dataDir = keptDir ?? (await mkdtemp(join(tmpdir(), 'hourbank-bench-')))
   if (keptDir) await mkdir(keptDir, { recursive: true })
-  // As root the database runs as another user, who has to come in.
+  // When started as root, the database runs as another user, who needs access to the folder.
   await chmod(dataDir, 0o711)
   const server = await openEmbedded(dataDir, 'serve')
   return {
@@ -63,7 +63,7 @@ export interface BenchPartner {
   token: string
 }
 
-/** The service as an operator starts it, with everything a real request goes through. */
+/** The service as an operator starts it, with everything that a real request passes. */
 export interface Service {
   port: number
   pid: number
@@ -72,7 +72,7 @@ export interface Service {
   hourbank(...args: string[]): Promise<string>
   addPartner(slug: string, name: string): Promise<BenchPartner>
   call(method: string, path: string, token: string, body?: unknown): Promise<any>
-  /** The most so far; undefined where the system does not tell. */
+  /** The maximum so far; undefined if the system does not report it. */
   peakResidentBytes(): Promise<number | undefined>
   stop(): Promise<void>
 }
@@ -80,7 +80,7 @@ export interface Service {
 export interface ServiceOptions {
   databaseUrl: string
   settings?: Record<string, string>
-  /** The `hourbank` command of another version. */
+  /** The path of another version's `hourbank` command. */
   command?: string
 }
 
@@ -162,7 +162,7 @@ export async function startService({
   }
 }
 
-/** Node's own sampling profiler, written where BENCH_CPU_PROF says. */
+/** Node's sampling profiler, which writes to the folder in BENCH_CPU_PROF. */
 function profiling(): string[] {
   const dir = process.env['BENCH_CPU_PROF']
   return dir ? ['--cpu-prof', `--cpu-prof-dir=${dir}`] : []
@@ -181,7 +181,7 @@ export async function runHourbank(
   return stdout
 }
 
-/** Only what is named here: the settings of whoever runs the bench are not its own. */
+/** Passes only these variables, so that the settings of the user's shell do not affect the bench. */
 function environment(databaseUrl: string, port: number, settings: Record<string, string> = {}) {
   const { PATH, HOME } = process.env
   return {

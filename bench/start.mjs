@@ -1,4 +1,4 @@
-// `npm run bench`, `npm run bench:growth`: the service under test is the production build, so it is built first.
+// `npm run bench`, `npm run bench:growth`: builds first, because the service under test is the production build.
 import { prepare } from '../scripts/prepare.mjs'
 import { endOnFailure, Failure, root, run } from '../scripts/run.mjs'
 import { join } from 'node:path'

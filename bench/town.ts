@@ -3,18 +3,18 @@ import type { Job, Measured } from './load/job.ts'
 import { startService, type BenchPartner, type DatabaseServer, type Service } from './service.ts'
 
 const MEMBERS = 10_000
-/** Several, as a service has them: one partner alone would have all credits wait for the row of its day. */
+/** Several, as in production: with one partner, all credits would wait for its row of the day. */
 const PARTNERS = 4
-/** So many of them are asked for and credited. */
+/** The number of members that are read and credited. */
 const MEMBERS_USED_MAX = 5000
 
-/** A running service with a town in it, and the process that puts load on it. */
+/** A running service with a town, and the process that puts load on it. */
 export interface Town {
   service: Service
   slug: string
   communityId: number
   partners: BenchPartner[]
-  /** By partner: their numbers in the database. */
+  /** The partners' ids in the database. */
   clients: { partnerId: number; clientId: number }[]
   members: number[]
   generator: Child<Job, Measured>
@@ -41,7 +41,7 @@ export async function startTown(
   const clients = await sql<{ partnerId: number; clientId: number }[]>`
     select partner_id as "partnerId", id as "clientId" from clients
     where community_id = ${community.id} and public_id = any (${partners.map(({ clientId }) => clientId)}) order by id`
-  // As autovacuum would do soon after; not the tables that are still empty, which it leaves alone too.
+  // Autovacuum would do this soon. Tables that are still empty are left out, as autovacuum does.
   await sql`vacuum (analyze) members, accounts, listings, transfers, transfer_notes, credits`
   const generator = await startChild<Job, Measured>('load/generator.ts')
   return {

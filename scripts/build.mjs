@@ -1,4 +1,4 @@
-// `npm run build`: builds everything, changed or not.
+// `npm run build`: builds everything, even if nothing has changed.
 import { buildWhatIsMissing, installWhatIsMissing } from './prepare.mjs'
 import { endOnFailure, requireNode } from './run.mjs'
 

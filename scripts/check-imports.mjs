@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCE = join(ROOT, 'server', 'src')
 const IMPORT = /(?:\bfrom|\bimport\()\s*'(\.[^']+)'/g
 
-/** The lines of the picture, the lowest layer last: `http/partner/   what it is for`. Folders on one line are equals. */
+/** Returns the lines of the picture, lowest layer last. Folders on one line (`backup/ csv/`) are equals. */
 export function readLayers(page) {
   const picture = /```text\n(main\.ts[\s\S]*?)```/.exec(page)?.[1]
   if (!picture) throw new Error('ARCHITECTURE.md has no picture of the layers.')
@@ -17,7 +17,7 @@ export function readLayers(page) {
     .map((line) => line.split(/ {2,}/)[0].split(' '))
 }
 
-/** One sentence for each import that points up or sideways between equals, and for each file without a layer. */
+/** Returns a sentence for each import that points up or to an equal, and for each file without a layer. */
 export function findWrongImports(layers, files, read) {
   const layerOf = (file) => {
     const fits = layers.flatMap((names, rank) => names.map((name) => ({ name, rank })))

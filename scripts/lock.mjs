@@ -5,12 +5,12 @@ import { setTimeout } from 'node:timers/promises'
 import { Failure, say } from './run.mjs'
 
 const POLL_MS = 250
-// A first installation over a slow line takes minutes.
+// A first installation over a slow connection takes minutes.
 const WAIT_MAX_MS = 15 * 60 * 1000
 
 /**
- * Does `work` while no other process holds `path`. The lock is a symbolic link that points at "pid@host":
- * a link comes into being with its content, so nobody ever reads half a lock.
+ * Runs `work` while holding the lock `path`. The lock is a symbolic link to "pid@host": a link is created
+ * together with its content, so nobody ever reads a partial lock.
  */
 export async function withLock(path, work) {
   await take(path)
@@ -47,9 +47,9 @@ function create(path) {
     symlinkSync(`${process.pid}@${hostname()}`, path)
     return true
   } catch (error) {
-    // ENOENT: whoever held the lock removed the folder between our two calls.
+    // ENOENT: the previous holder removed the folder between our two calls.
     if (error.code === 'EEXIST' || error.code === 'ENOENT') return false
-    throw new Failure(`This folder has to be prepared, but it cannot be written to: ${error.message}`)
+    throw new Failure(`Packages or builds are missing, and this folder is not writable: ${error.message}`)
   }
 }
 
@@ -63,9 +63,9 @@ function readHolder(path) {
 
 function isGone(holder) {
   const [pid, host] = holder.split('@')
-  // Another machine or container that shares the folder: its process numbers say nothing here.
+  // Another machine or container shares the folder; its process ids mean nothing here.
   if (host !== hostname()) return false
-  // Restarted containers hand out the same numbers again.
+  // Restarted containers reuse the same process ids.
   if (Number(pid) === process.pid) return true
   try {
     process.kill(Number(pid), 0)
@@ -75,12 +75,12 @@ function isGone(holder) {
   }
 }
 
-/** Removes a dead holder's lock; by rename, so that of several who try, one succeeds. */
+/** Removes a dead holder's lock, by renaming it, so that only one of several processes succeeds. */
 function clear(path, holder) {
   const aside = `${path}.${process.pid}`
   try {
     renameSync(path, aside)
-    // Someone may have been quicker and taken the lock anew in the meantime: give it back.
+    // Another process may have taken the lock in the meantime: give it back.
     if (readlinkSync(aside) === holder) rmSync(aside, { force: true })
     else renameSync(aside, path)
   } catch (error) {

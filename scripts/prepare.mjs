@@ -1,12 +1,12 @@
-// Brings a checkout to the point where the service can run: packages installed, sources built.
-// What is already there is left alone, so a start that finds everything in place costs milliseconds and writes nothing.
+// Prepares a checkout so that the service can run: installs packages and builds sources. It leaves alone what is up to
+// date, so a start with nothing to do takes milliseconds and writes nothing.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withLock } from './lock.mjs'
 import { Failure, requireNode, root, run, say } from './run.mjs'
 
-// Under dist/, which Git, lint and format ignore, and not under node_modules/, which `npm ci` empties.
+// In dist/, which Git, lint and format ignore; `npm ci` empties node_modules/.
 const LOCK = join(root, 'dist', 'prepare.lock')
 const STAMP = '.built-from'
 
@@ -45,9 +45,9 @@ export async function installWhatIsMissing() {
     const first = !existsSync(join(root, 'node_modules'))
     say(first ? 'Installing packages (first start only) …' : 'Installing packages (they differ from the lock file) …')
     const code = await run('npm', ['ci', '--include=dev'])
-    if (code !== 0) throw new Failure(`The packages could not be installed: npm ci ended with code ${code}.`, code)
+    if (code !== 0) throw new Failure(`The packages could not be installed: npm ci failed with code ${code}.`, code)
     const left = packageOutOfPlace()
-    if (left) throw new Failure(`npm ci did not install ${left}, which package-lock.json names for this machine.`)
+    if (left) throw new Failure(`npm ci did not install ${left}, which package-lock.json requires on this machine.`)
   })
 }
 
@@ -62,10 +62,10 @@ export async function buildWhatIsMissing({ force = false } = {}) {
 }
 
 /**
- * The first package that is not installed as package-lock.json has it, or undefined.
+ * Returns the first package that differs from package-lock.json, or undefined.
  *
- * npm writes node_modules/.package-lock.json as the last act of an installation, and `npm ci` deletes it first:
- * an interrupted installation has none. Contents are compared, never times, which clones and copies do not keep.
+ * npm writes node_modules/.package-lock.json last, and `npm ci` deletes it first, so an interrupted installation
+ * has none. Contents are compared, not times, because clones and copies do not preserve times.
  */
 function packageOutOfPlace() {
   const wanted = readLock('package-lock.json')
@@ -93,13 +93,13 @@ function readLock(path) {
   }
 }
 
-/** Optional packages that npm may leave out: those for other machines, and what only they depend on. */
+/** npm may leave out optional packages for other machines, and packages that only they depend on. */
 function isForThisMachine(entry) {
   if (!entry.optional) return true
   return Boolean(entry.os && entry.cpu) && !entry.libc && !excludesThisMachine(entry)
 }
 
-/** Also true of packages in a node_modules that was copied here from another kind of machine. */
+/** Also detects packages in a node_modules copied from another kind of machine. */
 function excludesThisMachine({ os, cpu }) {
   return excludes(os, process.platform) || excludes(cpu, process.arch)
 }
@@ -110,9 +110,9 @@ function excludes(list, value) {
 
 async function build({ name, dist, command, ...part }) {
   say(`Building ${name} …`)
-  // Before the build: sources that change while it runs are then built again at the next start.
+  // Hash before building, so that sources that change during the build are built again at the next start.
   const hash = hashOfSources(part)
-  // The stamp goes first and comes back last, so an interrupted build has none. So does output of deleted sources.
+  // Delete the stamp first and write it last, so that an interrupted build has none.
   rmSync(join(root, dist), { recursive: true, force: true })
   const code = await run(process.execPath, command)
   if (code !== 0) throw new Failure(`Building ${name} failed.`, code)

@@ -1,5 +1,5 @@
-// What the scripts of this folder share. They run before `npm ci`, so they use Node alone, and they
-// keep to syntax that an old Node can read: it must get as far as being told that it is too old.
+// Shared by the scripts in this folder. They run before `npm ci`, so they use only Node, and only syntax that
+// an old Node can parse, so that it can report that it is too old.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** An end that people should read about in one sentence, without a stack trace. */
+/** An error that the user can fix; it is shown as one sentence without a stack trace. */
 export class Failure extends Error {
   constructor(message, exitCode = 1) {
     super(message)
@@ -16,7 +16,7 @@ export class Failure extends Error {
   }
 }
 
-/** Progress for people. Standard output belongs to the service and to `--json`, so it goes to standard error. */
+/** Prints progress to standard error, because standard output belongs to the service and to `--json`. */
 export function say(message) {
   process.stderr.write(`${message}\n`)
 }
@@ -30,7 +30,7 @@ export function requireNode() {
   throw new Failure(`Hourbank needs Node.js ${needed} or newer; this is ${process.versions.node}.`)
 }
 
-/** Ends the process with a Failure's sentence and exit code; anything else is a bug and keeps its stack trace. */
+/** Exits with the message and exit code of a Failure. Any other error is a bug and keeps its stack trace. */
 export async function endOnFailure(work) {
   try {
     await work()
@@ -42,11 +42,11 @@ export async function endOnFailure(work) {
 }
 
 /**
- * Runs a program to its end and resolves to its exit code. Its standard output goes to our standard error
- * unless `stdout` is 'inherit'.
+ * Runs a program and resolves to its exit code. Its standard output goes to our standard error unless
+ * `stdout` is 'inherit'.
  *
- * While it runs, a signal ends the program first and us afterwards, so that neither an orphan nor a lock is
- * left behind. A terminal sends SIGINT to both of us; only SIGTERM has to be passed on.
+ * While it runs, a signal ends the program first and then this process, so that no orphan and no lock is left
+ * behind. A terminal sends SIGINT to both; only SIGTERM has to be forwarded.
  */
 export function run(command, args, { cwd = root, env = process.env, stdout = 2 } = {}) {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// `npm start`. The service runs inside this process, not below it, so that signals reach it directly.
+// `npm start`. The service runs in this process, not in a child process, so that signals reach it directly.
 import { fileURLToPath } from 'node:url'
 import { prepare } from './prepare.mjs'
 import { endOnFailure } from './run.mjs'

@@ -1,4 +1,4 @@
-// The programs that the tests need beside npm's packages: a browser, Redis and a connection pooler.
+// The programs that the tests need besides npm packages: a browser, Redis and a connection pooler.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -9,30 +9,30 @@ const PROGRAMS = {
     setting: 'CHROMIUM_PATH',
     names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
     elsewhere: ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
-    // The sandbox is only recommended by the browser's package, and we install no recommendations.
+    // The browser's package only recommends the sandbox, and recommended packages are not installed.
     packages: ['chromium', 'chromium-sandbox'],
   },
   'redis-server': { names: ['redis-server'], packages: ['redis-server'], daemon: 'redis-server' },
   pgbouncer: { names: ['pgbouncer'], packages: ['pgbouncer'], daemon: 'pgbouncer' },
 }
 
-// Daemons live here, and an ordinary user's PATH often leaves it out.
+// Daemons are here, and these folders are often missing from an ordinary user's PATH.
 const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
 
-/** The full path of a program of the list above, or undefined. */
+/** Returns the full path of a program in the list above, or undefined. */
 export function findProgram(name) {
   const { setting, names, elsewhere = [] } = PROGRAMS[name]
   const chosen = setting && process.env[setting]
   if (chosen) {
     if (isExecutable(chosen)) return chosen
-    throw new Failure(`${setting} is ${chosen}, which is not a program that can be run.`)
+    throw new Failure(`${setting} is ${chosen}, which is not an executable program.`)
   }
   const folders = [...(process.env.PATH || '').split(delimiter).filter(Boolean), ...MORE_FOLDERS]
   const places = names.flatMap((it) => folders.map((folder) => join(folder, it)))
   return [...places, ...elsewhere].find(isExecutable)
 }
 
-/** Uses what is there, installs the rest where the rights suffice, and else says what to install. */
+/** Uses installed programs, installs missing ones if permitted, and otherwise says what to install. */
 export async function requirePrograms(names) {
   const missing = names.filter((name) => !findProgram(name))
   if (missing.length === 0) return
@@ -43,7 +43,7 @@ export async function requirePrograms(names) {
   const left = missing.filter((name) => !findProgram(name))
   if (left.length === 0) return
   const packages = left.flatMap((name) => PROGRAMS[name].packages).join(' ')
-  const hint = left.includes('chromium') ? ' For a browser in another place, set CHROMIUM_PATH.' : ''
+  const hint = left.includes('chromium') ? ' If the browser is in another location, set CHROMIUM_PATH.' : ''
   throw new Failure(
     `The tests need ${left.join(', ')}. Please install what is missing; on Debian: apt-get install ${packages}.${hint}`,
   )
@@ -52,16 +52,16 @@ export async function requirePrograms(names) {
 async function installFromDebian(names, asRoot) {
   const packages = names.flatMap((name) => PROGRAMS[name].packages)
   say(`Installing ${packages.join(', ')} with apt-get …`)
-  // RUNLEVEL=1 keeps the packages' scripts from starting daemons: the tests start their own, on ports of their own.
+  // RUNLEVEL=1 keeps the packages' scripts from starting daemons: the tests start their own, on other ports.
   const apt = (...args) => {
     const [command, ...rest] = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1', 'apt-get', ...args]
     return run(command, rest)
   }
-  // A failure shows in what is still missing afterwards; lists that are only partly fresh often suffice.
+  // Ignore failures here: missing programs are detected afterwards, and partly updated lists often suffice.
   await apt('-q', 'update')
   await apt('-q', 'install', '-y', '--no-install-recommends', ...packages)
 
-  // systemd asks no runlevel, and would start them at every boot from now on.
+  // systemd ignores the runlevel and would start them at every boot.
   const daemons = names.map((name) => PROGRAMS[name].daemon).filter(Boolean)
   if (daemons.length > 0 && existsSync('/run/systemd/system')) {
     const [command, ...rest] = [...asRoot, 'systemctl', 'disable', '--now', ...daemons]
@@ -69,7 +69,7 @@ async function installFromDebian(names, asRoot) {
   }
 }
 
-/** The beginning of a command line that runs as root without asking anyone, or undefined. */
+/** Returns a command prefix that runs as root without a password prompt, or undefined. */
 function wayToRoot() {
   if (spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status !== 0) return undefined
   if (process.getuid() === 0) return []

@@ -4,8 +4,8 @@ import { serveParent } from '../children.ts'
 import { connect } from '../../server/src/postgres/connect.ts'
 
 /*
- * What a developer would write who has nothing but the same rows to give: Fastify, the same driver with as many
- * connections, the same columns by the same indexes, one statement per request. No authentication, no limits, no log.
+ * The minimal way to return the same rows: Fastify, the same driver with the same number of connections, the same
+ * columns through the same indexes, and one statement per request. No authentication, no limits, no log.
  */
 
 const CONNECTIONS_MAX = 10

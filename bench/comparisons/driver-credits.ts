@@ -6,13 +6,13 @@ import { connect } from '../../server/src/postgres/connect.ts'
 import { insertCredits, startPartnerDays } from '../../server/src/features/wallet/insert-credits.ts'
 
 /*
- * The same credit by the same statement, one per call, straight through the driver: no HTTP on either side, and the
- * callers live in the process that holds the connections.
+ * The same credit with the same statement, one per call, directly through the driver. There is no HTTP, and the callers
+ * run in the process that has the connections.
  */
 
 export interface CreditJob {
   communityId: number
-  /** As the load generator has them: each caller belongs to one. */
+  /** Each caller belongs to one partner, as in the load generator. */
   partners: { partnerId: number; clientId: number }[]
   members: number[]
   callers: number

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-// The package brings no types.
+// The package has no types.
 // @ts-expect-error
 import { Provider } from 'oidc-provider'
 import { serveParent } from '../children.ts'
 
 /*
- * oidc-provider 9 with its own in-memory store, opaque tokens, one client with a secret: nothing is written to disk,
- * and a token is lost with the process.
+ * oidc-provider 9 with its own in-memory store, opaque tokens and one client with a secret. Nothing is written to disk,
+ * and tokens are lost with the process.
  */
 
 const provider = new Provider('http://127.0.0.1', {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
 import { serveParent } from '../children.ts'
 
-/** Nothing but POSTs by undici, over kept connections, of what the service would send: no database, no signature. */
+/** Sends the service's requests with plain undici over persistent connections, without a database or signatures. */
 
 export interface PostJob {
   url: string

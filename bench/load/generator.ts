@@ -5,8 +5,8 @@ import { percentile } from '../figures.ts'
 import type { Job, Measured } from './job.ts'
 
 /*
- * Writes requests and reads answers on bare sockets: on a machine with few cores whatever the generator burns is taken
- * from the server it measures. One request at a time per connection, which is kept open.
+ * Writes requests and reads responses on raw sockets: on a machine with few cores, the generator takes its CPU time
+ * from the server it measures. Each connection is persistent and has one request in flight.
  */
 
 const CONNECT_MS = 10_000
@@ -55,7 +55,7 @@ function open(port: number): Promise<Socket> {
   })
 }
 
-/** Sends the next request as soon as an answer is whole, until the time is over. */
+/** Sends the next request as soon as a response is complete, until the time is over. */
 function drive(
   socket: Socket,
   job: Job,
@@ -103,7 +103,7 @@ function requestOf(job: Job, authorization: string | undefined): string {
   )
 }
 
-/** Undefined while some of it is missing. */
+/** Returns undefined while the response is incomplete. */
 function wholeAnswer(bytes: Buffer): { status: number } | undefined {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return undefined

@@ -1,12 +1,12 @@
-/** What the load generator is to send. */
+/** The requests that the load generator sends. */
 export interface Job {
   port: number
   method: 'GET' | 'POST'
-  /** In path and body, {member} becomes a random member's id and {unique} a text that was never sent before. */
+  /** In path and body, {member} is replaced by a random member's id and {unique} by a text never sent before. */
   path: string
   body?: string
   contentType?: string
-  /** One per partner: each connection belongs to one of them. */
+  /** One per partner; each connection uses one of them. */
   authorizations: string[]
   members: number[]
   expectedStatus: number
@@ -18,7 +18,7 @@ export interface Job {
 export interface Measured {
   perSecond: number
   count: number
-  /** Of whole answers, head included. */
+  /** The size of complete responses, including the headers. */
   answerBytes: number
   latencyMs: { p50: number; p95: number; p99: number; max: number }
 }

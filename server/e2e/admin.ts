@@ -8,7 +8,7 @@ const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
 const NARROW = { width: 360, height: 740 }
 const WIDE = { width: 1280, height: 800 }
 
-/** The administrator of the demo community, as the service printed them. */
+/** Returns the administrator of the demo community from the service's output. */
 export function printedAdmin(service: Service): { email: string; password: string } {
   const [, email] = /Administrator\s+(\S+)/.exec(service.output()) ?? []
   const [, password] = /One-time password\s+(\S+)/.exec(service.output()) ?? []
@@ -18,7 +18,7 @@ export function printedAdmin(service: Service): { email: string; password: strin
 
 const ready = new WeakMap<Service, Promise<string>>()
 
-/** Has chosen a password of their own, once per service. Answers with the email address. */
+/** Changes the one-time password, once per service, and returns the email address. */
 async function prepareAdmin(service: Service): Promise<string> {
   const { email, password } = printedAdmin(service)
   const post = (path: string, body: object, cookie = '') =>
@@ -35,7 +35,7 @@ async function prepareAdmin(service: Service): Promise<string> {
   return email
 }
 
-/** Signs the browser in without the form: for tests of what comes after. */
+/** Signs the browser in without the form. */
 export async function signIn(page: Page, service: Service, who?: { email: string; password: string }): Promise<void> {
   if (!ready.has(service)) ready.set(service, prepareAdmin(service))
   const email = await ready.get(service)!
@@ -46,40 +46,40 @@ export async function signIn(page: Page, service: Service, who?: { email: string
   expect(answer.status()).toBe(200)
 }
 
-/** A page of the demo community, with its heading. */
+/** Opens a page of the demo community and waits for its heading. */
 export async function openPage(page: Page, service: Service, path: string, heading?: string | RegExp): Promise<void> {
   await page.goto(`${service.url}/console/demo/${path}`)
   const title = page.getByRole('heading', { level: 1 })
   await (heading ? expect(title).toHaveText(heading) : expect(title).toBeVisible())
 }
 
-/** Collects what the browser complains of: errors, and what the content security policy blocked. */
+/** Collects errors in the browser, including violations of the content security policy. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
-    // The browser reports every answer of 400 and above as an error; tests that provoke one know it.
+    // The browser reports every response of 400 and above as an error; some tests provoke one.
     const isAnswer = message.text().startsWith('Failed to load resource')
     if ((message.type() === 'error' || message.type() === 'warning') && !isAnswer) complaints.push(message.text())
   })
   return complaints
 }
 
-/** While it fades in, a dialog has less contrast than it will have. What turns for as long as one waits does not count. */
+/** A dialog has less contrast while it fades in. Endless animations, such as spinners, do not count. */
 const AT_REST = `
   document.getAnimations().every((one) => one.playState !== 'running' || one.effect.getTiming().iterations === Infinity) &&
   [...document.querySelectorAll('[role=dialog]')].every((dialog) => getComputedStyle(dialog).opacity === '1')`
 
-/** A dialog takes the focus a moment after it has opened, and would take it away again from whatever had it before that. */
+/** A dialog takes the focus shortly after it opens; focus set before that would be lost. */
 export async function dialogHasFocus(page: Page): Promise<void> {
   await expect(page.getByRole('dialog').locator(':focus')).toBeVisible()
 }
 
-/** What holds for every page as it stands: no violation in either scheme, no sideways scrolling on a small screen. */
+/** Expects no accessibility violation in light or dark mode, and no horizontal scrolling on a small screen. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    // The page follows by a script: looked at in between, it would be half light and half dark.
+    // A script switches the page; a check before that would see it half light and half dark.
     await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme)
     await expect.poll(() => page.evaluate(AT_REST), { message: 'something on the page keeps moving' }).toBe(true)
     const { violations } = await new AxeBuilder({ page }).withTags(STANDARDS).analyze()

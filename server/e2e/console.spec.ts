@@ -16,7 +16,7 @@ test.afterAll(async () => {
   await service?.stop()
 })
 
-test('the root leads to the console, a one-time password to a password of one’s own, and that to the overview', async ({
+test('the root leads to the console, a one-time password must be changed, and the new one opens the overview', async ({
   page,
 }) => {
   const { email, password } = printedAdmin(service)
@@ -44,7 +44,7 @@ test('the root leads to the console, a one-time password to a password of one’
   await expect(page.getByText('Active members')).toBeVisible()
 })
 
-test('a session that ends while something is typed is taken up again, and what was typed is sent', async ({ page }) => {
+test('after a session ends during typing, signing in again continues and sends what was typed', async ({ page }) => {
   await signIn(page, service)
   await page.goto(`${service.url}/console/account`)
   await page.getByLabel('Current password').fill(PASSWORD)
@@ -64,7 +64,7 @@ test('a session that ends while something is typed is taken up again, and what w
   await expect(page.getByLabel('New password')).toHaveValue('')
 })
 
-test('a lost connection is said, keeps what was typed, and the page goes on by itself', async ({ page }) => {
+test('a lost connection is reported, keeps what was typed, and the page recovers by itself', async ({ page }) => {
   await signIn(page, service)
   await page.goto(`${service.url}/console/account`)
   await page.getByLabel('Current password').fill(PASSWORD)
@@ -82,7 +82,7 @@ test('a lost connection is said, keeps what was typed, and the page goes on by i
   await expect(page.getByRole('status').filter({ hasText: 'Trying again' })).toHaveCount(0)
 })
 
-test('a full disk is named with what to do, while pages can still be read', async ({ page }) => {
+test('a full disk is reported with what to do, while pages stay readable', async ({ page }) => {
   await signIn(page, service)
   await page.goto(`${service.url}/console/account`)
   const reason = 'The disk of the database is full, so nothing can be saved. Free space on it.'
@@ -104,7 +104,7 @@ test('a full disk is named with what to do, while pages can still be read', asyn
   await expect(banner).toHaveCount(0)
 })
 
-test('deep links lead through the sign-in to where they point, and the back button back', async ({ page }) => {
+test('a deep link leads through the sign-in to its target, and the back button works', async ({ page }) => {
   await signIn(page, service)
   await page.context().clearCookies()
   await page.goto(`${service.url}/console/demo/members?q=anna`)
@@ -143,7 +143,7 @@ async function openSearch(page: Page): Promise<void> {
   await expect(page.getByRole('dialog').getByRole('textbox')).toBeFocused()
 }
 
-test('the console loads nothing from elsewhere, keeps to its policy, and its first scripts stay small', async ({
+test('the console loads nothing from other hosts, follows its policy, and its first scripts stay small', async ({
   page,
 }) => {
   const responses: Response[] = []
@@ -165,7 +165,7 @@ test('the console loads nothing from elsewhere, keeps to its policy, and its fir
   for (const response of hashed) expect(response.headers()['cache-control']).toBe('public, max-age=31536000, immutable')
 })
 
-test('what a browser loads first, signed in or not, is at most 200 KB of script', async ({ page }) => {
+test('the first load, signed in or not, has at most 200 KB of script', async ({ page }) => {
   expect(await scriptBytes(page, 'sign-in')).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX)
   await signIn(page, service)
   expect(await scriptBytes(page, 'demo/community')).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX)
@@ -186,7 +186,7 @@ async function scriptBytes(page: Page, path: string): Promise<number> {
   return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
 }
 
-test('a script that is written into the page does not run', async ({ page }) => {
+test('a script injected into the page does not run', async ({ page }) => {
   await signIn(page, service)
   await openPage(page, service, 'overview', 'Overview')
   const ran = await page.evaluate(`new Promise((resolve) => {
@@ -199,7 +199,7 @@ test('a script that is written into the page does not run', async ({ page }) => 
   expect(ran).toBe('script-src-elem')
 })
 
-test('the sign-in, the account and the overview are accessible, in both schemes and on a small screen', async ({
+test('the sign-in, the account and the overview are accessible, in light and dark mode and on a small screen', async ({
   page,
 }) => {
   await page.goto(`${service.url}/console/sign-in`)
@@ -219,7 +219,9 @@ test('the sign-in, the account and the overview are accessible, in both schemes 
   await expectAccessible(page)
 })
 
-test('without an administrator the console offers set-up, by the link that the server printed', async ({ page }) => {
+test('without an administrator, the console offers setup through the link that the server printed', async ({
+  page,
+}) => {
   test.setTimeout(START_TIMEOUT_MS)
   const empty = await startService({ DEMO: 'off' })
   try {

@@ -3,7 +3,7 @@ import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage, si
 import { startService, type Service } from './service.ts'
 
 const START_TIMEOUT_MS = 90_000
-/** Stored as a name by a test, and by whoever tries. */
+/** A name that would run as a script if a page did not escape it. */
 const MARKUP = `<img src=x onerror="document.title='pwned'"><b>Mallory</b>`
 
 let service: Service
@@ -49,7 +49,9 @@ const csv = (...lines: string[]) => ({
   buffer: Buffer.from(`${lines.join('\r\n')}\r\n`),
 })
 
-test('an import shows every bad row before anything is written, and then writes the good ones', async ({ page }) => {
+test('an import shows every invalid row before anything is written, and then writes the valid ones', async ({
+  page,
+}) => {
   const complaints = complaintsOf(page)
   await signIn(page, service)
   await openPage(page, service, 'members', 'Members')
@@ -100,7 +102,7 @@ test('an import shows every bad row before anything is written, and then writes 
   expect(complaints).toEqual([])
 })
 
-test('members are found, added and changed, with what is wrong beside its field', async ({ page }) => {
+test('members are found, added and changed, and errors are shown next to their fields', async ({ page }) => {
   const complaints = complaintsOf(page)
   await signIn(page, service)
   await openPage(page, service, 'members', 'Members')
@@ -140,7 +142,7 @@ test('members are found, added and changed, with what is wrong beside its field'
   expect(complaints).toEqual([])
 })
 
-test('a member is hidden, leaves with a balance, returns and is erased, by keyboard alone, and all of it is audited', async ({
+test('a member is hidden, leaves, returns and is erased with the keyboard alone, and all of it is audited', async ({
   page,
 }) => {
   const complaints = complaintsOf(page)
@@ -179,7 +181,7 @@ test('a member is hidden, leaves with a balance, returns and is erased, by keybo
   await expect(page.getByRole('table', { name: 'Statement' })).toContainText('Moved away')
 
   await press('Member returns')
-  // Else the second press would meet the button behind it.
+  // Otherwise the second key press would reach the button behind the dialog.
   await dialogHasFocus(page)
   await press('Member returns')
   await expect(page.getByRole('button', { name: 'Member leaves' })).toBeVisible()
@@ -206,7 +208,7 @@ test('a member is hidden, leaves with a balance, returns and is erased, by keybo
   expect(complaints).toEqual([])
 })
 
-test('a statement is printed without the console around it, from the first day on', async ({ page }) => {
+test('a statement is printed without the console around it, starting with the first day', async ({ page }) => {
   const complaints = complaintsOf(page)
   await signIn(page, service)
   const [member] = await call<Member[]>(page, '/members?status=active&limit=1')
@@ -294,7 +296,7 @@ test('a listing is added for a member found by name, changed, closed and reopene
   expect(complaints).toEqual([])
 })
 
-test('who may only look sees no button that changes anything', async ({ page }) => {
+test('a viewer sees no button that changes anything', async ({ page }) => {
   await signIn(page, service)
   const invitation = { email: 'viewer@lindenau.example', name: 'Viewer', role: 'viewer' }
   const { link } = await call<{ link: { url: string } }>(page, '/administrators', invitation)

@@ -30,7 +30,7 @@ async function read(page: Page, path: string): Promise<any[]> {
 
 let numbers = 0
 
-/** Somebody with a number that nobody else has, so that typing it finds one member. */
+/** A member with a unique number, so that typing it finds exactly one. */
 async function addMember(page: Page): Promise<{ name: string; number: string }> {
   const number = `E2E-${++numbers}`
   const member = { name: `Person ${MARKUP} ${numbers}`, external_id: number }
@@ -39,7 +39,7 @@ async function addMember(page: Page): Promise<{ name: string; number: string }> 
   return { name: member.name, number }
 }
 
-/** As it is now. */
+/** Returns the member's current state. */
 async function memberOf(page: Page, { number }: { number: string }): Promise<{ id: number; balance_hours: number }> {
   const found = await read(page, `/members?q=${number}`)
   return found.find((member) => member.external_id === number)
@@ -47,7 +47,9 @@ async function memberOf(page: Page, { number }: { number: string }): Promise<{ i
 
 const slip = (page: Page, number: number): Locator => page.getByRole('group', { name: `Slip ${number}`, exact: true })
 
-test('ten slips at once with one of them twice: warned of, mended, recorded; all by keyboard', async ({ page }) => {
+test('ten slips with one duplicate: a warning, a correction and the recording, all with the keyboard', async ({
+  page,
+}) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   const complaints = complaintsOf(page)
   const [giver, receiver] = [await addMember(page), await addMember(page)]
@@ -57,7 +59,7 @@ test('ten slips at once with one of them twice: warned of, mended, recorded; all
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Record exchanges')
   await expectAccessible(page)
 
-  // The number of hours tells the slips apart, but for the last one.
+  // The slips differ by their hours, except for the last one.
   await slip(page, 1).getByLabel('Gave time').focus()
   for (let n = 1; n <= SLIPS; n++) {
     const row = slip(page, n)
@@ -90,7 +92,7 @@ test('ten slips at once with one of them twice: warned of, mended, recorded; all
   expect(complaints).toEqual([])
 })
 
-test('what is wrong with a slip stands beside its field, and a lost answer does not record it twice', async ({
+test('an error in a slip is shown next to its field, and a lost response does not record it twice', async ({
   page,
 }) => {
   test.setTimeout(WALK_TIMEOUT_MS)
@@ -109,7 +111,7 @@ test('what is wrong with a slip stands beside its field, and a lost answer does 
   await expect(row.getByLabel('Note')).toHaveValue(MARKUP)
 
   await row.getByLabel('Hours').fill('2')
-  // The service does it, but the answer is lost on the way.
+  // The service records it, but the response is lost.
   await page.route('**/exchanges', async (route) => {
     await route.fetch()
     await route.abort()
@@ -128,7 +130,7 @@ test('what is wrong with a slip stands beside its field, and a lost answer does 
   expect(await page.title()).not.toBe('1')
 })
 
-test('a transfer is taken back with a reason, and both are one record', async ({ page }) => {
+test('a transfer is reversed with a reason, and both are shown as one record', async ({ page }) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   const complaints = complaintsOf(page)
   const person = await addMember(page)
@@ -175,7 +177,7 @@ test('a transfer is taken back with a reason, and both are one record', async ({
   expect(complaints).toEqual([])
 })
 
-test('the audit log tells it in sentences, filters live in the address, and it can be downloaded', async ({ page }) => {
+test('the audit log uses sentences, keeps its filters in the address, and can be downloaded', async ({ page }) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   const complaints = complaintsOf(page)
   const person = await addMember(page)
@@ -198,7 +200,10 @@ test('the audit log tells it in sentences, filters live in the address, and it c
   expect(complaints).toEqual([])
 })
 
-test('an administrator is invited by a link that works once, and the last owner stays', async ({ page, browser }) => {
+test('an administrator is invited by a link that works once, and the last owner cannot be removed', async ({
+  page,
+  browser,
+}) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   const complaints = complaintsOf(page)
   await openPage(page, service, 'community?part=administrators', 'Settings')
@@ -225,7 +230,7 @@ test('an administrator is invited by a link that works once, and the last owner 
   await other.getByRole('textbox', { name: 'New password' }).fill(PASSWORD)
   await other.getByRole('button', { name: 'Accept' }).click()
   await expect(other).toHaveURL(/\/console\/demo\/overview/)
-  // A viewer looks, and finds nothing to change.
+  // A viewer can read but finds nothing to change.
   for (const [path, button] of [
     ['exchanges', 'Adjust a balance'],
     ['community?part=administrators', 'Invite'],
@@ -247,7 +252,7 @@ test('an administrator is invited by a link that works once, and the last owner 
   await own.getByRole('button', { name: /^Remove/ }).click()
   const asking = page.getByRole('dialog')
   await asking.getByRole('button', { name: 'Remove', exact: true }).click()
-  await expect(asking).toContainText('The last owner stays')
+  await expect(asking).toContainText('The last owner cannot be removed')
   await asking.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Remove Grace' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()

@@ -6,10 +6,10 @@ import { startReceiver, type Receiver } from './receiver.ts'
 import { startService, type Service } from './service.ts'
 
 const START_TIMEOUT_MS = 90_000
-/** A walk through many pages, each with its own waits. */
+/** A long path through many pages. */
 const WALK_TIMEOUT_MS = 300_000
 const PARTNER_API = '/api/partner/v1'
-/** The page asks again every few seconds; a first attempt is under way at once. */
+/** The page refreshes every few seconds; the first attempt starts immediately. */
 const ARRIVES_MAX_MS = 30_000
 const SECRET = /^hbs_[0-9a-f]{72}$/
 const MARKUP = '<img src=x onerror="document.title=1">'
@@ -39,7 +39,7 @@ interface Handed {
   curl: string
 }
 
-/** What the dialog shows once. */
+/** Reads the credentials, which the dialog shows only once. */
 async function readCredentials(dialog: Locator): Promise<Handed> {
   const values = dialog.locator('pre')
   await expect(values).toHaveCount(3)
@@ -56,7 +56,7 @@ async function saveAndClose(page: Page, dialog: Locator): Promise<void> {
   await expect(dialog).toBeHidden()
 }
 
-/** As a developer would paste it. */
+/** Runs the command as a developer would paste it. */
 async function paste(command: string): Promise<{ access_token?: string; error?: string; scope?: string }> {
   const { stdout } = await run('sh', ['-c', command])
   return JSON.parse(stdout)
@@ -72,7 +72,7 @@ async function callAsPartner(page: Page, token: string, path: string): Promise<n
   return (await page.request.get(`${service.url}${PARTNER_API}${path}`, { headers })).status()
 }
 
-/** Something that partners who see members are told of. */
+/** Causes an event for partners that may see members. */
 async function renameMember(page: Page, name: string): Promise<void> {
   const members = `${service.url}${ADMIN_API}/communities/demo/members`
   const { data } = await (await page.request.get(`${members}?status=active&hidden=false&limit=1`)).json()
@@ -83,7 +83,7 @@ async function renameMember(page: Page, name: string): Promise<void> {
   expect(answer.status()).toBe(200)
 }
 
-/** Through the API, for tests of what comes after. */
+/** Creates a partner through the API instead of the form. */
 async function makePartner(page: Page, name: string): Promise<Handed & { partnerId: number }> {
   const answer = await page.request.post(`${service.url}${ADMIN_API}/communities/demo/partners`, {
     headers: { origin: service.url },
@@ -101,7 +101,7 @@ async function everythingAdminsCanRead(page: Page, partnerId: string): Promise<s
   return texts.join('\n')
 }
 
-test('Monday to Wednesday: access is given, watched and taken away', async ({ page }) => {
+test('Monday to Wednesday: access is granted, monitored and revoked', async ({ page }) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   const complaints = complaintsOf(page)
 
@@ -141,7 +141,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   expect(await callAsPartner(page, token, '/users?limit=1')).toBe(200)
   expect(await callAsPartner(page, token, '/wallet/balance/1')).toBe(403)
 
-  await test.step('the secret is nowhere any more', async () => {
+  await test.step('the secret is not shown anywhere again', async () => {
     expect(await page.content()).not.toContain(handed.secret)
     await page.reload()
     await expect(page.getByText(handed.id)).toBeVisible()
@@ -153,7 +153,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
     expect(kept).not.toContain(handed.secret)
   })
 
-  // Tuesday: what did it do?
+  // Tuesday: what did the partner do?
   await page.getByRole('link', { name: 'Its calls' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Calls')
   await expect(page).toHaveURL(new RegExp(`partner=${partnerId}`))
@@ -170,7 +170,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   const detail = page.getByRole('dialog', { name: 'One call' })
   await expect(detail).toContainText('insufficient_scope')
   await expect(detail).toContainText('tried something that it may not do')
-  // The address names the call: it can be passed on.
+  // The address contains the call, so it can be shared.
   await page.reload()
   await expect(detail).toContainText('insufficient_scope')
   await page.keyboard.press('Escape')
@@ -179,7 +179,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   const groups = page.getByRole('table', { name: 'Errors in groups' })
   await expect(groups.getByRole('row', { name: /insufficient_scope/ })).toContainText('Riverside Bank')
 
-  await test.step('a webhook whose receiver fails shows its attempts, and sending again works', async () => {
+  await test.step('a webhook with a failing receiver shows its attempts, and resending works', async () => {
     receiver.answer = { status: 503, body: 'closed for repair' }
     const subscribed = await page.request.post(`${service.url}${PARTNER_API}/webhooks/subscriptions`, {
       headers: { authorization: `Bearer ${token}` },
@@ -200,7 +200,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   })
   const webhookPage = page.url().split('?')[0]!
 
-  // Wednesday: a new secret, then less and less.
+  // Wednesday: a new secret, then less and less access.
   await page.goto(`${service.url}/console/demo/partners/${partnerId}`)
   await page.getByRole('button', { name: `New secret for ${handed.id}` }).click()
   await page.getByRole('dialog', { name: 'Make a new secret?' }).getByLabel('For 24 hours').check()
@@ -247,7 +247,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   expect(complaints).toEqual([])
 })
 
-test('a test community is made for a new partner, used, and removed', async ({ page }) => {
+test('a test community is created for a new partner, used, and removed', async ({ page }) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   await openPage(page, service, 'partners', 'Partners')
   await page.getByRole('button', { name: 'Make a test community …' }).click()
@@ -269,7 +269,7 @@ test('a test community is made for a new partner, used, and removed', async ({ p
   expect(credited.status()).toBe(201)
   await page.goto(`${service.url}/console/test-trial-of-the-care-network/partners`)
   await expect(page.getByRole('table', { name: 'Partners' })).toContainText('1.5 h of 2,000 h')
-  // A test community is not a place to make others from.
+  // A test community cannot create others.
   await expect(page.getByRole('button', { name: 'Make a test community …' })).toHaveCount(0)
 
   await page.goto(`${service.url}/console/test-trial-of-the-care-network/community`)
@@ -285,7 +285,7 @@ test('a test community is made for a new partner, used, and removed', async ({ p
   await expect(page.getByRole('button', { name: 'Remove …' })).toHaveCount(0)
 })
 
-test('switching the partner API off is told to everyone, and undone', async ({ page }) => {
+test('switching the partner API off is visible to everyone, and can be undone', async ({ page }) => {
   const complaints = complaintsOf(page)
   const { id, secret } = await makePartner(page, 'Told off')
   await openPage(page, service, 'partners', 'Partners')
@@ -308,7 +308,7 @@ test('switching the partner API off is told to everyone, and undone', async ({ p
   expect(complaints).toEqual([])
 })
 
-test('by keyboard alone a partner is added, and its credentials are saved', async ({ page }) => {
+test('a partner is added and its credentials are saved with the keyboard alone', async ({ page }) => {
   const complaints = complaintsOf(page)
   await openPage(page, service, 'partners', 'Partners')
   const tabTo = async (target: Locator) => {
@@ -316,7 +316,7 @@ test('by keyboard alone a partner is added, and its credentials are saved', asyn
       if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return
       await page.keyboard.press('Tab')
     }
-    throw new Error(`the focus never came to ${target}`)
+    throw new Error(`the focus never reached ${target}`)
   }
   await tabTo(page.getByRole('button', { name: 'Add partner' }))
   await page.keyboard.press('Enter')
@@ -341,7 +341,7 @@ test('by keyboard alone a partner is added, and its credentials are saved', asyn
   expect(complaints).toEqual([])
 })
 
-test('a failed save keeps what was typed, and says so', async ({ page }) => {
+test('a failed save is reported and keeps what was typed', async ({ page }) => {
   await openPage(page, service, 'partners', 'Partners')
   await page.getByRole('button', { name: 'Add partner' }).click()
   const form = page.getByRole('dialog', { name: 'Add a partner' })
@@ -356,7 +356,7 @@ test('a failed save keeps what was typed, and says so', async ({ page }) => {
   await expect(page.getByRole('dialog', { name: 'Credentials of Never saved' })).toBeVisible()
 })
 
-test('a viewer sees everything and no button to change it', async ({ page, browser }) => {
+test('a viewer sees everything but no button to change it', async ({ page, browser }) => {
   const { partnerId, id } = await makePartner(page, 'Looked at')
   const invited = await page.request.post(`${service.url}${ADMIN_API}/communities/demo/administrators`, {
     headers: { origin: service.url },
@@ -383,7 +383,7 @@ test('a viewer sees everything and no button to change it', async ({ page, brows
   await context.close()
 })
 
-test('the pages of partners can be used by everyone, and show markup as text', async ({ page }) => {
+test('the partner pages are accessible and show markup as text', async ({ page }) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   const complaints = complaintsOf(page)
   const { partnerId, id } = await makePartner(page, MARKUP)
@@ -412,7 +412,7 @@ test('the pages of partners can be used by everyone, and show markup as text', a
   expect(complaints).toEqual([])
 })
 
-test('the pages of calls can be used by everyone, and show markup as text', async ({ page }) => {
+test('the call pages are accessible and show markup as text', async ({ page }) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   const complaints = complaintsOf(page)
   const { id } = await makePartner(page, `${MARKUP} calls`)

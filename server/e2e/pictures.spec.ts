@@ -8,7 +8,7 @@ import { startService, type Service } from './service.ts'
 const START_TIMEOUT_MS = 90_000
 const ARRIVES_MAX_MS = 30_000
 const PARTNER_API = '/api/partner/v1'
-/** Stays on top while the page scrolls. */
+/** The header stays on top while the page scrolls. */
 const HEADER_PIXELS = 80
 const SIZE = { width: 1280, height: 800 }
 const DOCS_DIR = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
@@ -27,7 +27,7 @@ test.afterAll(async () => {
   await receiver?.close()
 })
 
-/** `npm run pictures` writes them into the documentation; every test run makes them, and throws them away. */
+/** `npm run pictures` writes them to the documentation; other test runs create and discard them. */
 test('the pictures of the README: overview, credentials, deliveries', async ({ page }, info) => {
   const folder = process.env.PICTURES === 'docs' ? DOCS_DIR : info.outputDir
   const take = (name: string) => page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' })

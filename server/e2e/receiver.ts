@@ -5,16 +5,16 @@ import { makeCertificate } from '../test/certificate.ts'
 
 export interface Receiver {
   url: string
-  /** The settings of a service that is to reach it. */
+  /** The settings for a service that delivers to it. */
   settings: Record<string, string>
-  /** Types of the events that came, in their order. */
+  /** The types of the received events, in order. */
   received: string[]
-  /** What it answers from now on. */
+  /** Set this to change the response. */
   answer: { status: number; body?: string }
   close: () => Promise<void>
 }
 
-/** A partner's receiver, with a certificate that the service is told to trust. */
+/** A partner's receiver with a certificate that the service trusts. */
 export async function startReceiver(): Promise<Receiver> {
   const { key, cert, caFile } = makeCertificate()
   const server = createServer({ key, cert }, async (request, response) => {

@@ -19,7 +19,7 @@ test.afterAll(async () => {
   await service?.stop()
 })
 
-/** Not 'networkidle', which Scalar never reaches. */
+/** Does not wait for 'networkidle', which Scalar never reaches. */
 async function openReference(page: Page, place = '', origin = service.url): Promise<void> {
   await page.goto(`${origin}/docs/${place}`)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Hourbank partner API')
@@ -30,7 +30,7 @@ async function openCredit(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { name: 'Credit hours from a settled bank transfer' })).toBeInViewport()
 }
 
-/** The credentials of the demo partner are printed at the first start. */
+/** Returns the demo partner's credentials, which the first start prints. */
 function printed(pattern: RegExp): string {
   const [found] = pattern.exec(service.output()) ?? []
   if (!found) throw new Error(`the service printed nothing like ${pattern}`)
@@ -58,7 +58,7 @@ function watch(page: Page) {
   return seen
 }
 
-test('a developer authorises and credits hours through the page alone', async ({ page }) => {
+test('a developer authorizes and credits hours on the page alone', async ({ page }) => {
   const clientSecret = printed(CLIENT_SECRET)
   const seen = watch(page)
 
@@ -90,8 +90,8 @@ test('a developer authorises and credits hours through the page alone', async ({
   expect(kept).not.toContain('hbt_')
 })
 
-test('the page works under whatever name the service is reached by', async ({ page }) => {
-  // PUBLIC_URL has the address.
+test('the page works under every name of the service', async ({ page }) => {
+  // PUBLIC_URL has the IP address.
   const byName = service.url.replace('127.0.0.1', 'localhost')
   const seen = watch(page)
   await openReference(page, '', byName)
@@ -101,8 +101,8 @@ test('the page works under whatever name the service is reached by', async ({ pa
   expect(seen.complaints).toEqual([])
 })
 
-/** Without a prompt of the browser's own, for which the request would wait. */
-test('whoever enters a wrong secret is told so', async ({ page }) => {
+/** The browser must not show its own prompt, because the request would wait for it. */
+test('a wrong secret is reported', async ({ page }) => {
   await openReference(page)
   await authorise(page, 'hbc_1_0000000000000000', 'wrong')
   await expect(page.getByText('Client authentication failed').first()).toBeVisible()
@@ -125,7 +125,7 @@ test('the page shows each error of an operation with an example, and every event
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`the page can be read in the ${colorScheme} scheme`, async ({ page }) => {
-    // Three looks at the whole of a large page.
+    // Three checks of a large page.
     test.slow()
     await page.emulateMedia({ colorScheme })
     await openReference(page)
@@ -139,7 +139,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   })
 }
 
-test('the page does not scroll sideways on a screen of 360 pixels', async ({ page }) => {
+test('the page does not scroll horizontally on a screen of 360 pixels', async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 740 })
   for (const open of [openReference, openCredit]) {
     await open(page)
@@ -147,7 +147,7 @@ test('the page does not scroll sideways on a screen of 360 pixels', async ({ pag
   }
 })
 
-test('the page keeps to a strict policy, and every link of its frame leads somewhere', async ({ page, request }) => {
+test('the page follows a strict policy, and every link around the reference works', async ({ page, request }) => {
   const response = await page.goto(`${service.url}/docs`)
   expect(page.url()).toBe(`${service.url}/docs/`)
   const policy = response?.headers()['content-security-policy']
@@ -160,7 +160,7 @@ test('the page keeps to a strict policy, and every link of its frame leads somew
   }
 })
 
-test('a page without its description says so', async ({ page }) => {
+test('a page that cannot load its description says so', async ({ page }) => {
   await page.route('**/openapi.json', (route) => route.fulfill({ status: 503, json: {} }))
   await page.goto(`${service.url}/docs/`)
   await expect(page.getByRole('status')).toContainText('could not be loaded: /openapi.json answers 503.')

@@ -8,27 +8,27 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
-// The first start makes a database and fills it.
+// The first start creates a database and fills it.
 const START_MAX_MS = 60_000
-// Ten seconds are the service's own limit for finishing what is running.
+// The service itself allows ten seconds for running requests.
 const STOP_MAX_MS = 20_000
 const POLL_MS = 100
 const OUTPUT_KEPT_CHARS = 10_000
 
 export interface Service {
   url: string
-  /** What it has printed so far: standard output and standard error. */
+  /** The output so far, standard output and standard error. */
   output: () => string
   stop: () => Promise<void>
 }
 
-/** Starts the service as an operator would, on a free port with a data folder of its own, and settings of the test's. */
+/** Starts the service as an operator would, on a free port, with its own data folder and the test's settings. */
 export async function startService(settings: Record<string, string> = {}): Promise<Service> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const dataDir = await mkdtemp(join(tmpdir(), 'hourbank-e2e-'))
 
-  // Not our whole environment: a DATABASE_URL of the developer's shell must not be the tests' database.
+  // Pass only some variables: a DATABASE_URL of the developer's shell must not become the tests' database.
   const { PATH, HOME, TMPDIR } = process.env
   const env = { PATH, HOME, TMPDIR, PORT: String(port), DATA_DIR: dataDir, ...settings }
   const child = spawn(process.execPath, [COMMAND, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })

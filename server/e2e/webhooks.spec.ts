@@ -6,7 +6,7 @@ import { startService, type Service } from './service.ts'
 const START_TIMEOUT_MS = 90_000
 const WALK_TIMEOUT_MS = 300_000
 const PARTNER_API = '/api/partner/v1'
-/** The page asks again every few seconds; a first attempt is under way at once. */
+/** The page refreshes every few seconds; the first attempt starts immediately. */
 const ARRIVES_MAX_MS = 30_000
 const ANSWER = 'closed for repair <img src=x onerror="document.title=1">'
 
@@ -54,7 +54,7 @@ async function credit(page: Page): Promise<void> {
   await partnerCall(page, '/wallet/credit', { user_id: member.id, hours: 1, reference: `e2e-${++references}` })
 }
 
-test('a failing receiver shows every attempt, and what failed is sent again once it is well', async ({ page }) => {
+test('a failing receiver shows every attempt, and failed deliveries are resent after it recovers', async ({ page }) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   const complaints = complaintsOf(page)
   receiver.answer = { status: 503, body: ANSWER }
@@ -77,7 +77,7 @@ test('a failing receiver shows every attempt, and what failed is sent again once
   const drawer = page.getByRole('dialog')
   await expect(drawer.getByRole('list', { name: 'Attempts' }).getByRole('listitem').first()).toContainText('took')
   await drawer.getByText('What the receiver answered').first().click()
-  // What a receiver answers is shown as it is, and never becomes part of the page.
+  // The receiver's response is shown as text and never becomes part of the page.
   await expect(drawer.getByText(ANSWER).first()).toBeVisible()
   expect(await page.title()).not.toBe('1')
   await expectAccessible(page)
@@ -86,7 +86,7 @@ test('a failing receiver shows every attempt, and what failed is sent again once
   await drawer.getByRole('button', { name: 'Send again' }).click()
   await expect(drawer.getByText('Arrived (answer 204)')).toBeVisible({ timeout: ARRIVES_MAX_MS })
   expect(receiver.received.at(-1)).toBe('wallet.credited')
-  // The address of the drawer leads there again, and back leads to the list.
+  // The address opens the drawer again, and the back button returns to the list.
   await page.reload()
   await expect(page.getByRole('dialog').getByText('Arrived (answer 204)')).toBeVisible()
   await page.keyboard.press('Escape')
@@ -95,7 +95,7 @@ test('a failing receiver shows every attempt, and what failed is sent again once
   expect(complaints).toEqual([])
 })
 
-test('an owner pauses, resumes, tests and sends again since a day, by keyboard alone', async ({ page }) => {
+test('an owner pauses, resumes, tests and replays since a day with the keyboard alone', async ({ page }) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   receiver.answer = { status: 204 }
   const id = await subscribe(page)
@@ -139,7 +139,7 @@ test('an owner pauses, resumes, tests and sends again since a day, by keyboard a
   ])
 })
 
-test('what a suspended partner would get is held back, and goes out when the partner is resumed', async ({ page }) => {
+test('deliveries to a suspended partner are held and sent when the partner is resumed', async ({ page }) => {
   test.setTimeout(WALK_TIMEOUT_MS)
   receiver.answer = { status: 204 }
   const id = await subscribe(page)

@@ -8,7 +8,7 @@ export type Role = 'all' | 'api' | 'worker'
 /** Reports every mistake at once, so that an operator can fix all of them together. */
 export class ConfigError extends Error {
   constructor(readonly mistakes: string[]) {
-    super(`These settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
+    super(`These settings are invalid:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
   }
 }
 
@@ -86,7 +86,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
   if (settings.DATABASE_URL && !env.SECRET_KEY?.trim()) {
     mistakes.push(
-      'SECRET_KEY: required with DATABASE_URL; make one with: node -p "crypto.randomBytes(32).toString(\'hex\')"',
+      'SECRET_KEY: required with DATABASE_URL; create one with: node -p "crypto.randomBytes(32).toString(\'hex\')"',
     )
   }
   if (settings.DATABASE_LISTEN_URL && !settings.DATABASE_URL) {

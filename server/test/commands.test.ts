@@ -329,11 +329,11 @@ test('a database that cannot be used, or settings that are wrong, are one clear 
     ],
     [
       { DATABASE_URL: there.href, SECRET_KEY: '' },
-      'These settings are wrong:\n  SECRET_KEY: required with DATABASE_URL',
+      'These settings are invalid:\n  SECRET_KEY: required with DATABASE_URL',
     ],
     [
       { DATABASE_URL: `mysql://me:hunter2@db`, PORT: 'x' },
-      'These settings are wrong:\n  PORT: expected a whole number',
+      'These settings are invalid:\n  PORT: expected a whole number',
     ],
   ]
   await inTurns(cases, async ([settings, says]) => {

@@ -119,7 +119,7 @@ test('every mistake is named at once, with its variable and what was expected', 
     'METRICS_TOKEN: expected at least 16 printable characters without spaces',
   ])
   expect(() => readConfig({ PORT: 'x', ROLE: 'y' })).toThrow(
-    'These settings are wrong:\n  PORT: expected a whole number from 1 to 65535\n  ROLE: expected one of all, api, worker',
+    'These settings are invalid:\n  PORT: expected a whole number from 1 to 65535\n  ROLE: expected one of all, api, worker',
   )
 })
 
@@ -175,7 +175,7 @@ test('no password of an address, and no key, is repeated in a message', () => {
 
 test('a database of one’s own needs a key of one’s own', () => {
   expect(mistakes({ DATABASE_URL: DATABASE.DATABASE_URL })).toEqual([
-    expect.stringMatching(/^SECRET_KEY: required with DATABASE_URL; make one with: node -p /),
+    expect.stringMatching(/^SECRET_KEY: required with DATABASE_URL; create one with: node -p /),
   ])
   expect(mistakes({ DATABASE_URL: DATABASE.DATABASE_URL, SECRET_KEY: ' ' })).toHaveLength(1)
   expect(mistakes(DATABASE)).toEqual([])

@@ -560,7 +560,7 @@ describe('the commands', () => {
     expect((await readFile(target, 'utf8')).split('\r\n')).toHaveLength(5)
     expect((await stat(target)).mode & 0o777).toBe(0o600)
     const again = await run(command('members export'), target, values)
-    expect(again.failed).toMatchObject({ message: expect.stringContaining('exists already') })
+    expect(again.failed).toMatchObject({ message: expect.stringContaining('already exists') })
     await run(command('members export'), target, { ...values, overwrite: true, bom: true })
     expect((await readFile(target, 'utf8')).startsWith('\uFEFFexternal_id,')).toBe(true)
     expect((await run(command('members import'), target, values)).printed).toContain('3 unchanged')

@@ -109,6 +109,6 @@ test('the key of the embedded database is made once, whole, and only for its own
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await readFile(file, 'utf8')).toBe(keys[0])
   await writeFile(file, '')
-  await expect(loadSecretKey(config)).rejects.toThrow('holds no key')
+  await expect(loadSecretKey(config)).rejects.toThrow('contains no key')
   expect(await loadSecretKey({ ...config, secretKey: TESTER.name })).toBe(TESTER.name)
 })

@@ -2,19 +2,19 @@ import { ApiError, type Hourbank } from '@hourbank/client'
 import { toHours } from './amounts.ts'
 import type { Claim } from './match-members.ts'
 
-/** Answers about this one credit. All others (no access, no answer) end the run; the next one goes on. */
+/** Errors about a single credit. Any other error (no access, no response) ends the run, and the next run continues. */
 const REFUSALS = new Set(['user_not_found', 'reference_conflict', 'daily_limit_reached', 'validation_failed'])
 
 export interface CreditOutcomes {
   credited: Claim[]
-  /** By an earlier run, or by one that was killed before it heard the answer. */
+  /** By an earlier run, or by one that was killed before it got the response. */
   before: Claim[]
   refused: { claim: Claim; reason: string }[]
 }
 
 /**
- * Nothing is remembered here of what has been credited: the reference is made of the transfer alone, and Hourbank
- * credits once per reference. So a run can be killed at any point and simply be started again.
+ * Credits the transfers without storing which ones were credited: the reference is derived from the transfer alone, and
+ * Hourbank credits once per reference. A run can be killed at any point and started again.
  */
 export async function creditTransfers(hourbank: Hourbank, claims: readonly Claim[]): Promise<CreditOutcomes> {
   const outcomes: CreditOutcomes = { credited: [], before: [], refused: [] }
@@ -36,7 +36,7 @@ export async function creditTransfers(hourbank: Hourbank, claims: readonly Claim
   return outcomes
 }
 
-/** Names the payer's own id of the payment: a return that comes months later names it too. */
+/** Contains the payer's own id of the payment, because a return months later contains it too. */
 export function noteOf(endToEndId: string | undefined): string {
   return endToEndId ? `Bank transfer ${endToEndId}` : 'Bank transfer'
 }

@@ -10,16 +10,16 @@ const USAGE = `Credits hours from the settled transfers of camt.053 bank stateme
 
   npx tsx examples/bank-settlement/src/main.ts [options] STATEMENT.xml …
 
-  --euros-per-hour N    what an hour costs (10)
-  --check               compare only: credit and reverse nothing
+  --euros-per-hour N    the price of an hour (default 10)
+  --check               only compare; credit and reverse nothing
   --make-samples DIR    write two sample statements for the first members of the community
 
-Exit code 0: the bank and Hourbank agree. 1: they do not. 2: it could not be told.`
+Exit codes: 0 if the bank and Hourbank agree, 1 if they do not, 2 if the program could not find out.`
 
 const AGREE = 0
 const DISAGREE = 1
 const FAILED = 2
-/** For giving the token back, which ends by itself within the hour. */
+/** The time limit for revoking the token, which expires within the hour anyway. */
 const CLOSE_TIMEOUT_MS = 2_000
 
 async function main(): Promise<number> {
@@ -67,6 +67,6 @@ try {
 } catch (error) {
   process.exitCode = FAILED
   if (error instanceof Refusal) console.error(error.message)
-  else if (error instanceof HourbankError) console.error(`${error.message}\nNothing is lost: run the same again later.`)
+  else if (error instanceof HourbankError) console.error(`${error.message}\nNothing is lost: run the same command again later.`)
   else throw error
 }

@@ -4,7 +4,7 @@ import type { Hourbank, Member } from '@hourbank/client'
 import { formatAmount, parseAmount } from './amounts.ts'
 import { Refusal } from './connect.ts'
 
-/** The sample account of many a guide to IBANs. */
+/** A sample account that is common in documentation about IBANs. */
 const ACCOUNT = 'AT611904300234573201'
 const PAYER_ACCOUNT = 'DE02120300000000202051'
 const OPENING = '1000.00'
@@ -16,9 +16,9 @@ interface SampleTransfer {
   name?: string
   amount: string
   endToEndId?: string
-  /** As a program writes it. */
+  /** As written by a program. */
   structured?: string
-  /** As a person writes it. */
+  /** As written by a person. */
   text?: string
   returned?: boolean
 }
@@ -32,7 +32,7 @@ interface SampleEntry {
   code?: string
 }
 
-/** How the two versions differ, as far as a reader meets it. */
+/** The differences between the two versions that matter to a reader. */
 interface Version {
   name: string
   prefix: string
@@ -54,7 +54,7 @@ const VERSION_8: Version = {
   part: (amount) => `<Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd>`,
 }
 
-/** Two days at a bank, in two versions of the standard, with payment references of real members. */
+/** Creates two days of statements, in two versions of the standard, with payment references of existing members. */
 export async function makeSamples(hourbank: Hourbank, folder: string): Promise<string[]> {
   const { data: members } = await hourbank.users.list({ limit: MEMBERS })
   if (members.length === 0) throw new Refusal('The community has no members yet.')
@@ -120,7 +120,7 @@ function inGroups(reference: string): string {
   return reference.replaceAll(/(.{4})(?=.)/g, '$1 ')
 }
 
-/** The last digit is wrong; the check digits find out. */
+/** Changes the last digit, which the check digits detect. */
 function mistyped(reference: string): string {
   const last = Number.parseInt(reference.at(-1)!, 36)
   return `${reference.slice(0, -1)}${(last + 1) % 10}`
@@ -177,7 +177,7 @@ function writeTransfer(version: Version, transfer: SampleTransfer, isBatch: bool
   const remittance = structured
     ? `<Strd><CdtrRefInf><Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry></Tp><Ref>${structured}</Ref></CdtrRefInf></Strd>`
     : `<Ustrd>${escapeXml(text ?? '')}</Ustrd>`
-  // From version 8 on a party is a person or a bank.
+  // Since version 8, a party is a person or a bank.
   const payer = version === VERSION_2 ? `<Nm>${escapeXml(name)}</Nm>` : `<Pty><Nm>${escapeXml(name)}</Nm></Pty>`
   return [
     `<TxDtls><Refs><EndToEndId>${endToEndId}</EndToEndId></Refs>${isBatch ? version.part(amount) : ''}`,

@@ -4,10 +4,10 @@ import { findPaymentReferences } from './payment-reference.ts'
 import type { Transfer } from './read-statement.ts'
 
 const CURRENCY = 'EUR'
-/** A remittance that passes the check digits more often than this names nobody in particular. */
+/** A remittance text with more valid references than this does not identify a member. */
 const LOOKUPS_PER_TRANSFER_MAX = 5
 
-/** What one transfer should do in Hourbank. */
+/** What to do with one transfer. */
 export interface Claim {
   transfer: Transfer
   member: Member
@@ -16,14 +16,14 @@ export interface Claim {
 
 export interface Unmatched {
   transfer: Transfer
-  /** undefined: it cannot be told in hours. */
+  /** Undefined if the amount cannot be expressed in hours. */
   centihours: bigint | undefined
   reason: string
 }
 
 export type FindMember = (transfer: Transfer) => Promise<Member | string>
 
-/** Finds members by the payment reference of a transfer; answers with the reason if there is not exactly one. */
+/** Finds members by the payment reference of a transfer; returns the reason if there is not exactly one. */
 export function memberFinder(hourbank: Hourbank): FindMember {
   const known = new Map<string, Member | undefined>()
 
@@ -67,7 +67,7 @@ export async function matchTransfers(credits: readonly Transfer[], findMember: F
   return { claims, unmatched }
 }
 
-/** Hundredths of hours, or why there are none. */
+/** Returns hundredths of hours, or the reason why there are none. */
 export function hoursOf({ amount, currency, defect }: Transfer, rate: bigint): bigint | string {
   if (defect) return defect
   if (currency !== CURRENCY) return `it is in ${currency || 'no currency'}, not in ${CURRENCY}`

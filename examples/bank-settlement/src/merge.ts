@@ -2,13 +2,13 @@ import type { Transfer } from './read-statement.ts'
 
 export interface Merged {
   transfers: Transfer[]
-  /** How many were there again: in a second file, or in a report of the day and in its statement. */
+  /** The number of repeated transfers: in a second file, or in both a daily report and its statement. */
   repeated: number
-  /** Different transfers under one identity: crediting either would be a guess. */
+  /** Different transfers with the same identity: crediting either would be a guess. */
   contradictions: Transfer[]
 }
 
-/** The same transfer may stand in several files; it is settled once. */
+/** Merges the files: a transfer that occurs in several is settled once. */
 export function mergeTransfers(all: readonly Transfer[]): Merged {
   const byIdentity = new Map<string, Transfer>()
   const contradictions: Transfer[] = []
@@ -20,7 +20,7 @@ export function mergeTransfers(all: readonly Transfer[]): Merged {
       byIdentity.set(key, transfer)
     } else if (isSame(known, transfer)) {
       repeated += 1
-      // Reports in the course of a day often know less, for instance no remittance.
+      // Reports during the day often have less information, for example no remittance text.
       if (!known.isFinal) byIdentity.set(key, transfer)
     } else {
       contradictions.push(transfer)

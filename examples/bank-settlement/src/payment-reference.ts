@@ -1,23 +1,23 @@
 /** ISO 11649: RF, two check digits, and 1 to 21 letters and digits. */
 const FORM = /^RF\d\d[0-9A-Z]{1,21}$/
 const BODY_LENGTH_MAX = 21
-/** More beginnings than this in one remittance are no payer's typing. */
+/** More candidates than this in one remittance text were not typed by a payer. */
 const BEGINNINGS_MAX = 20
 
 export interface FoundReferences {
   valid: string[]
-  /** What looks like one, but its check digits say that something was mistyped. */
+  /** Text that looks like a reference but has wrong check digits. */
   invalid: string[]
 }
 
 export function isPaymentReference(text: string): boolean {
   if (!FORM.test(text)) return false
-  // ISO 7064 mod 97-10: the first four characters go to the end, letters count from A = 10.
+  // ISO 7064 mod 97-10: the first four characters are moved to the end, and letters count from A = 10.
   const digits = [...text.slice(4), ...text.slice(0, 4)].map((character) => Number.parseInt(character, 36)).join('')
   return BigInt(digits) % 97n === 1n
 }
 
-/** Structured references come first: there a payer's program wrote nothing beside them. */
+/** Structured references come first, because they contain no other text. */
 export function findPaymentReferences(structured: readonly string[], unstructured: string): FoundReferences {
   const compact = structured.map(compactText).filter((text) => text.startsWith('RF'))
   const valid = unique(compact.filter(isPaymentReference))
@@ -27,9 +27,9 @@ export function findPaymentReferences(structured: readonly string[], unstructure
 }
 
 /**
- * People write references in groups and in lower case, with words around them: 'rf86 0010 0000 0042 thank you'. Where
- * it ends is for the check digits to say, among the ends of words; a word more would pass them once in 97 times, and
- * then it is for Hourbank to say which of both is a member's.
+ * People write references in groups and in lower case, with words around them: 'rf86 0010 0000 0042 thank you'. The
+ * check digits determine at which word the reference ends. An additional word passes them once in 97 times; then
+ * Hourbank determines which of the two belongs to a member.
  */
 function findInText(text: string): FoundReferences {
   const valid: string[] = []
@@ -44,7 +44,7 @@ function findInText(text: string): FoundReferences {
   return { valid: unique(valid), invalid: unique(invalid) }
 }
 
-/** All that might be meant: up to the end of the first word, of the second, and so on. */
+/** Returns all candidates: up to the end of the first word, of the second, and so on. */
 function readingsAt(text: string): string[] {
   const [run = ''] = /^[0-9A-Z]+(?: [0-9A-Z]+)*/.exec(text) ?? []
   const readings: string[] = []

@@ -3,19 +3,19 @@ import { formatAmount, parseAmount } from './amounts.ts'
 import { Refusal } from './connect.ts'
 import { allAt, attributeOf, textAt, textOf, type XmlNode } from './read-xml.ts'
 
-/** What banks write where they have nothing to write. */
+/** The placeholder that banks use for a missing value. */
 const PLACEHOLDERS = new Set(['NOTPROVIDED', 'NOTAVAILABLE', 'NONREF', 'NOREF', 'UNKNOWN'])
-/** Bank transaction codes of ISO 20022 for money that goes back: a return, a recall. */
+/** ISO 20022 bank transaction codes for returned or recalled payments. */
 const RETURN_CODES = new Set(['RRTN', 'RPCR'])
 const HASH_LENGTH = 24
 
-/** Money that came in, or money that came in earlier and went back. */
+/** An incoming payment, or the return of an earlier one. */
 export interface Transfer {
   kind: 'credit' | 'return'
   account: string
   /**
-   * Account, bank's reference and position within it: camt.053 has no field that is unique by itself. The same entry has
-   * the same identity in every statement and report that holds it.
+   * Account, bank's reference and position within it: camt.053 has no field that is unique by itself. An entry has the
+   * same identity in every statement and report that contains it.
    */
   identity: string
   bookedOn: string
@@ -23,28 +23,28 @@ export interface Transfer {
   amount: bigint
   currency: string
   endToEndId: string | undefined
-  /** Given once to each payment by the banks on its way. */
+  /** Assigned to the payment by the banks that process it. */
   transactionIds: string[]
   structuredReferences: string[]
   remittance: string
-  /** From the statement of a whole day, not from a report in the course of it. */
+  /** From the statement of a whole day, not from a report during the day. */
   isFinal: boolean
   /** For people. */
   where: string
-  /** Why it cannot be settled, whoever it is for. */
+  /** Why it cannot be settled for any member. */
   defect: string | undefined
 }
 
 export interface StatementContent {
   transfers: Transfer[]
   statements: number
-  /** What is not our business, and how often. */
+  /** Entries that are not transfers, with their counts. */
   skipped: Map<string, number>
 }
 
 type Direction = 'CRDT' | 'DBIT'
 
-/** Reads camt.053 (and camt.052, the report in the course of a day) of any version. */
+/** Reads any version of camt.053, and of camt.052, the report during the day. */
 export function readStatements(document: XmlNode, file: string): StatementContent {
   const days = allAt(document, 'Document/BkToCstmrStmt/Stmt')
   const reports = allAt(document, 'Document/BkToCstmrAcctRpt/Rpt')
@@ -56,7 +56,7 @@ export function readStatements(document: XmlNode, file: string): StatementConten
 }
 
 function readStatement(statement: XmlNode, isFinal: boolean, file: string, content: StatementContent): void {
-  // Spaces are for the eye; a slash would end the account within a reference.
+  // Spaces are only formatting; a slash would end the account within a reference.
   const account = (textAt(statement, 'Acct/Id/IBAN') ?? textAt(statement, 'Acct/Id/Othr/Id'))?.replaceAll(/[ /]/g, '')
   if (!account) throw new Refusal(`${file} has a statement that names no account`)
   const positions = new Map<string, number>()
@@ -89,7 +89,7 @@ function skip({ skipped }: StatementContent, reason: string): void {
   skipped.set(reason, (skipped.get(reason) ?? 0) + 1)
 }
 
-/** One transfer of an entry: the whole, or a part of a batch. */
+/** Reads one transfer of an entry: the whole entry, or a part of a batch. */
 interface Part {
   details: XmlNode
   direction: Direction | undefined
@@ -102,7 +102,7 @@ function readParts(entry: XmlNode): Part[] {
   const direction = readDirection(entry)
   const total = readAmount(allAt(entry, 'Amt')[0])
   const details = allAt(entry, 'NtryDtls/TxDtls')
-  // What was booked is the entry's amount; the details of a single transfer may tell it in another currency, or gross.
+  // The booked amount is that of the entry; the details of a single transfer may use another currency, or include fees.
   if (details.length <= 1) return [{ details: details[0] ?? {}, direction, ...total, defect: undefined }]
   const parts = details.map((one) => ({
     details: one,
@@ -133,7 +133,7 @@ function readAmount(node: XmlNode | undefined) {
 
 type Kind = { kind: Transfer['kind']; reason?: undefined } | { kind?: undefined; reason: string }
 
-/** RvslInd turns the meaning round: a debit that reverses is a credit that went back. */
+/** RvslInd inverts the meaning: a debit with it is a returned credit. */
 function judgeKind(entry: XmlNode, { details, direction }: Part): Kind {
   const isReversal = ['true', '1'].includes(textAt(entry, 'RvslInd') ?? '')
   const code = textAt(details, 'BkTxCd/Domn/Fmly/SubFmlyCd') ?? textAt(entry, 'BkTxCd/Domn/Fmly/SubFmlyCd') ?? ''
@@ -156,7 +156,7 @@ function readTransfer(entry: XmlNode, { details, amount, currency, defect }: Par
   }
 }
 
-/** The day where the bank is, which is the day it wrote; empty if there is no such day. */
+/** Returns the day as the bank wrote it, in its own time zone; empty if it is not a valid day. */
 function readDate(text = ''): string {
   const [date = ''] = /^\d{4}-\d\d-\d\d/.exec(text) ?? []
   return Number.isNaN(Date.parse(`${date}T00:00:00Z`)) ? '' : date
@@ -164,13 +164,13 @@ function readDate(text = ''): string {
 
 function remittanceOf(entry: XmlNode, details: XmlNode): string {
   const written = textsAt(details, 'RmtInf/Ustrd')
-  // Without details some banks put the payer's words here.
+  // Without details, some banks put the remittance text here.
   return (written.length > 0 ? written : textsAt(entry, 'AddtlNtryInf')).join(' ')
 }
 
 /**
- * The bank's reference for the entry is what the standard gives to identify it. Without one, what identifies the
- * payment; without that, everything that is known of it: two payments alike in all of it differ by their position.
+ * The standard identifies an entry by the bank's reference. Without one, the identity is the payment's own ids; without
+ * those, everything known about it: two payments that are equal in all of it differ by their position.
  */
 function keyOf(entry: XmlNode, part: Part): string {
   const given =

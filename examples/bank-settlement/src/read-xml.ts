@@ -2,12 +2,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { XMLParser } from 'fast-xml-parser'
 import { Refusal } from './connect.ts'
 
-/** Some 25,000 transfers. The whole file is held in memory, where it takes about thirty times its size. */
+/** About 25,000 transfers. The whole file is parsed in memory, where it takes about thirty times its size. */
 export const FILE_BYTES_MAX = 16 * 1024 * 1024
-/** A statement is about 15 deep. */
+/** A statement has a depth of about 15. */
 const DEPTH_MAX = 40
 
-/** Children are always lists, so that one entry reads like many. */
+/** Children are always lists, so that one entry is handled like many. */
 export type XmlNode = string | { [name: string]: XmlNode[] | string }
 
 const PREDEFINED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
@@ -17,12 +17,12 @@ const parser = new XMLParser({
   ignoreDeclaration: true,
   ignorePiTags: true,
   removeNSPrefix: true,
-  // '007' and '1.10' are texts: numbers would lose what banks and amounts are told by.
+  // '007' and '1.10' stay text: as numbers they would lose digits that matter.
   parseTagValue: false,
   parseAttributeValue: false,
   isArray: (_name, _path, _isLeaf, isAttribute) => !isAttribute,
   maxNestedTags: DEPTH_MAX,
-  // The five entities of XML and characters by number; there is no way to define more.
+  // Only the five XML entities and numeric characters; a file cannot define more.
   entityDecoder: {
     decode: decodeEntities,
     addInputEntities: () => {},
@@ -42,7 +42,7 @@ export async function readXmlFile(file: string): Promise<XmlNode> {
 
 export function parseXml(bytes: Uint8Array, file: string): XmlNode {
   const text = decodeText(bytes, file)
-  // A statement has none, and whoever sends one wants files of this machine or its memory.
+  // A statement has none, and an attacker could use it to read local files or exhaust memory.
   if (/<!(DOCTYPE|ENTITY)/i.test(text)) throw new Refusal(`${file} has a document type definition: refused`)
   try {
     return parser.parse(text, true) as XmlNode
@@ -70,14 +70,14 @@ function decodeEntities(text: string): string {
   })
 }
 
-/** The children at the end of a path such as 'NtryDtls/TxDtls', of all parents on the way. */
+/** Returns the children at the end of a path such as 'NtryDtls/TxDtls', of all parents along the path. */
 export function allAt(node: XmlNode, path: string): XmlNode[] {
   let found = [node]
   for (const name of path.split('/')) found = found.flatMap((one) => childrenOf(one, name))
   return found
 }
 
-/** The first text at the end of a path; undefined if there is none or it is empty. */
+/** Returns the first text at the end of a path, or undefined if there is none or it is empty. */
 export function textAt(node: XmlNode, path: string): string | undefined {
   const [first] = allAt(node, path)
   return first === undefined ? undefined : textOf(first)

@@ -10,21 +10,21 @@ export interface Tally {
 
 export interface Reconciliation {
   matched: Tally
-  /** Of those matched. */
+  /** The part of `matched` that was reversed. */
   reversed: Tally
-  /** The bank has it, Hourbank does not, or has it differently. */
+  /** The bank has it, and Hourbank does not or has something different. */
   missing: Tally
   missingReferences: string[]
-  /** Hourbank has it, the statements of that day do not. */
+  /** Hourbank has it, and the statements of that day do not. */
   extra: Tally
   extraReferences: string[]
-  /** Without those that were credited when their member could still be found. */
+  /** Excludes those that were credited while their member could still be found. */
   unmatched: Unmatched[]
 }
 
 /**
- * Compares, transfer by transfer, with what Hourbank has for the same accounts and days. A report in the course of a day
- * does not claim to be complete, so it makes nothing an extra.
+ * Compares the transfers with the credits that Hourbank has for the same accounts and days. A report during the day is
+ * not complete, so credits that it lacks are not counted as extra.
  */
 export async function reconcile(
   hourbank: Hourbank,
@@ -67,7 +67,7 @@ export async function reconcile(
   return { matched, reversed, missing, missingReferences, extra, extraReferences, unmatched: stillUnmatched }
 }
 
-/** Of the accounts and days at hand: other procedures of the same partner are none of our business. */
+/** Restricts credits to these accounts and days, because the partner may make others elsewhere. */
 async function readCredits(hourbank: Hourbank, transfers: readonly Transfer[]): Promise<Map<string, Credit>> {
   const credits = new Map<string, Credit>()
   const accounts = new Set(transfers.map(({ account }) => account))

@@ -15,7 +15,7 @@ export interface Run {
   reconciliation: Reconciliation
 }
 
-/** Whether Hourbank has exactly what the statements say. */
+/** Returns whether Hourbank agrees exactly with the statements. */
 export function agrees({ merged, returns, reconciliation: { missing, extra } }: Run): boolean {
   return missing.count + extra.count + returns.unsettled.length + merged.contradictions.length === 0
 }
@@ -44,14 +44,14 @@ export function writeReport(run: Run): string {
     line('missing', missing),
     line('extra', extra),
     '',
-    ...list('Unmatched: no member was credited', unmatched.map(told)),
-    ...list('Returns with nothing to take back', returns.idle.map(told)),
+    ...list('Unmatched: no member was credited', unmatched.map(describe)),
+    ...list('Returns with nothing to take back', returns.idle.map(describe)),
     ...list(
       'Refused',
-      credits.refused.map(({ claim, reason }) => told({ transfer: claim.transfer, reason })),
+      credits.refused.map(({ claim, reason }) => describe({ transfer: claim.transfer, reason })),
     ),
-    ...list('Returns to be settled by hand', returns.unsettled.map(told)),
-    ...list('Different transfers under one bank reference', merged.contradictions.map(toldAsContradiction)),
+    ...list('Returns to be settled by hand', returns.unsettled.map(describe)),
+    ...list('Different transfers under one bank reference', merged.contradictions.map(describeContradiction)),
     ...list('Missing in Hourbank', reconciliation.missingReferences),
     ...list('Extra in Hourbank', reconciliation.extraReferences),
     agrees(run) ? 'The bank and Hourbank agree.' : 'The bank and Hourbank DISAGREE.',
@@ -75,16 +75,16 @@ function list(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines.map((one) => `  ${one}`), '']
 }
 
-function told({ transfer, reason }: { transfer: Transfer; reason: string }): string {
+function describe({ transfer, reason }: { transfer: Transfer; reason: string }): string {
   const { bookedOn, amount, currency, where } = transfer
   return printable(`${bookedOn}  ${formatAmount(amount)} ${currency}  ${reason}  (${where})`)
 }
 
-function toldAsContradiction(transfer: Transfer): string {
-  return told({ transfer, reason: transfer.identity })
+function describeContradiction(transfer: Transfer): string {
+  return describe({ transfer, reason: transfer.identity })
 }
 
-/** A statement is written by strangers; it must not steer the terminal. */
+/** Replaces control characters: text in a statement is not trusted and must not control the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '?')
 }

@@ -4,15 +4,15 @@ import { noteOf } from './credit-transfers.ts'
 import { hoursOf, type Claim, type FindMember, type Unmatched } from './match-members.ts'
 import type { Transfer } from './read-statement.ts'
 
-/** Of one member, looked through for the credit that a return is about. */
+/** The number of a member's credits that are searched for the one that was returned. */
 const CREDITS_PER_MEMBER_MAX = 10_000
 
 export interface ReturnOutcomes {
   reversed: Reversed[]
   before: Reversed[]
-  /** Returns of what was never credited: nothing to do. */
+  /** Returns of transfers that were never credited: there is nothing to do. */
   idle: { transfer: Transfer; reason: string }[]
-  /** For a person to look at. */
+  /** To be reviewed by a person. */
   unsettled: { transfer: Transfer; reason: string }[]
 }
 
@@ -27,10 +27,10 @@ export interface KnownTransfers {
   unmatched: readonly Unmatched[]
 }
 
-/** What to do about a return. */
+/** What to do with a return. */
 type Verdict = { candidates: Credit[] } | { idle: string } | { unsettled: string }
 
-/** Takes back the credits whose transfers were returned: each in full, once per return. */
+/** Reverses the credits whose transfers were returned, each in full and once per return. */
 export async function reverseReturns(
   hourbank: Hourbank,
   returns: readonly Transfer[],
@@ -56,7 +56,7 @@ async function judge(
   rate: bigint,
 ): Promise<Verdict> {
   const centihours = hoursOf(transfer, rate)
-  // What comes to no hours now was not credited then, unless the statement itself is wrong.
+  // An amount that is not a valid number of hours was not credited either, unless the statement itself is wrong.
   if (typeof centihours === 'string') return transfer.defect ? { unsettled: centihours } : { idle: centihours }
   const original = await findByIds(hourbank, transfer, known)
   if (original) return weigh([original], centihours, true)
@@ -70,14 +70,14 @@ async function judge(
   return weigh(named.length > 0 ? named : credits, centihours, named.length > 0)
 }
 
-/** By ids that belong to one payment only: those of the banks on its way, or the entry's own, which some banks keep. */
+/** Finds the credit by ids of a single payment: those of the banks, or the entry's own, which some banks keep. */
 async function findByIds(hourbank: Hourbank, transfer: Transfer, { claims }: KnownTransfers) {
   const original = claims.find((claim) =>
     claim.transfer.transactionIds.some((id) => transfer.transactionIds.includes(id)),
   )
   const reference = original?.transfer.identity ?? transfer.identity
   const [credit] = (await hourbank.wallet.credits({ reference })).data
-  // Other banks number debits and credits apart: then the payer's id tells that these two only look alike.
+  // Other banks number debits and credits separately; then the payer's id shows that the two are unrelated.
   const isOther = !original && transfer.endToEndId && credit?.note !== noteOf(transfer.endToEndId)
   return isOther ? undefined : credit
 }
@@ -89,7 +89,7 @@ async function findMemberOf(transfer: Transfer, { claims }: KnownTransfers, find
   return original?.member.id
 }
 
-/** From the same account, settled no later than the return. */
+/** Restricts to the same account, settled no later than the return. */
 async function creditsBefore(hourbank: Hourbank, memberId: number, transfer: Transfer): Promise<Credit[]> {
   const credits: Credit[] = []
   let read = 0
@@ -113,8 +113,8 @@ function weigh(credits: Credit[], centihours: bigint, isNamed: boolean): Verdict
 }
 
 /**
- * A reversal reference belongs to one credit for good. So what is reversed already is asked first: whether it was by this
- * very return. Only what is left can be meant, and only if it is one.
+ * A reversal reference belongs permanently to one credit. So credits that are already reversed are checked first: was
+ * it by this return? Otherwise the return can only mean one of the others, and only if there is exactly one.
  */
 async function reverseOne(hourbank: Hourbank, transfer: Transfer, candidates: Credit[], outcomes: ReturnOutcomes) {
   for (const credit of candidates.filter(({ status }) => status === 'reversed')) {
@@ -132,7 +132,7 @@ async function reverseOne(hourbank: Hourbank, transfer: Transfer, candidates: Cr
   }
 }
 
-/** false: something else took this credit back, or this return took back something else. */
+/** Returns false if something else reversed this credit, or if this return reversed something else. */
 async function tryReversal(hourbank: Hourbank, transfer: Transfer, { reference }: Credit, outcomes: ReturnOutcomes) {
   try {
     const { replayed, credit } = await hourbank.wallet.reverse({

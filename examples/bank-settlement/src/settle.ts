@@ -9,14 +9,14 @@ import { reconcile } from './reconcile.ts'
 import type { Run } from './report.ts'
 import { reverseReturns } from './reverse-returns.ts'
 
-/** Statements in, credits and reversals out, and then a look at whether all of it arrived. */
+/** Settles statements with credits and reversals, then compares the result with Hourbank. */
 export async function settle(
   hourbank: Hourbank,
   files: readonly string[],
   rate: bigint,
   checkOnly: boolean,
 ): Promise<Run> {
-  // All files before the first credit: one that cannot be read stops a run before it has done anything.
+  // Read all files before the first credit, so that an unreadable one stops the run before it changes anything.
   const contents: StatementContent[] = []
   for (const file of files) contents.push(readStatements(await readXmlFile(file), basename(file)))
   const merged = mergeTransfers(contents.flatMap(({ transfers }) => transfers))
@@ -25,7 +25,7 @@ export async function settle(
   const { claims, unmatched } = await matchTransfers(incoming, findMember, rate)
 
   const credits = await creditTransfers(hourbank, checkOnly ? [] : claims)
-  // After all credits, so that a transfer and its return may come in any order of files.
+  // After all credits, so that a transfer and its return may be in files of any order.
   const outgoing = checkOnly ? [] : merged.transfers.filter(({ kind }) => kind === 'return')
   const returns = await reverseReturns(hourbank, outgoing, { claims, unmatched }, findMember, rate)
   const reconciliation = await reconcile(hourbank, merged.transfers, claims, unmatched)

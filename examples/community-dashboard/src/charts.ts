@@ -1,10 +1,10 @@
 import type { Figure, Flow, Period } from '@hourbank/client'
 import { html, NOTHING, type Html } from './html.ts'
 
-/** The bars are drawn on a scale of so many units; the page stretches them. */
+/** The width of the bars in drawing units; the page scales them. */
 const BAR_WIDTH = 1000
 const BAR_HEIGHT = 16
-/** Periods in sight; older ones are folded away. */
+/** The number of visible periods; older ones are collapsed. */
 const RECENT_MAX = 13
 
 export interface Row {
@@ -12,7 +12,7 @@ export interface Row {
   figure: Figure
 }
 
-/** A range is all that is known. Suppressed is not zero: it is fewer than ten, or too few members are behind it. */
+/** Only a range is known. Suppressed is not zero: it is below ten, or too few members are behind it. */
 export function rangeText(figure: Figure): string {
   if ('suppressed' in figure) return 'fewer than ten, or too few members'
   const { min, max } = figure
@@ -71,7 +71,7 @@ function barRow({ label, figure }: Row, unit: string, most: number): Html {
   </tr> `
 }
 
-/** Full up to what is certain, pale up to what is possible; hatched all the way where nothing is told. */
+/** Draws a bar: solid up to the minimum, pale up to the maximum, hatched if the figure is suppressed. */
 function bar(figure: Figure, most: number): Html {
   const scale = (value: number) => Math.round((value / most) * BAR_WIDTH)
   const shapes =
@@ -87,7 +87,7 @@ function bar(figure: Figure, most: number): Html {
   </svg>`
 }
 
-/** Drawn once, used by every suppressed bar. */
+/** Defined once and used by every suppressed bar. */
 export const HATCH = html`<svg width="0" height="0" aria-hidden="true" class="definitions">
   <pattern id="hatch" width="40" height="16" patternUnits="userSpaceOnUse">
     <path d="M0 16L40 0" class="hatch-line" />
@@ -102,7 +102,7 @@ function mostOf(rows: readonly Row[]): number {
   return Math.max(1, ...rows.map(({ figure }) => ('suppressed' in figure ? 0 : figure.max)))
 }
 
-/** Several months are told as one where a single one would have told too much. */
+/** Several months are merged if a single one would have revealed too much. */
 function periodText({ from, to }: Period): string {
   return from === to ? from : `${from} to ${to}`
 }

@@ -1,6 +1,6 @@
 import type { Fetch } from '@hourbank/client'
 
-/** The dashboard asks for one thing; more addresses than this are not remembered. */
+/** The dashboard requests one URL; more than this are not cached. */
 const REMEMBERED_MAX = 10
 
 interface Remembered {
@@ -9,8 +9,8 @@ interface Remembered {
 }
 
 /**
- * A `fetch` for the SDK that asks 'has it changed?' instead of 'what is it?'. The totals change once a month: all other
- * answers are a 304 without a body, and the body of last time is given back in its place.
+ * Returns a `fetch` for the SDK that makes conditional requests. The totals change once a month; all other responses
+ * are a 304 without a body, and the cached body is returned instead.
  */
 export function conditionalFetch(onAnswer: (path: string, status: number) => void): Fetch {
   const remembered = new Map<string, Remembered>()

@@ -1,11 +1,11 @@
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Value = string | number | Html | readonly Html[]
 
-/** Whatever is put in is text and comes out as text: names are chosen by people. */
+/** Escapes all values, because names are chosen by people. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Html(parts.map((part, n) => (n === 0 ? part : toText(values[n - 1]!) + part)).join(''))
 }

@@ -12,15 +12,15 @@ const USAGE = `Shows a community's published totals as a page.
 
   npx tsx examples/community-dashboard/src/main.ts [--port N]
 
-  --port N    where the page is served on this machine (any free port)`
+  --port N    the port to listen on (default: any free port)`
 
 const HOST = '127.0.0.1'
 const REQUEST_TIMEOUT_MS = 10_000
-/** A page is not worth waiting longer for; the last one that is known is shown instead. */
+/** After this time, the last known figures are shown instead. */
 const ASK_TIMEOUT_MS = 5_000
 const STYLE = readFileSync(new URL('style.css', import.meta.url), 'utf8')
 
-/** Nothing but this page and its style, neither from elsewhere nor to elsewhere. */
+/** Allows only this page and its style, and no requests to or from other hosts. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -29,7 +29,7 @@ const HEADERS = {
   'cache-control': 'no-cache',
 }
 
-/** Asks Hourbank once for all who wait at that moment, and remembers the last answer for when there is none. */
+/** Makes one request to Hourbank for all waiting viewers, and keeps the last response for outages. */
 function createReader(hourbank: Hourbank) {
   let asking: Promise<CommunityAggregates> | undefined
   let last: CommunityAggregates | undefined

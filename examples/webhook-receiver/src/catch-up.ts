@@ -5,14 +5,14 @@ import { readDurable, writeDurably } from './durable-file.ts'
 
 type Handle = (event: HourbankEvent) => Promise<void>
 
-/** Reads from the feed what came while nobody listened, from the place that was kept on. */
+/** Reads the events since the stored cursor from the feed. */
 export async function catchUp(hourbank: Hourbank, folder: string, handle: Handle): Promise<void> {
   const file = join(folder, 'cursor')
   const stored = await readDurable<{ cursor: string }>(file)
   try {
     for await (const page of hourbank.events.pages(stored ? { cursor: stored.cursor } : {})) {
       await Promise.all(page.data.map(handle))
-      // Only now: killed before this line, the page is read again, and its events are known.
+      // Saved last: if the program is killed before, the page is read again, and its events are already known.
       const cursor = page.meta.next_cursor
       if (cursor !== null && cursor !== stored?.cursor) await writeDurably(file, { cursor })
     }

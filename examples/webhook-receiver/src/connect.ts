@@ -2,7 +2,7 @@ import { Hourbank } from '@hourbank/client'
 
 const DEFAULT_URL = 'http://127.0.0.1:3000'
 
-/** Something the person who runs this can mend. */
+/** An error that the user can fix. */
 export class Refusal extends Error {}
 
 export function connect(env: Record<string, string | undefined>): Hourbank {

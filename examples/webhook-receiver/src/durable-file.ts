@@ -1,7 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** The new content or the old one, whenever the power goes: never half of it. */
+/** Replaces a file atomically: after a power failure it has either the new content or the old. */
 export async function writeDurably(file: string, content: object): Promise<void> {
   const draft = `${file}.new`
   const handle = await open(draft, 'w', 0o600)
@@ -24,7 +24,7 @@ export async function readDurable<T extends object>(file: string): Promise<T | u
   }
 }
 
-/** A new name is on disk only when its folder is. */
+/** A new file name is durable only after its folder is synced. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

@@ -4,13 +4,13 @@ import type { HourbankEvent } from '@hourbank/client'
 import { Refusal } from './connect.ts'
 import { syncFolder } from './durable-file.ts'
 
-/** Their ids are held in memory, and the file is read at once when it is opened. */
+/** Limited because all ids are in memory, and the file is read whole when it is opened. */
 const EVENTS_MAX = 200_000
-/** Lines that share one write and one fsync. */
+/** The maximum number of lines that share one write and one fsync. */
 const BATCH_MAX = 500
 
 export interface EventLog {
-  /** Resolves when the event is on disk; false if it was there before. Rejects if it may not be. */
+  /** Resolves when the event is on disk, to false if it was there before. Rejects if it may not be on disk. */
   keep(event: HourbankEvent): Promise<boolean>
   size(): number
 }
@@ -22,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * One line per event, only ever added to. What was not written to its end when the process was killed was never
- * acknowledged either: it is cut off, and Hourbank sends it again.
+ * An append-only file with one line per event. A partial last line, left by a killed process, was never acknowledged:
+ * it is removed, and Hourbank sends the event again.
  */
 export async function openEventLog(folder: string): Promise<EventLog> {
   const file = join(folder, 'events.jsonl')
@@ -32,7 +32,7 @@ export async function openEventLog(folder: string): Promise<EventLog> {
   await syncFolder(dirname(file))
   const append = appender(handle)
 
-  /** By id: whoever brings an event while it is being written waits for the same write. */
+  /** By id, so that a duplicate that arrives during a write waits for the same write. */
   const writing = new Map<string, Promise<void>>()
 
   async function keep(event: HourbankEvent): Promise<boolean> {
@@ -57,7 +57,7 @@ export async function openEventLog(folder: string): Promise<EventLog> {
   return { keep, size: () => kept.size }
 }
 
-/** Many at once share an fsync, which is what takes the time. */
+/** Concurrent events share an fsync, which takes most of the time. */
 function appender(handle: FileHandle): (line: string) => Promise<void> {
   const waiting: Waiting[] = []
   let isWriting = false
@@ -68,7 +68,7 @@ function appender(handle: FileHandle): (line: string) => Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, BATCH_MAX)
       try {
-        // After a failed write nobody knows where the file ends, so nothing is added any more: a restart cuts it.
+        // After a failed write the end of the file is unknown, so nothing more is added; a restart repairs it.
         if (failure) throw failure
         await handle.appendFile(batch.map(({ line }) => line).join(''))
         await handle.sync()

@@ -11,17 +11,18 @@ import { openEventLog, type EventLog } from './event-log.ts'
 import { createReceiver, PATH } from './receive.ts'
 import { subscribe } from './subscribe.ts'
 
-const USAGE = `Keeps the events of Hourbank: verified, once each, on disk.
+const USAGE = `Verifies events from Hourbank and stores each once on disk.
 
   npx tsx examples/webhook-receiver/src/main.ts [options]
 
-  --target-url URL    the public https:// address of this receiver, ending in ${PATH}; subscribes it.
-                      Without it nothing is received, and the feed of events is followed instead
-  --port N            where to listen on this machine (8787)
-  --tls FOLDER        speak TLS with cert.pem and key.pem of this folder; without it a proxy in front does
-  --state FOLDER      where events, cursor and secret are kept (examples/webhook-receiver/state)
+  --target-url URL    the public https:// address of this receiver, ending in ${PATH}, to subscribe with;
+                      without it, the program follows the feed of events instead
+  --port N            the port to listen on (default 8787)
+  --tls FOLDER        use TLS with cert.pem and key.pem from this folder; leave it out behind a TLS proxy
+  --state FOLDER      the folder for events, cursor and secret (default examples/webhook-receiver/state)
 
-HOURBANK_WEBHOOK_SECRET gives the secret of a subscription made elsewhere; two, with a space between, during a rotation.`
+Set HOURBANK_WEBHOOK_SECRET to use a subscription created elsewhere; during a rotation, set it to both secrets,
+separated by a space.`
 
 const HOST = '127.0.0.1'
 const STATE = fileURLToPath(new URL('../state/', import.meta.url))
@@ -39,20 +40,20 @@ async function main(): Promise<void> {
   const secrets = await findSecrets(hourbank, options)
   if (secrets.length === 0) return follow(hourbank, log, options)
 
-  // Listening first: what is sent while the feed is read is kept too, and known by its id from either side.
+  // Listen first, so that deliveries during the catch-up are stored too; ids prevent duplicates.
   const server = createReceiver({ secrets, tls: options.tls, keep: (event) => keepAndShow(log, event, 'webhook') })
   await listen(server, options)
   try {
     await catchUp(hourbank, options.state, (event) => keepAndShow(log, event, 'feed'))
     console.log('Caught up with the feed')
   } catch (error) {
-    // Deliveries are still worth having.
+    // Keep receiving deliveries.
     if (!(error instanceof Refusal || error instanceof HourbankError)) throw error
     console.error(error.message)
   }
 }
 
-/** For whoever cannot be reached from outside: the same events, a little later. */
+/** For machines that Hourbank cannot reach: the same events, a little later. */
 async function follow(hourbank: Hourbank, log: EventLog, { state }: Options): Promise<void> {
   console.log('There is no subscription (--target-url): following the feed')
   for (;;) {
@@ -63,9 +64,9 @@ async function follow(hourbank: Hourbank, log: EventLog, { state }: Options): Pr
 
 async function keepAndShow(log: EventLog, event: HourbankEvent, source: string): Promise<void> {
   const isNew = await log.keep(event)
-  // JSON has no control characters that could steer the terminal.
-  const told = isNew ? JSON.stringify(event.data) : 'known already'
-  console.log(`${source}  ${JSON.stringify(event.id)}  ${JSON.stringify(event.type)}  ${told}`)
+  // JSON contains no control characters that could affect the terminal.
+  const details = isNew ? JSON.stringify(event.data) : 'known already'
+  console.log(`${source}  ${JSON.stringify(event.id)}  ${JSON.stringify(event.type)}  ${details}`)
 }
 
 async function findSecrets(hourbank: Hourbank, { targetUrl, state, secrets }: Options): Promise<readonly string[]> {

@@ -3,17 +3,17 @@ import { createServer as createHttpsServer } from 'node:https'
 import { verifyWebhook, WebhookVerificationError, type HourbankEvent } from '@hourbank/client'
 
 export const PATH = '/hook'
-/** Far above the largest event. Strangers can send here, so nothing larger is even read. */
+/** Far above the largest event. Anyone can send requests here, so nothing larger is read. */
 const BODY_BYTES_MAX = 256 * 1024
 const REQUEST_TIMEOUT_MS = 10_000
 const CONNECTIONS_MAX = 200
 
 export interface ReceiverOptions {
-  /** One, or two while a secret is being rotated. */
+  /** One secret, or two during a rotation. */
   secrets: readonly string[]
-  /** Resolves when the event is safe. */
+  /** Resolves when the event is stored. */
   keep: (event: HourbankEvent) => Promise<void>
-  /** Absent: something in front of this speaks TLS. */
+  /** Undefined if a proxy handles TLS. */
   tls: { cert: Buffer; key: Buffer } | undefined
 }
 
@@ -38,7 +38,7 @@ export function createReceiver({ secrets, keep, tls }: ReceiverOptions): Server 
     if (request.url?.split('?')[0] !== PATH) throw new Answer(404, `Deliveries go to ${PATH}`)
     if (request.method !== 'POST') throw new Answer(405, 'Deliveries are POSTed')
     const event = await verifyWebhook(await readBody(request), request.headers, secrets)
-    // The answer comes after this: a 2xx for what is not on disk would lose it.
+    // Respond only after this: a 2xx for an event that is not on disk would lose it.
     await keep(event)
   }
 
@@ -49,7 +49,7 @@ export function createReceiver({ secrets, keep, tls }: ReceiverOptions): Server 
   return server
 }
 
-/** The bytes as they came: what was parsed and written again has another signature. */
+/** Returns the raw bytes: a body that was parsed and serialized again has a different signature. */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -66,6 +66,6 @@ function refuse(response: ServerResponse, error: unknown): void {
   const status = isVerdict ? 400 : error instanceof Answer ? error.status : 500
   const reason = isVerdict ? error.reason : error instanceof Answer ? error.message : 'not kept, send it again'
   console.error(`refused with ${status}: ${status === 500 ? (error as Error).message : reason}`)
-  // What is left of an oversized body is not waited for.
+  // Do not wait for the rest of an oversized body.
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${reason}\n`)
 }

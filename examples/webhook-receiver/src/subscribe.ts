@@ -9,8 +9,8 @@ interface Stored {
 }
 
 /**
- * The secret of the subscription for this address. It is told once, when it is made: if it was lost on the way (killed
- * before it was stored), the subscription gets a new one, instead of a second subscription.
+ * Returns the secret of the subscription for this address. It is shown only once: if it was lost (the program was
+ * killed before storing it), the secret is rotated instead of creating a second subscription.
  */
 export async function subscribe(hourbank: Hourbank, folder: string, targetUrl: string): Promise<string> {
   const file = join(folder, 'subscription')
@@ -28,7 +28,7 @@ export async function subscribe(hourbank: Hourbank, folder: string, targetUrl: s
 async function stillStands(hourbank: Hourbank, id: number): Promise<boolean> {
   try {
     const { status, status_reason } = await hourbank.webhooks.subscriptions.get(id)
-    // Someone may have paused it on purpose, so this is only said.
+    // Someone may have paused it on purpose, so only report it.
     if (status !== 'active') console.error(`Subscription ${id} is ${status}: ${status_reason ?? 'no reason given'}`)
     return true
   } catch (error) {

@@ -102,7 +102,7 @@ async function rejectExisting(file: string): Promise<void> {
 }
 
 function alreadyExists(file: string, cause?: unknown): Error {
-  return new Refusal(`${file} exists already, and a backup does not overwrite it. Choose another name.`, { cause })
+  return new Refusal(`${file} already exists, and a backup does not overwrite it. Choose another name.`, { cause })
 }
 
 async function moveIntoPlace(partial: string, file: string, overwrite: boolean): Promise<void> {
@@ -188,7 +188,7 @@ class TablesChanged extends Refusal {
 
 async function requireHourbankTables(sql: Queries): Promise<void> {
   const [row] = await sql<{ found: boolean }[]>`select to_regclass('public.schema_migrations') is not null as found`
-  if (!row?.found) throw new Refusal('This database holds no tables of Hourbank, so there is nothing to back up.')
+  if (!row?.found) throw new Refusal('This database has no Hourbank tables, so there is nothing to back up.')
 }
 
 async function readHeader(tx: Queries, options: BackupOptions): Promise<BackupHeader> {

@@ -12,7 +12,7 @@ export async function loadSecretKey(config: Config): Promise<string> {
   const file = join(config.dataDir, 'secret-key')
   const key = (await readIfExists(file)) ?? (await createKey(file))
   // A truncated file would otherwise serve as a weak key.
-  if (key.length < KEY_BYTES) throw new Refusal(`${file} holds no key. Bring it back from where you keep a copy of it.`)
+  if (key.length < KEY_BYTES) throw new Refusal(`${file} contains no key. Restore it from your copy.`)
   return key
 }
 

@@ -66,7 +66,7 @@ export async function writeCsvFile(
   { overwrite = false, byteOrderMark = false }: CsvFileOptions = {},
 ): Promise<void> {
   if (!overwrite && (await exists(file))) {
-    throw new Refusal(`${file} exists already. Choose another name, or add --overwrite.`)
+    throw new Refusal(`${file} already exists. Choose another name, or add --overwrite.`)
   }
   const partial = `${file}.partial-${randomBytes(8).toString('hex')}`
   try {

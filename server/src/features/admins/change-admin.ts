@@ -94,7 +94,7 @@ async function changeAdmin(
     const roles = await requireAdmin(tx, communityId, adminId)
     const hasOtherOwner = roles.some((other) => other.role === 'owner' && other.admin_id !== adminId)
     if (!hasOtherOwner && role !== 'owner')
-      throw new Refusal('The last owner stays: make somebody else an owner first.')
+      throw new Refusal('The last owner cannot be removed; make someone else an owner first.')
     await change(tx)
   })
 }

@@ -17,6 +17,6 @@ export async function searchInTime<T>(sql: Sql, search: (tx: Queries) => Promise
     })
   } catch (error) {
     if ((error as { code?: string }).code !== QUERY_CANCELED) throw error
-    throw new Refusal('There are too many calls to look through. Choose a shorter time.', { cause: error })
+    throw new Refusal('There are too many calls to search. Choose a shorter period.', { cause: error })
   }
 }

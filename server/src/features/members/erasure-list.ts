@@ -38,7 +38,7 @@ export async function writeErasureFile(file: string, erasures: Erasure[]): Promi
   const list: Static<typeof ErasureFile> = { format: FORMAT, version: VERSION, erasures }
   await writeFile(file, `${JSON.stringify(list, null, 2)}\n`, { flag: 'wx', mode: 0o600 }).catch(
     (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EEXIST' ? 'it exists already. Choose another name.' : cause.message
+      const why = cause.code === 'EEXIST' ? 'it already exists. Choose another name.' : cause.message
       throw new Refusal(`${file} cannot be written: ${why}`, { cause })
     },
   )
@@ -50,7 +50,7 @@ export async function readErasureFile(file: string): Promise<Erasure[]> {
   })
   const list = parseJson(text)
   if (!Value.Check(ErasureFile, list)) {
-    throw new Refusal(`${file} is no list of erasures. Such a list is made by: npx hourbank erasures export FILE`)
+    throw new Refusal(`${file} is not a list of erasures. Create one with: npx hourbank erasures export FILE`)
   }
   return list.erasures
 }

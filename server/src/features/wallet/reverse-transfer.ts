@@ -40,7 +40,7 @@ export async function postReversal(
 ): Promise<PostedTransfer> {
   const found = await findTransfer(tx, communityId, transferId)
   if (!found) throw new NotFound(`There is no transfer ${transferId}.`)
-  if (found.kind === 'reversal') throw new Refusal('A reversal cannot be reversed; record the transfer anew.')
+  if (found.kind === 'reversal') throw new Refusal('A reversal cannot be reversed; record the transfer again.')
   const accounts = await lockAccounts(tx, communityId, { ids: [found.debit_account_id, found.credit_account_id] })
   // Check again under the lock, because a concurrent reversal may have been first.
   const transfer = (await findTransfer(tx, communityId, transferId))!
