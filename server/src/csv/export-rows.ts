@@ -3,6 +3,7 @@ import { lstat, open, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Progress } from '../core/progress.ts'
 import type { Sql, Transaction } from '../postgres/connect.ts'
+import { allowNestedLoops, liftTimeouts } from '../postgres/transaction-settings.ts'
 import { Refusal } from '../core/refusal.ts'
 import { writeCsv, type CsvValue } from './write-csv.ts'
 
@@ -29,10 +30,9 @@ export async function exportRows<Row extends object>(
 ): Promise<void> {
   await sql.begin('isolation level repeatable read read only', async (tx) => {
     // The receiver may be slow.
-    await tx`set local statement_timeout = 0`
-    await tx`set local idle_in_transaction_session_timeout = 0`
+    await liftTimeouts(tx)
     // The planner assumes that every community is small (migration 0010) and would choose nested loops.
-    if (source.joinsAll) await tx`set local enable_nestloop = off`
+    if (source.joinsAll) await allowNestedLoops(tx, false)
     await write(writeCsv(source.columns, readBatches(tx, source, onProgress)))
   })
 }
