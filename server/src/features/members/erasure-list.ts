@@ -6,6 +6,7 @@ import { allErasures, type KnownErasure } from '../../postgres/across-communitie
 import type { Queries, Transaction } from '../../postgres/connect.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { eraseMember } from './erase-member.ts'
+import { findCommunityToErase } from './erase-queries.ts'
 
 /*
  * Erased members must stay erased when an older backup is restored. The list contains ids only. Each community is
@@ -84,15 +85,4 @@ export async function applyErasures(tx: Transaction, actor: Actor, erasures: Era
     erased++
   }
   return { erased }
-}
-
-/** Returns the community of an erasure whose member exists and is not yet erased. */
-async function findCommunityToErase(tx: Transaction, erasure: Erasure): Promise<number | undefined> {
-  const [community] = await tx<{ id: number }[]>`
-    select id from communities
-    where slug = ${erasure.community} and created_at = ${erasure.community_created_at}::timestamptz`
-  if (!community) return undefined
-  const [member] = await tx<{ id: number }[]>`
-    select id from members where community_id = ${community.id} and id = ${erasure.member_id} and erased_at is null`
-  return member && community.id
 }
