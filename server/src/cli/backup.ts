@@ -21,7 +21,6 @@ export const backupCommands: Command[] = [
     name: 'backup',
     usage: 'FILE',
     summary: 'Write everything to a file, while the service runs (SECRET_KEY is not in it: keep that apart)',
-    options: {},
     run: ({ config, positionals: [file] }) =>
       withTables(config, async (sql) => {
         if (!file) throw new Refusal('Say which file to write.')
@@ -36,7 +35,6 @@ export const backupCommands: Command[] = [
     usage: 'FILE [--erasures LIST] [--replacing FOLDER|URL]',
     summary:
       'Read a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); who was erased since is erased again (--replacing: the DATA_DIR or DATABASE_URL that is given up; --erasures: a list made by: npx hourbank erasures export)',
-    options: { erasures: { type: 'string' }, replacing: { type: 'string' } },
     run: ({ config, values, positionals: [file] }) =>
       withDatabase(config, async (sql) => {
         if (!file) throw new Refusal('Say which file to read.')

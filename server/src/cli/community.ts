@@ -20,13 +20,6 @@ export const communityCommands: Command[] = [
     name: 'community create',
     usage: '--slug SLUG --name NAME [--time-zone ZONE] [--test] [--json]',
     summary: 'Make a community (--test: with demo data and a client, for a partner to try on)',
-    options: {
-      slug: { type: 'string' },
-      name: { type: 'string' },
-      'time-zone': { type: 'string' },
-      test: { type: 'boolean' },
-      json: { type: 'boolean' },
-    },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const timeZone = optionalText(values, 'time-zone')
@@ -49,7 +42,6 @@ export const communityCommands: Command[] = [
     name: 'community list',
     usage: '[--json]',
     summary: 'List the communities',
-    options: { json: { type: 'boolean' } },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const communities = await listCommunities(sql)
@@ -78,7 +70,6 @@ export const communityCommands: Command[] = [
     usage: 'on|off --community SLUG [--reason TEXT]',
     summary:
       'Switch the partner API on or off for all partners of a community; off needs a reason, which they are told',
-    options: { community: { type: 'string' }, reason: { type: 'string' } },
     run: ({ config, values, positionals: [state] }) =>
       withTables(config, async (sql) => {
         if (state !== 'on' && state !== 'off') throw new Refusal('Say on or off.')

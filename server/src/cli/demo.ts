@@ -11,7 +11,6 @@ export const demoCommand: Command = {
   name: 'demo',
   usage: '[--members N] [--json]',
   summary: `Make a demo community of ${DEMO_MEMBERS} members, or of as many as you like`,
-  options: { members: { type: 'string' }, json: { type: 'boolean' } },
   run: ({ config, values }) =>
     withTables(config, async (sql) => {
       const members = optionalNumber(values, 'members') ?? DEMO_MEMBERS

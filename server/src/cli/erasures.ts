@@ -10,12 +10,6 @@ export const erasureCommands: Command[] = [
     name: 'members erase',
     usage: '--community SLUG --id MEMBER_ID --yes [--json]',
     summary: 'Blank a person everywhere, for good; the hours stay in the books without a name',
-    options: {
-      community: { type: 'string' },
-      id: { type: 'string' },
-      yes: { type: 'boolean' },
-      json: { type: 'boolean' },
-    },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const id = parseId(requireText(values, 'id'))
@@ -35,7 +29,6 @@ export const erasureCommands: Command[] = [
     name: 'erasures export',
     usage: 'FILE [--json]',
     summary: 'Write who was erased, as numbers alone, so that a restore elsewhere can erase them again',
-    options: { json: { type: 'boolean' } },
     run: ({ config, values, positionals: [file] }) =>
       withTables(config, async (sql) => {
         if (!file) throw new Refusal('Say which file to write.')

@@ -5,7 +5,6 @@ export const migrateCommand: Command = {
   name: 'migrate',
   usage: '',
   summary: 'Bring the database up to date (serve does it too)',
-  options: {},
   run: ({ config }) =>
     withDatabase(config, async (sql) => {
       const applied = await migrate(sql)

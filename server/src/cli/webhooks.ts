@@ -9,7 +9,6 @@ export const webhookCommands: Command[] = [
     usage: '[--json]',
     summary:
       'When SECRET_KEY is lost: reset the secret of every subscription, and pause it until its partner rotates it',
-    options: { json: { type: 'boolean' } },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const reset = await resetSecrets(sql, commandActor(), createSecretBox(await loadSecretKey(config)))
