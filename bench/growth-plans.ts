@@ -5,6 +5,8 @@ import { insertCredits } from '../server/src/features/wallet/insert-credits.ts'
 import { findBalances } from '../server/src/features/wallet/queries.ts'
 import { SEARCH_WORD, type GrownTown } from './growth-towns.ts'
 
+const VIEW = { withEmail: false }
+
 export interface Plan {
   operation: string
   text: string
@@ -37,10 +39,10 @@ export async function explainOperations({
   const page = { list: '', filters: {}, epoch: '', since: undefined, horizon: undefined }
   const [memberId] = members as [number]
   const statements: Record<string, () => Promise<unknown>> = {
-    'first page': () => listMembers(sql, communityId, { ...page, limit: 100, after: undefined }, undefined),
+    'first page': () => listMembers(sql, communityId, { ...page, limit: 100, after: undefined }, undefined, VIEW),
     'page at 90 %': () =>
-      listMembers(sql, communityId, { ...page, limit: 100, after: { id: lateMemberId } }, undefined),
-    member: () => findMembers(sql, communityId, [memberId]),
+      listMembers(sql, communityId, { ...page, limit: 100, after: { id: lateMemberId } }, undefined, VIEW),
+    member: () => findMembers(sql, communityId, [memberId], VIEW),
     balance: () => findBalances(sql, communityId, [memberId]),
     search: () => searchListings(sql, communityId, { limit: 25, after: undefined }, { q: SEARCH_WORD }),
     credit: () =>

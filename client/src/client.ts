@@ -1,12 +1,12 @@
-import type { Fetch } from './exchange.ts'
+import type { Fetch } from './fetch-json.ts'
 import { RETRIES_DEFAULT, TIMEOUT_MS_DEFAULT, TOTAL_TIMEOUT_MS_DEFAULT, waitFor } from './retry.ts'
-import { aggregatesRoom } from './rooms/aggregates.ts'
-import { eventsRoom } from './rooms/events.ts'
-import { listingsRoom } from './rooms/listings.ts'
-import { removalsRoom } from './rooms/removals.ts'
-import { usersRoom } from './rooms/users.ts'
-import { walletRoom } from './rooms/wallet.ts'
-import { webhooksRoom } from './rooms/webhooks.ts'
+import { aggregatesResource } from './resources/aggregates.ts'
+import { eventsResource } from './resources/events.ts'
+import { listingsResource } from './resources/listings.ts'
+import { removalsResource } from './resources/removals.ts'
+import { usersResource } from './resources/users.ts'
+import { walletResource } from './resources/wallet.ts'
+import { webhooksResource } from './resources/webhooks.ts'
 import { API_PREFIX, createTransport, readLimits, type CallOptions, type Transport } from './transport.ts'
 import type { Scope } from './types.ts'
 
@@ -39,19 +39,19 @@ export interface HourbankOptions {
  */
 export class Hourbank {
   /** Members. */
-  readonly users: ReturnType<typeof usersRoom>
+  readonly users: ReturnType<typeof usersResource>
   /** Services and requests. */
-  readonly listings: ReturnType<typeof listingsRoom>
+  readonly listings: ReturnType<typeof listingsResource>
   /** Members and listings that can no longer be seen. */
-  readonly removals: ReturnType<typeof removalsRoom>
+  readonly removals: ReturnType<typeof removalsResource>
   /** Balances, credits and their reversal. */
-  readonly wallet: ReturnType<typeof walletRoom>
+  readonly wallet: ReturnType<typeof walletResource>
   /** Community totals. */
-  readonly aggregates: ReturnType<typeof aggregatesRoom>
+  readonly aggregates: ReturnType<typeof aggregatesResource>
   /** Subscriptions and deliveries. */
-  readonly webhooks: ReturnType<typeof webhooksRoom>
+  readonly webhooks: ReturnType<typeof webhooksResource>
   /** The same events as a feed. */
-  readonly events: ReturnType<typeof eventsRoom>
+  readonly events: ReturnType<typeof eventsResource>
   // Private to the language, so that no log or debugger that prints the client shows what is behind it.
   readonly #transport: Transport
 
@@ -76,13 +76,13 @@ export class Hourbank {
       ),
     })
     const { send } = this.#transport
-    this.users = usersRoom(send)
-    this.listings = listingsRoom(send)
-    this.removals = removalsRoom(send)
-    this.wallet = walletRoom(send)
-    this.aggregates = aggregatesRoom(send)
-    this.webhooks = webhooksRoom(send)
-    this.events = eventsRoom(send)
+    this.users = usersResource(send)
+    this.listings = listingsResource(send)
+    this.removals = removalsResource(send)
+    this.wallet = walletResource(send)
+    this.aggregates = aggregatesResource(send)
+    this.webhooks = webhooksResource(send)
+    this.events = eventsResource(send)
   }
 
   /** Revokes the access token that is held, if there is one. The next call gets a new one. */

@@ -6,7 +6,7 @@ export {
   type ErrorKind,
   type WebhookVerificationReason,
 } from './errors.ts'
-export type { BodyReader, Fetch, FetchInit, FetchResponse } from './exchange.ts'
+export type { BodyReader, Fetch, FetchInit, FetchResponse } from './fetch-json.ts'
 export type { Changes } from './paging.ts'
 export type { CallOptions } from './transport.ts'
 export * from './types.ts'

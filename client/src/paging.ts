@@ -1,6 +1,6 @@
 import type { CallOptions, Send } from './transport.ts'
 import { HourbankError } from './errors.ts'
-import { isObject } from './exchange.ts'
+import { isObject } from './fetch-json.ts'
 import type { Page, PageMeta, PageQuery } from './types.ts'
 
 /** The largest page there is: whoever reads everything asks least often. */

@@ -1,5 +1,5 @@
 import { ApiError, HourbankError } from './errors.ts'
-import { exchange, within, type Fetch, type Request } from './exchange.ts'
+import { fetchJson, within, type Fetch, type Request } from './fetch-json.ts'
 import {
   isTransient,
   isWorthRepeating,
@@ -81,7 +81,7 @@ export function createTransport(settings: TransportSettings): Transport {
   }
 
   function sendOnce(request: Request, { timeoutMs, signal }: Limits, leftMs: number) {
-    return exchange(fetch, request, Math.min(timeoutMs, leftMs), signal, clock.now)
+    return fetchJson(fetch, request, Math.min(timeoutMs, leftMs), signal, clock.now)
   }
 
   const send: Send = async (operation, options) => {

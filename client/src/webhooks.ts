@@ -1,5 +1,5 @@
 import { WebhookVerificationError } from './errors.ts'
-import { isObject } from './exchange.ts'
+import { isObject } from './fetch-json.ts'
 import type { HourbankEvent } from './types.ts'
 
 const TOLERANCE_SECONDS_DEFAULT = 5 * 60

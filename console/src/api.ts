@@ -1,4 +1,5 @@
 import { connectionBack, reportTrouble } from './connection.ts'
+import type { Error as ErrorBody, FieldError, PageMeta } from './wire.ts'
 
 const PREFIX = '/api/admin/v1'
 const READ_TIMEOUT_MS = 20_000
@@ -7,12 +8,6 @@ const SAVE_TIMEOUT_MS = 120_000
 /** A read waits for the connection between tries, so this is a bound on hours, not on seconds. */
 const READ_TRIES_MAX = 500
 const SIGN_INS_MAX = 5
-
-export interface FieldError {
-  code: string
-  field: string
-  message: string
-}
 
 /** An answer that says no. `message` is the service's own text, written for people. */
 export class ApiError extends Error {
@@ -24,7 +19,7 @@ export class ApiError extends Error {
   /** The whole body, for the few codes that carry more than the error. */
   readonly body: unknown
 
-  constructor(status: number, body: ErrorBody, retryAfterSeconds?: number) {
+  constructor(status: number, body: Partial<ErrorBody>, retryAfterSeconds?: number) {
     super(body.error_description ?? 'The service could not do this.')
     this.name = 'ApiError'
     this.status = status
@@ -44,16 +39,9 @@ export class ConnectionError extends Error {
   }
 }
 
-interface ErrorBody {
-  error?: string
-  error_description?: string
-  errors?: FieldError[]
-  request_id?: string
-}
-
-export interface Page<Row> {
+export interface Page<Row, Meta = PageMeta> {
   data: Row[]
-  meta: { limit: number; has_more: boolean; next_cursor: string | null }
+  meta: Meta
 }
 
 export type Query = Record<string, string | number | boolean | null | undefined>
@@ -70,7 +58,8 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 /** `get`, `post`, … answer with what is under `data`; `page` keeps `meta` for lists. */
 export const api = {
   get: <T>(path: string, options?: Options) => data<T>(send('GET', path, undefined, options)),
-  page: <Row>(path: string, options?: Options) => send('GET', path, undefined, options) as Promise<Page<Row>>,
+  page: <Row, Meta = PageMeta>(path: string, options?: Options) =>
+    send('GET', path, undefined, options) as Promise<Page<Row, Meta>>,
   post: <T>(path: string, body: unknown = {}, options?: Options) => data<T>(send('POST', path, body, options)),
   patch: <T>(path: string, body: unknown, options?: Options) => data<T>(send('PATCH', path, body, options)),
   put: <T>(path: string, body: unknown, options?: Options) => data<T>(send('PUT', path, body, options)),
@@ -163,7 +152,7 @@ async function sendOnce(method: Method, path: string, body: unknown, options: Op
   return answer
 }
 
-function parse(text: string): ErrorBody | undefined {
+function parse(text: string): Partial<ErrorBody> | undefined {
   try {
     return JSON.parse(text)
   } catch {

@@ -23,7 +23,8 @@ import { partnersSearch } from './pages/partners/search.ts'
 import { subscriptionSearch } from './pages/subscription/search.ts'
 import { webhooksSearch } from './pages/webhooks/search.ts'
 import { readSearch, writeSearch } from './search-params.ts'
-import { type Session, fetchSession } from './session.ts'
+import { fetchSession } from './session.ts'
+import type { Session } from './wire.ts'
 
 /**
  * A page in a chunk of its own, loaded when it is opened. The module's type is not looked into: pages use the router's

@@ -1,27 +1,10 @@
 import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, api } from './api.ts'
+import type { Community, Role, Session } from './wire.ts'
 
 const STALE_AFTER_MS = 15_000
 const SESSION_STALE_AFTER_MS = 60_000
-
-export type Role = 'owner' | 'manager' | 'viewer'
-
-export interface Community {
-  slug: string
-  name: string
-  role: Role
-  test: boolean
-  time_zone: string
-  language: string
-}
-
-export interface Session {
-  session_id: string | number
-  admin: { id: number; email: string; name: string }
-  password_change_required: boolean
-  communities: Community[]
-}
 
 /** `api` itself waits for the connection, so neither a retry nor a pause is wanted here. */
 export const queryClient = new QueryClient({

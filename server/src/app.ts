@@ -89,6 +89,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   answerAnyMethod(app)
   ignoreExpectations(app)
   await describeApi(app, deps.config, EVENT_TYPES)
+  await describeAdminApi(app, deps.config)
   healthRoutes(app, deps)
   if (deps.config.role === 'worker') return app
 
@@ -129,7 +130,6 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       await frameAdminApi(api, deps)
       shedLoad(api)
       rejectMalformedQuery(api)
-      await describeAdminApi(api, deps.config)
       const answerRemainingMethods = answerOtherMethods(api)
 
       sessionRoutes(api, deps)

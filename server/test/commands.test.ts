@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { apiDescription } from '../src/cli/describe.ts'
+import { apiDescriptions } from '../src/cli/describe.ts'
 import { migrationNames } from '../src/postgres/migrate.ts'
 import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { callNode, eventually, fetchToken, freePort, startBank, type Bank } from './bank.ts'
@@ -259,7 +259,7 @@ test('whoever asks for help gets it, and openapi prints the description', async 
     expect(all.stdout).toContain(`  ${name}`)
   }
   expect(one.stdout).toContain('hourbank partner create --community SLUG --name NAME')
-  expect(JSON.parse(openapi.stdout)).toEqual(await apiDescription())
+  expect(JSON.parse(openapi.stdout)).toEqual((await apiDescriptions()).partner)
 })
 
 test('what is wrong is said in one line on standard error, without a stack, and nothing is changed', async () => {
@@ -322,10 +322,10 @@ test('a database that cannot be used, or settings that are wrong, are one clear 
       `The database cannot be reached (ECONNREFUSED): connect`,
     ],
     [{ DATABASE_URL: changed({ hostname: 'nowhere.invalid' }) }, 'The database cannot be reached'],
-    [{ DATABASE_URL: changed({ password: 'hunter2' }) }, 'The database refuses the connection'],
+    [{ DATABASE_URL: changed({ password: 'hunter2' }) }, 'The database rejects the connection'],
     [
       { DATABASE_URL: changed({ pathname: '/missing' }) },
-      'The database refuses the connection: database "missing" does not exist',
+      'The database rejects the connection: database "missing" does not exist',
     ],
     [
       { DATABASE_URL: there.href, SECRET_KEY: '' },
@@ -419,5 +419,7 @@ test('a port that is taken is said once, however many processes want it', async 
   const settings = { DATABASE_URL: await newDatabase(), PORT: `${port}`, WEB_CONCURRENCY: '2', LOG_LEVEL: 'silent' }
   const outcome = await run(['serve'], settings)
   expect(outcome).toMatchObject({ code: 1, stdout: '' })
-  expect(outcome.stderr).toBe(`Port ${port} is taken. Stop what uses it, or choose another: PORT=3001 npm start\n`)
+  expect(outcome.stderr).toBe(
+    `Port ${port} is already in use. Stop the program that uses it, or choose another port: PORT=3001 npm start\n`,
+  )
 })

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
-import { apiDescription } from '../src/cli/describe.ts'
+import { apiDescriptions } from '../src/cli/describe.ts'
 import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { addMember } from '../src/features/members/change-member.ts'
@@ -8,6 +8,7 @@ import { addAdmin, newBrowser } from './admin.ts'
 import { startBank, TESTER, type Answer } from './bank.ts'
 
 interface Description {
+  components: object
   paths: Record<
     string,
     Record<
@@ -23,9 +24,9 @@ interface Description {
 
 /** Whether the published schema of a body accepts it, as a generated client would check. */
 async function bodyCheck(path: string) {
-  const { paths } = (await apiDescription()) as Description
+  const { paths, components } = (await apiDescriptions()).partner as Description
   const { schema } = paths[API_PREFIX + path]!.post!.requestBody!.content['application/json']!
-  return new Ajv({ strict: false, validateFormats: false, multipleOfPrecision: 6 }).compile(schema)
+  return new Ajv({ strict: false, validateFormats: false, multipleOfPrecision: 6 }).compile({ ...schema, components })
 }
 
 test('the description of a credit accepts the hours that the service accepts', async () => {

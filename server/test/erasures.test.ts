@@ -93,7 +93,7 @@ test('erasing asks first, and a file that is no list restores nothing', { timeou
   const erase = ['members', 'erase', '--community', 'town', '--id']
   await expect(hourbank(town.url, ...erase, `${ada.id}`)).rejects.toThrow('add --yes')
   await expect(hourbank(town.url, ...erase, '999', '--yes')).rejects.toThrow('There is no member 999')
-  await expect(hourbank(town.url, ...erase, 'ada', '--yes')).rejects.toThrow('--id must be the number')
+  await expect(hourbank(town.url, ...erase, 'ada', '--yes')).rejects.toThrow('--id must be the id of a member')
   expect(await emails(town.url)).toEqual(['ada@example.org'])
 
   const [backup, wrong] = [join(folder, 'town.backup'), join(folder, 'wrong.json')]

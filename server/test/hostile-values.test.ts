@@ -7,6 +7,7 @@ import { startBank, TESTER, type Answer, type Bank, type CallOptions } from './b
 import {
   hostileAddresses,
   hostileBodies,
+  inlineSchemas,
   unboundedParameters,
   type Description,
   type HostileRequest,
@@ -36,7 +37,7 @@ async function startFilledBank(): Promise<{ bank: Bank; send: Send; describe: ()
   return {
     bank,
     send: ({ method, path, body }) => bank.call(path, { method, token, ...(body !== undefined && withBody(body)) }),
-    describe: async () => (await bank.call('/openapi.json')).body,
+    describe: async () => inlineSchemas((await bank.call('/openapi.json')).body),
   }
 }
 
@@ -57,7 +58,7 @@ async function startConsole(): Promise<{ send: Send; describe: () => Promise<Des
       const inTown = path.replace(/\/communities\/1(?=\/|\?|$)/, '/communities/town')
       return call(inTown, { method, ...(body !== undefined && withBody(body)) })
     },
-    describe: async () => (await call(`${ADMIN_PREFIX}/openapi.json`)).body,
+    describe: async () => inlineSchemas((await call(`${ADMIN_PREFIX}/openapi.json`)).body),
   }
 }
 

@@ -31,6 +31,19 @@ export interface Description {
   paths: Record<string, Record<string, Operation>>
 }
 
+/** Puts named schemas where they are used. */
+export function inlineSchemas({ paths, components }: Description & { components: { schemas: object } }): Description {
+  const schemas = components.schemas as Record<string, unknown>
+  const inline = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(inline)
+    if (typeof node !== 'object' || node === null) return node
+    const name = '$ref' in node ? String(node.$ref).split('/').at(-1)! : undefined
+    if (name !== undefined) return inline(schemas[name])
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inline(value)]))
+  }
+  return { paths: inline(paths) as Description['paths'] }
+}
+
 export interface HostileRequest {
   method: string
   path: string

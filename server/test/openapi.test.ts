@@ -6,14 +6,16 @@ import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { expect, test } from 'vitest'
-import { apiDescription } from '../src/cli/describe.ts'
+import { generatedFiles } from '../../scripts/openapi.ts'
+import { wireTypes } from '../../scripts/wire-types.ts'
+import { apiDescriptions } from '../src/cli/describe.ts'
 import { EVENT_TYPES } from '../src/features/events/event-types.ts'
 import { ERRORS, type PartnerErrorCode } from '../src/http/shared/errors.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { callNode, freePort, startBank } from './bank.ts'
 
-const FILE = new URL('../../openapi.json', import.meta.url)
+const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const SOURCE_DIR = fileURLToPath(new URL('../src/', import.meta.url))
 
 interface Media {
@@ -33,7 +35,7 @@ interface Operation {
   responses: Record<string, { content?: Record<string, Media> }>
 }
 
-const description = (await apiDescription()) as {
+const description = (await apiDescriptions()).partner as {
   openapi: string
   servers: { url: string }[]
   info: { description: string }
@@ -75,8 +77,15 @@ async function fetchRaw(address: string, headers: Record<string, string>) {
   }
 }
 
-test('openapi.json in the repository is what the routes say: run `npm run openapi` after a change', async () => {
-  expect(JSON.parse(await readFile(FILE, 'utf8'))).toEqual(description)
+test('the descriptions in the repository and the types made from them are up to date: run `npm run openapi`', async () => {
+  for (const [path, text] of Object.entries(await generatedFiles())) {
+    expect((await readFile(join(REPOSITORY, path), 'utf8')) === text, path).toBe(true)
+  }
+})
+
+test('no feature of JSON Schema that the types cannot express goes unnoticed', () => {
+  const schemas = { Odd: { type: 'tuple' } }
+  expect(() => wireTypes({ paths: {}, components: { schemas, securitySchemes: {} } })).toThrow('no type for')
 })
 
 test('the service describes itself as the file does, but for its own address', async () => {

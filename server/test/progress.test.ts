@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { showProgress } from '../src/cli/progress.ts'
+import { showProgress } from '../src/cli/show-progress.ts'
 
 test('progress is a line now and then where nobody watches, and never above 100 %', () => {
   const written = linesWritten(() => {

@@ -1,7 +1,8 @@
 import { Badge } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { Icon } from '../parts/icons.tsx'
-import { type Community, useSession } from '../session.ts'
+import { useSession } from '../session.ts'
+import type { Community } from '../wire.ts'
 import classes from './community-switcher.module.css'
 import { Dropdown, dropdownClasses as list } from './dropdown.tsx'
 

@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import { Suspense, lazy, useEffect, useRef, useState } from 'react'
 import { Icon } from '../parts/icons.tsx'
-import type { Community } from '../session.ts'
+import type { Community } from '../wire.ts'
 import classes from './header-button.module.css'
 
 const Search = lazy(() => import('./search.tsx'))

@@ -6,7 +6,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useRead } from '../reading.ts'
 import { Icon, type IconName } from '../parts/icons.tsx'
-import type { Community } from '../session.ts'
+import type { Community, SearchResults } from '../wire.ts'
 import { PAGES } from './pages.ts'
 
 const TYPING_PAUSE_MS = 200
@@ -14,11 +14,6 @@ const QUERY_LENGTH_MIN = 2
 
 /** Spotlight's types leave `attributes` out, but it hands them to its dialog, which would have no name otherwise. */
 const DIALOG_NAME = { attributes: { content: { 'aria-label': 'Search' } } }
-
-interface Found {
-  members: { id: number; name: string }[]
-  partners: { id: number; name: string }[]
-}
 
 interface Props {
   community: Community
@@ -103,10 +98,10 @@ export default function Search({ community, opened, onClose }: Props) {
   )
 }
 
-function useFound(slug: string, query: string): { found: Found; isSearching: boolean } {
+function useFound(slug: string, query: string): { found: SearchResults; isSearching: boolean } {
   const [asked] = useDebouncedValue(query.trim(), TYPING_PAUSE_MS)
   const isAsking = asked.length >= QUERY_LENGTH_MIN
-  const answer = useRead<Found>(isAsking ? `/communities/${slug}/search` : undefined, { q: asked })
+  const answer = useRead<SearchResults>(isAsking ? `/communities/${slug}/search` : undefined, { q: asked })
   const found = isAsking && answer.data ? answer.data : { members: [], partners: [] }
   return { found, isSearching: isAsking && answer.isPending }
 }

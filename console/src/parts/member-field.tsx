@@ -4,17 +4,12 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { api } from '../api.ts'
 import { useCommunityPath } from '../session.ts'
+import type { OfficeMember } from '../wire.ts'
 
 const TYPING_PAUSE_MS = 150
 const SHOWN_MAX = 8
 /** Number 2 is to be found among 20 to 29. */
 const SEARCHED_MAX = 100
-
-interface FoundMember {
-  id: number
-  name: string
-  external_id: string | null
-}
 
 /** What is chosen, and what is typed: text without an id is somebody who is still to be found. */
 export interface MemberChoice {
@@ -48,7 +43,7 @@ export function MemberField({ value, onChange, withInactive = false, label, ...f
   const typed = value.id === null ? value.text.trim() : ''
   const [asked] = useDebouncedValue(typed, TYPING_PAUSE_MS)
   const search = (q: string, limit: number, signal?: AbortSignal) =>
-    api.get<FoundMember[]>(path('/members'), {
+    api.get<OfficeMember[]>(path('/members'), {
       query: { q, limit, ...(withInactive ? {} : { status: 'active' }) },
       signal,
     })
@@ -63,7 +58,7 @@ export function MemberField({ value, onChange, withInactive = false, label, ...f
   useEffect(() => {
     if (isFound) combobox.selectFirstOption()
   }, [isFound, asked])
-  const choose = (member: FoundMember) => {
+  const choose = (member: OfficeMember) => {
     onChange({ id: member.id, text: nameOf(member) })
     combobox.closeDropdown()
   }
@@ -113,6 +108,6 @@ export function MemberField({ value, onChange, withInactive = false, label, ...f
   )
 }
 
-function nameOf({ name, external_id }: FoundMember): string {
+function nameOf({ name, external_id }: OfficeMember): string {
   return external_id ? `${name} (${external_id})` : name
 }

@@ -18,7 +18,7 @@ export const adminCommands: Command[] = [
   {
     name: 'admin create',
     usage: '--community SLUG --email EMAIL --name NAME [--role owner|manager|viewer] [--json]',
-    summary: 'Make an administrator with a one-time password',
+    summary: 'Create an administrator with a one-time password',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const role = ROLES.find((known) => known === (optionalText(values, 'role') ?? 'owner'))
@@ -29,13 +29,13 @@ export const adminCommands: Command[] = [
         const { adminId, password } = await createAdmin(sql, commandActor(), community.id, { email, name, role })
         if (values.json) return printJson({ admin_id: adminId, email, role, one_time_password: password ?? null })
         print(`${email} is ${role} of ${community.slug}.`)
-        print(password ? `One-time password: ${password}` : 'The password they already have stays as it is.')
+        print(password ? `One-time password: ${password}` : 'Their existing password stays valid.')
       }),
   },
   {
     name: 'admin reset',
     usage: '--email EMAIL [--json]',
-    summary: 'Give an administrator a new one-time password',
+    summary: 'Set a new one-time password for an administrator',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const email = requireText(values, 'email')

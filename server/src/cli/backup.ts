@@ -14,16 +14,16 @@ import {
 import type { Progress } from '../core/progress.ts'
 import { Refusal } from '../core/refusal.ts'
 import { commandActor, optionalText, print, withDatabase, withTables, type Command } from './command.ts'
-import { showProgress } from './progress.ts'
+import { showProgress } from './show-progress.ts'
 
 export const backupCommands: Command[] = [
   {
     name: 'backup',
     usage: 'FILE',
-    summary: 'Write everything to a file, while the service runs (SECRET_KEY is not in it: keep that apart)',
+    summary: 'Back up everything to a file while the service runs (without SECRET_KEY: keep a copy of it elsewhere)',
     run: ({ config, positionals: [file] }) =>
       withTables(config, async (sql) => {
-        if (!file) throw new Refusal('Say which file to write.')
+        if (!file) throw new Refusal('Name the file to write.')
         const { rows } = await withProgress('Backing up', (onProgress, signal) =>
           backup(sql, file, onProgress, { signal }),
         )
@@ -34,10 +34,10 @@ export const backupCommands: Command[] = [
     name: 'restore',
     usage: 'FILE [--erasures LIST] [--replacing FOLDER|URL]',
     summary:
-      'Read a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); who was erased since is erased again (--replacing: the DATA_DIR or DATABASE_URL that is given up; --erasures: a list made by: npx hourbank erasures export)',
+      'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); members erased since then are erased again (--replacing: the DATA_DIR or DATABASE_URL that this one replaces; --erasures: a list written by: npx hourbank erasures export)',
     run: ({ config, values, positionals: [file] }) =>
       withDatabase(config, async (sql) => {
-        if (!file) throw new Refusal('Say which file to read.')
+        if (!file) throw new Refusal('Name the file to read.')
         const list = optionalText(values, 'erasures')
         const replaced = optionalText(values, 'replacing')
         const erasures = [
@@ -51,7 +51,7 @@ export const backupCommands: Command[] = [
         const { rows, migrated } = await withProgress('Restoring', (onProgress) =>
           restore(sql, file, onProgress, { finish }),
         )
-        if (migrated.length > 0) print(`Brought up to date: ${migrated.join(', ')}.`)
+        if (migrated.length > 0) print(`Applied migrations: ${migrated.join(', ')}.`)
         print(...describeErasures(list ?? replaced, reapplied!))
         print(`Restored ${rows} rows from ${file}. Start the service with: npm start`)
       }),
@@ -69,8 +69,8 @@ async function readReplaced(config: Config, place: string): Promise<Erasure[]> {
 function describeErasures(source: string | undefined, { erased }: Reapplied): string[] {
   if (source !== undefined) return [`Erased again: ${erased} ${erased === 1 ? 'member' : 'members'}.`]
   return [
-    'Members who were erased after the backup was made are back. Where the database that this one replaces still exists,',
-    'restore with --replacing; where a list was kept (npx hourbank erasures export FILE), with --erasures.',
+    'Members who were erased after the backup are back. If you still have the database that this one replaces,',
+    'restore with --replacing; if you have a list (npx hourbank erasures export FILE), restore with --erasures.',
   ]
 }
 

@@ -18,7 +18,7 @@ export const clientCommands: Command[] = [
   {
     name: 'client create',
     usage: '--community SLUG --partner PARTNER_ID [--name NAME] [--scopes "…"] [--json]',
-    summary: 'Give a partner one more pair of credentials',
+    summary: 'Create another client for a partner',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const partnerId = optionalNumber(values, 'partner')
@@ -37,7 +37,7 @@ export const clientCommands: Command[] = [
           return printJson({ partner_id: partnerId, client_id, client_secret, scopes: client.scopes })
         }
         print(
-          'The secret is shown only now:',
+          'The secret is shown only once:',
           `  client_id      ${client.clientId}`,
           `  client_secret  ${client.clientSecret}`,
           `  scopes         ${client.scopes.join(' ')}`,
@@ -47,7 +47,7 @@ export const clientCommands: Command[] = [
   {
     name: 'client rotate',
     usage: `CLIENT_ID [--grace ${GRACES.join('|')}] [--json]`,
-    summary: 'Give a client a new secret; the old one stays valid for the grace period (24h)',
+    summary: 'Create a new secret for a client; the old one stays valid for the grace period (24h by default)',
     run: ({ config, values, positionals: [clientId] }) =>
       withTables(config, async (sql) => {
         const grace = GRACES.find((known) => known === (optionalText(values, 'grace') ?? '24h'))
@@ -55,16 +55,16 @@ export const clientCommands: Command[] = [
         const { clientSecret } = await rotateSecret(sql, commandActor(), clientId ?? '', grace)
         if (values.json) return printJson({ client_id: clientId, client_secret: clientSecret, grace })
         print(
-          `The new secret of ${clientId} is shown only now:`,
+          `The new secret of ${clientId} is shown only once:`,
           `  client_secret  ${clientSecret}`,
-          grace === 'none' ? 'The old one has ended.' : `The old one stays valid for ${grace}.`,
+          grace === 'none' ? 'The old one is no longer valid.' : `The old one stays valid for ${grace}.`,
         )
       }),
   },
   {
     name: 'client revoke',
     usage: 'CLIENT_ID [--json]',
-    summary: 'Withdraw a client for good; its tokens end at once',
+    summary: 'Revoke a client permanently; its tokens become invalid immediately',
     run: ({ config, values, positionals: [clientId] }) =>
       withTables(config, async (sql) => {
         await revokeClient(sql, commandActor(), clientId ?? '')

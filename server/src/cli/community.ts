@@ -19,7 +19,7 @@ export const communityCommands: Command[] = [
   {
     name: 'community create',
     usage: '--slug SLUG --name NAME [--time-zone ZONE] [--test] [--json]',
-    summary: 'Make a community (--test: with demo data and a client, for a partner to try on)',
+    summary: 'Create a community (--test: with demo data and a client, for a partner to try out)',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const timeZone = optionalText(values, 'time-zone')
@@ -32,7 +32,7 @@ export const communityCommands: Command[] = [
         const { slug, name } = await createCommunity(sql, commandActor(), input)
         if (values.json) return printJson({ slug, name })
         print(
-          `Made the community ${slug} (${name}). Next:`,
+          `Created the community ${slug} (${name}). Next:`,
           `  npx hourbank admin create --community ${slug} --email you@example.org --name "Your name"`,
           `  npx hourbank partner create --community ${slug} --name "A bank"`,
         )
@@ -68,11 +68,10 @@ export const communityCommands: Command[] = [
   {
     name: 'community partner-api',
     usage: 'on|off --community SLUG [--reason TEXT]',
-    summary:
-      'Switch the partner API on or off for all partners of a community; off needs a reason, which they are told',
+    summary: 'Switch the partner API on or off for all partners of a community; off needs a reason, which partners see',
     run: ({ config, values, positionals: [state] }) =>
       withTables(config, async (sql) => {
-        if (state !== 'on' && state !== 'off') throw new Refusal('Say on or off.')
+        if (state !== 'on' && state !== 'off') throw new Refusal('Specify on or off.')
         const community = await requireCommunity(sql, values)
         const change =
           state === 'on'
@@ -89,7 +88,7 @@ async function createTestCommunity(sql: Sql, input: NewCommunity, json: boolean)
   const { slug, name, test } = community
   if (json) return printJson({ slug, name, test, client_id: clientId, client_secret: clientSecret })
   print(
-    `Made the test community ${slug} (${name}) with demo data. The secret is shown only now:`,
+    `Created the test community ${slug} (${name}) with demo data. The secret is shown only once:`,
     `  client_id      ${clientId}`,
     `  client_secret  ${clientSecret}`,
     'Next:',

@@ -1,7 +1,7 @@
 import { DEMO_MEMBERS, makeAnotherDemo } from '../demo/make-demo.ts'
 import { Refusal } from '../core/refusal.ts'
 import { commandActor, optionalNumber, print, printJson, withTables, type Command } from './command.ts'
-import { showProgress } from './progress.ts'
+import { showProgress } from './show-progress.ts'
 
 /** The demo needs at least this many members for a plausible community. */
 const MEMBERS_MIN = 10
@@ -10,14 +10,14 @@ const MEMBERS_MAX = 5_000_000
 export const demoCommand: Command = {
   name: 'demo',
   usage: '[--members N] [--json]',
-  summary: `Make a demo community of ${DEMO_MEMBERS} members, or of as many as you like`,
+  summary: `Create a demo community of ${DEMO_MEMBERS} members, or of any size`,
   run: ({ config, values }) =>
     withTables(config, async (sql) => {
       const members = optionalNumber(values, 'members') ?? DEMO_MEMBERS
       if (!Number.isInteger(members) || members < MEMBERS_MIN || members > MEMBERS_MAX) {
         throw new Refusal(`--members must be a whole number from ${MEMBERS_MIN} to ${MEMBERS_MAX}.`)
       }
-      const progress = showProgress('Making the demo')
+      const progress = showProgress('Creating the demo')
       const { community, town, demo } = await makeAnotherDemo(sql, commandActor(), {
         members,
         onProgress: progress,
@@ -36,10 +36,10 @@ export const demoCommand: Command = {
         })
       }
       print(
-        `Made the demo community ${community.slug} (${community.name}). This is shown only now:`,
+        `Created the demo community ${community.slug} (${community.name}). These credentials are shown only once:`,
         '',
         `  Administrator      ${demo.email}`,
-        `  One-time password  ${demo.password || '(the one they have)'}`,
+        `  One-time password  ${demo.password || '(unchanged)'}`,
         `  client_id          ${demo.clientId}`,
         `  client_secret      ${demo.clientSecret}`,
       )

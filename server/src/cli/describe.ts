@@ -7,8 +7,8 @@ import { createLog } from '../process/log.ts'
 /** Never connected to: the description depends on the routes only. */
 const UNUSED_DATABASE_URL = 'postgres://127.0.0.1:1/none'
 
-/** Returns the OpenAPI document, which is the same in every environment. */
-export async function apiDescription(): Promise<object> {
+/** Returns the OpenAPI documents of both APIs, which are the same in every environment. */
+export async function apiDescriptions(): Promise<{ partner: object; console: object }> {
   const sql = connect(UNUSED_DATABASE_URL, { connectionsMax: 1, name: 'none' })
   const app = await buildApp({
     config: readConfig({ PUBLIC_URL: 'https://hours.example.org' }),
@@ -33,12 +33,12 @@ export async function apiDescription(): Promise<object> {
     wakeDeliveries: unused,
   })
   await app.ready()
-  const document = app.swagger()
+  const documents = { partner: app.swagger(), console: app.describeAdmin() }
   await app.close()
   await sql.end()
-  return document
+  return documents
 }
 
 function unused(): never {
-  throw new Error('not while describing')
+  throw new Error('not available while the description is generated')
 }

@@ -9,16 +9,16 @@ export const erasureCommands: Command[] = [
   {
     name: 'members erase',
     usage: '--community SLUG --id MEMBER_ID --yes [--json]',
-    summary: 'Blank a person everywhere, for good; the hours stay in the books without a name',
+    summary: 'Erase a person everywhere, permanently; the hours stay in the books without a name',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const id = parseId(requireText(values, 'id'))
-        if (id === undefined) throw new Refusal('--id must be the number of a member.')
+        if (id === undefined) throw new Refusal('--id must be the id of a member.')
         const community = await requireCommunity(sql, values)
         const member = await findOfficeMember(sql, community.id, id)
         if (!member || member.erased_at !== null) throw new Refusal(`There is no member ${id} in ${community.slug}.`)
         if (values.yes !== true) {
-          throw new Refusal(`This erases ${member.name} for good, and cannot be taken back. To go on, add --yes.`)
+          throw new Refusal(`This erases ${member.name} permanently and cannot be undone. To continue, add --yes.`)
         }
         await eraseMember(sql, commandActor(), community.id, id)
         if (values.json) return printJson({ member_id: id, status: 'erased' })
@@ -28,10 +28,10 @@ export const erasureCommands: Command[] = [
   {
     name: 'erasures export',
     usage: 'FILE [--json]',
-    summary: 'Write who was erased, as numbers alone, so that a restore elsewhere can erase them again',
+    summary: 'Write the ids of erased members to a file, so that a restore can erase them again',
     run: ({ config, values, positionals: [file] }) =>
       withTables(config, async (sql) => {
-        if (!file) throw new Refusal('Say which file to write.')
+        if (!file) throw new Refusal('Name the file to write.')
         const erasures = await readErasures(sql)
         await writeErasureFile(file, erasures)
         if (values.json) return printJson({ file, erasures: erasures.length })

@@ -13,8 +13,8 @@ export function explain(error: unknown): string {
   const { code, message, stack } = error as Error & { code?: string }
   if (EXPECTED.some((kind) => error instanceof kind)) return message
   if (isOutage(error))
-    return `The database cannot be reached (${code}): ${message}. Is DATABASE_URL right, and does the server run?`
+    return `The database cannot be reached (${code}): ${message}. Check DATABASE_URL, and that the server is running.`
   if (code && CONNECTION_REJECTED.test(code))
-    return `The database refuses the connection: ${message}. Is DATABASE_URL right?`
+    return `The database rejects the connection: ${message}. Check DATABASE_URL.`
   return stack ?? String(error)
 }

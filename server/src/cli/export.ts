@@ -14,7 +14,7 @@ import {
   type Command,
   type CommandInput,
 } from './command.ts'
-import { showProgress } from './progress.ts'
+import { showProgress } from './show-progress.ts'
 
 export const exportCommands: Command[] = [
   exportCommand('members', membersExport),
@@ -26,7 +26,7 @@ function exportCommand<Row extends object>(what: string, describe: (community: C
   return {
     name: `${what} export`,
     usage: 'FILE.csv --community SLUG [--overwrite] [--bom] [--json]',
-    summary: `Write all ${what} to a CSV file (--bom: for spreadsheets that take UTF-8 for something else)`,
+    summary: `Write all ${what} to a CSV file (--bom: for spreadsheets that do not recognize UTF-8)`,
     run: (input) => run(input, what, describe),
   }
 }
@@ -36,7 +36,7 @@ async function run<Row extends object>(
   what: string,
   describe: (community: CommunityRow) => Export<Row>,
 ): Promise<void> {
-  if (!file) throw new Refusal('Say which file to write.')
+  if (!file) throw new Refusal('Name the file to write.')
   await withTables(config, async (sql) => {
     const community = await requireCommunity(sql, values)
     const subject = { kind: 'community', id: community.id }

@@ -5,24 +5,24 @@ import { importListings } from '../features/listings/import-listings.ts'
 import { importMembers } from '../features/members/import-members.ts'
 import { Refusal } from '../core/refusal.ts'
 import { commandActor, print, requireCommunity, withTables, type Command, type CommandInput } from './command.ts'
-import { showProgress } from './progress.ts'
+import { showProgress } from './show-progress.ts'
 
 export const importCommands: Command[] = [
-  importCommand('members', importMembers, 'Add and change members by a CSV file'),
-  importCommand('listings', importListings, 'Add and change listings by a CSV file; their members must be there'),
+  importCommand('members', importMembers, 'Add and change members from a CSV file'),
+  importCommand('listings', importListings, 'Add and change listings from a CSV file; their members must exist'),
 ]
 
 function importCommand(what: string, importFile: typeof importMembers, summary: string): Command {
   return {
     name: `${what} import`,
     usage: 'FILE.csv --community SLUG [--dry-run] [--skip-bad] [--json]',
-    summary: `${summary}; all rows or none, unless --skip-bad; --dry-run tells what would become of each`,
+    summary: `${summary}; all rows or none, unless --skip-bad is given; --dry-run reports what would happen to each row`,
     run: (input) => run(input, importFile),
   }
 }
 
 async function run({ config, values, positionals: [file] }: CommandInput, importFile: typeof importMembers) {
-  if (!file) throw new Refusal('Say which file to read.')
+  if (!file) throw new Refusal('Name the file to read.')
   const { handle, bytes } = await openFile(file)
   try {
     await withTables(config, async (sql) => {
@@ -60,8 +60,8 @@ async function openFile(file: string): Promise<{ handle: FileHandle; bytes: numb
 function refusalText({ refused, rows }: ImportSummary, dryRun: boolean): string {
   const summary = `${refused} of ${rows} rows ${refused === 1 ? 'is' : 'are'} refused`
   return dryRun
-    ? `${summary}: nothing would be written. Mend the file, or leave them out with --skip-bad.`
-    : `${summary}, so nothing was written. Mend the file, or leave them out with --skip-bad.`
+    ? `${summary}: nothing would be written. Fix the file, or skip these rows with --skip-bad.`
+    : `${summary}, so nothing was written. Fix the file, or skip these rows with --skip-bad.`
 }
 
 interface Report {

@@ -2,7 +2,7 @@ import { listCommunities } from '../features/communities/queries.ts'
 import { Refusal } from '../core/refusal.ts'
 import { verifyLedger, type Difference } from '../features/wallet/verify-ledger.ts'
 import { print, printJson, requireCommunity, withTables, type Command } from './command.ts'
-import { showProgress } from './progress.ts'
+import { showProgress } from './show-progress.ts'
 
 interface Verified {
   slug: string
@@ -16,7 +16,7 @@ export const ledgerCommands: Command[] = [
     name: 'ledger verify',
     usage: '[--community SLUG] [--json]',
     summary:
-      'Recompute every balance from the transfers, and name each difference (of all communities, unless one is named)',
+      'Recompute every balance from the transfers and report each difference (in all communities, unless one is named)',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const communities =

@@ -4,7 +4,7 @@ import { print, withDatabase, type Command } from './command.ts'
 export const migrateCommand: Command = {
   name: 'migrate',
   usage: '',
-  summary: 'Bring the database up to date (serve does it too)',
+  summary: 'Migrate the database (serve does this too)',
   run: ({ config }) =>
     withDatabase(config, async (sql) => {
       const applied = await migrate(sql)

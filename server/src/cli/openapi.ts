@@ -6,7 +6,7 @@ export const openapiCommand: Command = {
   summary: 'Print the description of the partner API (OpenAPI 3.1)',
   async run() {
     // Imported on demand: the web server takes half a second to load, and most commands do not need it.
-    const { apiDescription } = await import('./describe.ts')
-    printJson(await apiDescription())
+    const { apiDescriptions } = await import('./describe.ts')
+    printJson((await apiDescriptions()).partner)
   },
 }

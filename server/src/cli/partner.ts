@@ -23,7 +23,7 @@ export const partnerCommands: Command[] = [
   {
     name: 'partner create',
     usage: `--community SLUG --name NAME ${PROPERTY_USAGE} [--json]`,
-    summary: 'Make a partner and its first client credentials',
+    summary: 'Create a partner and its first client credentials',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const name = requireText(values, 'name')
@@ -47,7 +47,7 @@ export const partnerCommands: Command[] = [
           })
         }
         print(
-          `Made the partner ${name} (${partner.partnerId}) in ${community.slug}. The secret is shown only now:`,
+          `Created the partner ${name} (${partner.partnerId}) in ${community.slug}. The secret is shown only once:`,
           `  client_id      ${partner.clientId}`,
           `  client_secret  ${partner.clientSecret}`,
           `  scopes         ${partner.scopes.join(' ')}`,
@@ -70,19 +70,19 @@ export const partnerCommands: Command[] = [
   {
     name: 'partner update',
     usage: `PARTNER_ID --community SLUG [--name NAME] ${PROPERTY_USAGE}`,
-    summary: 'Change a partner; its live tokens follow at once (--allow-addresses any lifts the allowlist)',
+    summary: 'Change a partner, with immediate effect on its tokens (--allow-addresses any removes the allowlist)',
     run: (input) => change(input, readProperties(input.values), 'is changed'),
   },
   {
     name: 'partner suspend',
     usage: 'PARTNER_ID --community SLUG',
-    summary: 'Withdraw all access of a partner, for now',
+    summary: 'Suspend all access of a partner',
     run: (input) => change(input, { status: 'suspended' }, 'is suspended'),
   },
   {
     name: 'partner resume',
     usage: 'PARTNER_ID --community SLUG',
-    summary: 'Give a suspended partner its access back',
+    summary: 'Restore the access of a suspended partner',
     run: (input) => change(input, { status: 'active' }, 'is active'),
   },
 ]
@@ -94,8 +94,8 @@ async function change(
 ) {
   const partnerId = Number(positionals[0])
   if (!Number.isSafeInteger(partnerId))
-    throw new Refusal('Say which partner: its number is in npx hourbank partner list.')
-  if (Object.keys(changes).length === 0) throw new Refusal('Say what to change.')
+    throw new Refusal('Give the id of the partner; npx hourbank partner list shows it.')
+  if (Object.keys(changes).length === 0) throw new Refusal('Give at least one property to change.')
   await withTables(config, async (sql) => {
     const community = await requireCommunity(sql, values)
     await changePartner(sql, commandActor(), community.id, partnerId, changes)

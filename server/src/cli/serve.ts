@@ -14,7 +14,7 @@ import type { NodeOptions, ServingNode } from '../process/node.ts'
 import { Refusal } from '../core/refusal.ts'
 import { loadSecretKey } from '../crypto/secret-key.ts'
 import { checkSecretKey } from '../features/subscriptions/check-secret-key.ts'
-import { startWorkers } from '../process/workers.ts'
+import { startWebProcesses } from '../process/web-processes.ts'
 import { print, type Command } from './command.ts'
 
 export const serveCommand: Command = {
@@ -82,17 +82,19 @@ async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: L
 async function listen(options: NodeOptions): Promise<ServingNode> {
   const { config } = options
   try {
-    if (config.webConcurrency > 1) return await startWorkers(options)
+    if (config.webConcurrency > 1) return await startWebProcesses(options)
     // Imported on demand: the web server takes half a second to load, and other commands do not need it.
     const { startNode } = await import('../process/node.ts')
     return await startNode(options)
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === 'EADDRINUSE') {
-      throw new Refusal(`Port ${config.port} is taken. Stop what uses it, or choose another: PORT=3001 npm start`)
+      throw new Refusal(
+        `Port ${config.port} is already in use. Stop the program that uses it, or choose another port: PORT=3001 npm start`,
+      )
     }
     if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
-      throw new Refusal(`${config.host}:${config.port} cannot be used here (${code}). Change HOST or PORT.`)
+      throw new Refusal(`${config.host}:${config.port} is not available here (${code}). Change HOST or PORT.`)
     }
     throw error
   }
@@ -112,7 +114,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
   if (setUp) {
     return [
       ...lines,
-      'There is no administrator yet. Open this address within a day to become the first; it works once:',
+      'There is no administrator yet. Open this link within a day to become the first one; it works once:',
       '',
       `  ${linkAddress(config.publicUrl, 'set_up', setUp.token)}`,
       '',
@@ -121,7 +123,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
   if (!demo) {
     return [
       ...lines,
-      'New credentials:',
+      'To create new credentials:',
       '  npx hourbank community list',
       '  npx hourbank partner create --community SLUG --name NAME',
       '  npx hourbank admin reset --email EMAIL',
@@ -135,7 +137,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
   })
   return [
     ...lines,
-    'A demo community was made. This is shown only now:',
+    'A demo community was created. These credentials are shown only once:',
     '',
     `  Administrator      ${demo.email}`,
     `  One-time password  ${demo.password}`,

@@ -11,13 +11,16 @@ import { removeTestCommunity } from '../features/communities/remove-test-communi
 const TAGS = ['Test communities']
 const TEXT_LENGTH_MAX = 500
 
-const TestCommunity = Type.Object({
-  slug: Type.String(),
-  name: Type.String(),
-  client_id: Type.String(),
-  client_secret: Type.String({ description: 'Shown only in this answer' }),
-  token_url: Type.String(),
-})
+const TestCommunity = Type.Object(
+  {
+    slug: Type.String(),
+    name: Type.String(),
+    client_id: Type.String(),
+    client_secret: Type.String({ description: 'Shown only in this answer' }),
+    token_url: Type.String(),
+  },
+  { title: 'TestCommunity' },
+)
 
 export function testCommunityRoutes(api: AdminApi, { longSql, config }: Deps): void {
   api.post('/communities/:slug/test-communities', {

@@ -6,7 +6,7 @@ import { openSession, type Session } from './session.ts'
 import { compile, Fragment, type Statement, type Value } from './statement.ts'
 
 export { isOutage } from './outage.ts'
-export { assignments, columnsAndValues, Fragment, identifier, Json } from './statement.ts'
+export { assignments, columnsAndValues, commaSeparated, Fragment, identifier, Json } from './statement.ts'
 
 /** Connections are renewed, so that they eventually follow a pooler or a failover to another host. */
 const CONNECTION_LIFETIME_SECONDS = 60 * 60

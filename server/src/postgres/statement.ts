@@ -91,6 +91,10 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
+export function commaSeparated(parts: readonly Fragment[]): Fragment {
+  return new Fragment(['', ...Array.from({ length: parts.length - 1 }, () => ', '), ''], parts)
+}
+
 /** For an insert: `("a", "b") values ($1, $2)`. */
 export function columnsAndValues(row: object): Fragment {
   const entries = Object.entries(row) as [string, Value][]

@@ -10,17 +10,9 @@ import { Problem } from '../../parts/problem.tsx'
 import { Time } from '../../parts/time.tsx'
 import { refresh, useRead } from '../../reading.ts'
 import { signOut, useSession } from '../../session.ts'
+import type { OpenSession } from '../../wire.ts'
 import { ChangePassword } from '../password/change-password.tsx'
 import { deviceOf } from './device.ts'
-
-interface OpenSession {
-  id: number | string
-  current: boolean
-  created_at: string
-  last_seen_at: string
-  address: string | null
-  user_agent: string | null
-}
 
 export function Account() {
   const { admin } = useSession()

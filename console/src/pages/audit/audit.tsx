@@ -11,7 +11,7 @@ import { useCommunityPath } from '../../session.ts'
 import { Details } from './details.tsx'
 import { ACTIONS } from './sentences.ts'
 import { SentenceText } from './sentence-text.tsx'
-import type { AuditEntry } from './types.ts'
+import type { AuditRecord } from '../../wire.ts'
 
 const FILTERS = ['actor', 'action', 'subject_kind', 'subject_id', 'from', 'until']
 const OTHERS = [
@@ -35,7 +35,7 @@ export function Audit() {
     from: startOfDay(from, zone),
     until: endOfDay(until, zone),
   }
-  const list = useList<AuditEntry>(path('/audit'), query)
+  const list = useList<AuditRecord>(path('/audit'), query)
   const admins = useRead<{ id: number; name: string }[]>(path('/administrators'))
   const actors = [...(admins.data ?? []).map(({ id, name }) => ({ value: `admin ${id}`, label: name })), ...OTHERS]
   return (

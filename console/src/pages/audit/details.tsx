@@ -2,10 +2,10 @@ import { Facts } from '../../parts/facts.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { useCommunity } from '../../session.ts'
 import classes from './details.module.css'
-import type { AuditEntry } from './types.ts'
+import type { AuditRecord } from '../../wire.ts'
 
 /** What else was written down; folded away. */
-export function Details({ entry: { action, detail, member_ids } }: { entry: AuditEntry }) {
+export function Details({ entry: { action, detail, member_ids } }: { entry: AuditRecord }) {
   const values = Object.entries(detail).map(([name, value]) => [labelOf(name), valueText(value)] as const)
   return (
     <details className={classes.details}>

@@ -1,10 +1,10 @@
 import { LinkText } from '../../parts/links.tsx'
 import { useCommunity } from '../../session.ts'
 import { sentenceOf } from './sentences.ts'
-import type { AuditEntry } from './types.ts'
+import type { AuditRecord } from '../../wire.ts'
 
 /** 'Ada suspended the partner Bank', with the way to what it is about where there is one. */
-export function SentenceText({ entry }: { entry: AuditEntry }) {
+export function SentenceText({ entry }: { entry: AuditRecord }) {
   const { who, before, subject, after } = sentenceOf(entry)
   return (
     <span>
@@ -21,7 +21,7 @@ const PAGES: Record<string, '/$slug/members/$id' | '/$slug/partners/$id' | '/$sl
   subscription: '/$slug/webhooks/$id',
 }
 
-function Subject({ entry: { subject }, text }: { entry: AuditEntry; text: string }) {
+function Subject({ entry: { subject }, text }: { entry: AuditRecord; text: string }) {
   const { slug } = useCommunity()
   if (subject.id === null) return text
   if (subject.kind === 'transfer') {

@@ -1,4 +1,4 @@
-import type { AuditEntry } from './types.ts'
+import type { AuditRecord } from '../../wire.ts'
 
 /** Where the name of the subject stands in a sentence. */
 const IT = '…'
@@ -78,7 +78,7 @@ export interface Sentence {
   after: string
 }
 
-export function sentenceOf(entry: AuditEntry): Sentence {
+export function sentenceOf(entry: AuditRecord): Sentence {
   const [before, after] = deedOf(entry).split(IT)
   const { name, id } = entry.subject
   const number = id === null ? 'something' : String(id)
@@ -86,7 +86,7 @@ export function sentenceOf(entry: AuditEntry): Sentence {
   return { who: actorText(entry.actor), before: before!, subject, after: after ?? '' }
 }
 
-function deedOf({ action, actor, subject, detail, member_ids }: AuditEntry): string {
+function deedOf({ action, actor, subject, detail, member_ids }: AuditRecord): string {
   if (action === 'members.email_read') {
     const count = member_ids?.length ?? 0
     return `read the email address${count === 1 ? '' : 'es'} of ${count} ${count === 1 ? 'member' : 'members'}`
@@ -100,7 +100,7 @@ function deedOf({ action, actor, subject, detail, member_ids }: AuditEntry): str
   return DEEDS[action] ?? `${action.replace('.', ' ').replaceAll('_', ' ')} (${IT})`
 }
 
-export function actorText({ kind, name, partner }: AuditEntry['actor']): string {
+export function actorText({ kind, name, partner }: AuditRecord['actor']): string {
   if (kind === 'client') return partner ?? name
   if (kind === 'command') return `${name} at the command line`
   return kind === 'system' ? 'The service' : name

@@ -8,7 +8,7 @@ import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
 import classes from './call-drawer.module.css'
 import { CallStatus } from './call-status.tsx'
-import type { CallDetail } from './types.ts'
+import type { CallDetail } from '../../wire.ts'
 import { errorWords, formatDuration } from './words.ts'
 
 /** One call in detail. The address of the page names it, so that it can be passed on. */

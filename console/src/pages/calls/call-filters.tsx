@@ -2,9 +2,9 @@ import { TextInput } from '@mantine/core'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import type { PartnerRow } from '../partners/types.ts'
+import type { PartnerOverview } from '../../wire.ts'
 import { DAYS, PERIODS } from './period.ts'
-import type { CallFilters } from './types.ts'
+import type { CallFilters } from './search.ts'
 
 const PARTNERS_MAX = 100
 
@@ -46,7 +46,7 @@ export function ErrorFilterBar() {
 
 function PartnerFilter() {
   const path = useCommunityPath()
-  const list = useList<PartnerRow>(path('/partners'), { limit: PARTNERS_MAX })
+  const list = useList<PartnerOverview>(path('/partners'), { limit: PARTNERS_MAX })
   const partners = list.data?.pages.flatMap((page) => page.data) ?? []
   const choices = partners.map(({ id, name }) => ({ value: String(id), label: name }))
   return <ChoiceFilter name="partner" label="Partner" choices={choices} />

@@ -8,10 +8,11 @@ import { useCommunity, useCommunityPath } from '../../session.ts'
 import { CallFilterBar } from './call-filters.tsx'
 import { CallStatus } from './call-status.tsx'
 import { usePeriod } from './period.ts'
-import type { CallFilters, CallRow } from './types.ts'
+import type { CallFilters } from './search.ts'
+import type { Call } from '../../wire.ts'
 import { formatDuration, shortPath } from './words.ts'
 
-const COLUMNS: Column<CallRow>[] = [
+const COLUMNS: Column<Call>[] = [
   { header: 'When', cell: ({ at }) => <Time value={at} as="second" /> },
   { header: 'Partner', cell: ({ partner_name }) => partner_name ?? 'unknown' },
   {
@@ -26,7 +27,7 @@ const COLUMNS: Column<CallRow>[] = [
   { header: 'Took', align: 'end', cell: ({ duration_ms }) => formatDuration(duration_ms) },
 ]
 
-function Answer({ call: { status, error } }: { call: CallRow }) {
+function Answer({ call: { status, error } }: { call: Call }) {
   return (
     <div>
       <CallStatus status={status} />
@@ -45,7 +46,7 @@ export function CallList({ filters }: { filters: CallFilters }) {
   const period = usePeriod(filters)
   const { partner, status, method, path: part, error, request } = filters
   const query = { partner_id: partner, status, method, path: part, error, request_id: request, ...period }
-  const list = useList<CallRow>(path('/calls'), query)
+  const list = useList<Call>(path('/calls'), query)
   const isFiltered = Object.values(query).some((value) => value !== undefined)
   return (
     <>

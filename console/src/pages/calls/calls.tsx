@@ -4,7 +4,7 @@ import { PageHeader } from '../../parts/page-header.tsx'
 import { CallDrawer } from './call-drawer.tsx'
 import { CallList } from './call-list.tsx'
 import { ErrorGroups } from './error-groups.tsx'
-import type { CallFilters } from './types.ts'
+import type { CallFilters } from './search.ts'
 
 const ERRORS = 'errors'
 const VIEWS = [

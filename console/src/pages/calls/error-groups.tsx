@@ -9,7 +9,8 @@ import { ErrorFilterBar } from './call-filters.tsx'
 import { CallStatus } from './call-status.tsx'
 import classes from './error-groups.module.css'
 import { usePeriod } from './period.ts'
-import type { CallFilters, ErrorGroup } from './types.ts'
+import type { CallFilters } from './search.ts'
+import type { ErrorGroup } from '../../wire.ts'
 import { errorWords, shortPath } from './words.ts'
 
 const count = new Intl.NumberFormat('en-GB')

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { useTimeZone } from '../../parts/time.tsx'
-import type { CallFilters } from './types.ts'
+import type { CallFilters } from './search.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

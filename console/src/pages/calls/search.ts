@@ -13,3 +13,19 @@ export const callsSearch = texts(
   'until',
   'call',
 )
+
+/** What the address of the page carries. */
+export interface CallFilters {
+  view?: string
+  partner?: string
+  status?: string
+  method?: string
+  path?: string
+  error?: string
+  request?: string
+  period?: string
+  /** Days of the community's calendar. */
+  since?: string
+  until?: string
+  call?: string
+}

@@ -5,10 +5,10 @@ import { notify } from '../../parts/notices.tsx'
 import type { ShownSecret } from '../../parts/secret-once.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
-import { type Role, type Session, keepSession, useCommunityPath } from '../../session.ts'
+import { keepSession, useCommunityPath } from '../../session.ts'
+import type { Administrator, OneTimeLink, Role, Session } from '../../wire.ts'
 import { ROLES } from './roles.ts'
 import { shownLink } from './shown-link.ts'
-import type { Administrator, OneTimeLink } from './types.ts'
 
 interface InviteProps {
   opened: boolean

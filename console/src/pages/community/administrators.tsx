@@ -14,7 +14,7 @@ import { useCommunityPath, useRole, useSession } from '../../session.ts'
 import { InviteDialog, RoleDialog } from './administrator-dialogs.tsx'
 import { shownLink } from './shown-link.ts'
 import { roleName } from './roles.ts'
-import type { Administrator, OneTimeLink } from './types.ts'
+import type { Administrator, OneTimeLink } from '../../wire.ts'
 
 /** Who runs the community. */
 export function Administrators() {

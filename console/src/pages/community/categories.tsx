@@ -12,7 +12,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunityPath, useRole } from '../../session.ts'
-import type { Category } from './types.ts'
+import type { Category } from '../../wire.ts'
 
 /** What listings are sorted by. */
 export function Categories() {

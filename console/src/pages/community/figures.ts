@@ -1,4 +1,4 @@
-import type { Figure } from './types.ts'
+import type { Figure } from '../../wire.ts'
 
 const number = new Intl.NumberFormat('en-GB')
 

@@ -9,14 +9,14 @@ import { Problem } from '../../parts/problem.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh, useRead } from '../../reading.ts'
-import { type Session, keepSession, useCommunityPath, useRole } from '../../session.ts'
+import { keepSession, useCommunityPath, useRole } from '../../session.ts'
+import type { CommunitySettings, Session } from '../../wire.ts'
 import { RemoveTestCommunity } from '../partners/remove-test-community.tsx'
-import type { Settings } from './types.ts'
 
 /** Name, time zone and limits. */
 export function General() {
   const { isOwner } = useRole()
-  const { data, isError, error, refetch } = useRead<Settings>(useCommunityPath()())
+  const { data, isError, error, refetch } = useRead<CommunitySettings>(useCommunityPath()())
   if (isError && !data) return <Problem error={error} again={() => void refetch()} />
   if (!data) return <Skeleton height={320} />
   return (
@@ -29,7 +29,7 @@ export function General() {
   )
 }
 
-function SettingsFacts({ settings }: { settings: Settings }) {
+function SettingsFacts({ settings }: { settings: CommunitySettings }) {
   return (
     <Facts
       facts={[
@@ -50,12 +50,12 @@ interface Values {
   credit_limit_hours: string
 }
 
-function SettingsForm({ settings }: { settings: Settings }) {
+function SettingsForm({ settings }: { settings: CommunitySettings }) {
   const path = useCommunityPath()
   const form = useForm({
     initial: valuesOf(settings),
     check,
-    save: (values) => api.patch<Settings>(path(), changesOf(values, settings)),
+    save: (values) => api.patch<CommunitySettings>(path(), changesOf(values, settings)),
     onSaved: async (saved) => {
       form.replace(valuesOf(saved))
       notify('Settings saved')
@@ -89,7 +89,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
   )
 }
 
-function valuesOf({ name, time_zone, lower_limit_hours, credit_limit_hours }: Settings): Values {
+function valuesOf({ name, time_zone, lower_limit_hours, credit_limit_hours }: CommunitySettings): Values {
   return {
     name,
     time_zone,
@@ -107,14 +107,16 @@ function check({ name, lower_limit_hours, credit_limit_hours }: Values): Record<
 }
 
 /** Only what was changed: somebody else may have changed the rest meanwhile. */
-function changesOf(values: Values, settings: Settings): Partial<Settings> {
+function changesOf(values: Values, settings: CommunitySettings): Partial<CommunitySettings> {
   const wish = {
     name: values.name.trim(),
     time_zone: values.time_zone,
     lower_limit_hours: readNumber(values.lower_limit_hours) ?? 0,
     credit_limit_hours: readNumber(values.credit_limit_hours) ?? 0,
   }
-  return Object.fromEntries(Object.entries(wish).filter(([name, value]) => settings[name as keyof Settings] !== value))
+  return Object.fromEntries(
+    Object.entries(wish).filter(([name, value]) => settings[name as keyof CommunitySettings] !== value),
+  )
 }
 
 function readNumber(text: string): number | undefined {

@@ -9,9 +9,9 @@ import { Time } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { figureText, isSuppressed, monthsText } from './figures.ts'
-import type { Aggregates, Flow, FlowName } from './types.ts'
+import type { CommunityAggregates, Flow } from '../../wire.ts'
 
-const FLOWS: readonly { name: FlowName; label: string }[] = [
+const FLOWS: readonly { name: keyof CommunityAggregates['flows']; label: string }[] = [
   { name: 'exchanges', label: 'Exchanges' },
   { name: 'hours_exchanged', label: 'Hours exchanged' },
   { name: 'hours_credited', label: 'Hours credited by partners' },
@@ -21,7 +21,7 @@ const FLOWS: readonly { name: FlowName; label: string }[] = [
 
 /** The very figures that partners with access to totals are given. */
 export function PartnersView() {
-  const { data, isError, error, refetch } = useRead<Aggregates>(useCommunityPath()('/aggregates'))
+  const { data, isError, error, refetch } = useRead<CommunityAggregates>(useCommunityPath()('/aggregates'))
   if (isError && !data) return <Problem error={error} again={() => void refetch()} />
   if (!data) return <Skeleton height={320} />
   return (
@@ -54,7 +54,7 @@ function NothingClosed() {
   )
 }
 
-function Figures({ aggregates: { flows, stocks } }: { aggregates: Aggregates }) {
+function Figures({ aggregates: { flows, stocks } }: { aggregates: CommunityAggregates }) {
   return (
     <>
       <StatRow>

@@ -1,4 +1,4 @@
-import type { Role } from '../../session.ts'
+import type { Role } from '../../wire.ts'
 
 export const ROLES: readonly { value: Role; label: string; text: string }[] = [
   { value: 'viewer', label: 'Viewer', text: 'Sees everything, changes nothing.' },

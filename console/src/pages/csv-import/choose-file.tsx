@@ -5,7 +5,8 @@ import { Problem } from '../../parts/problem.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import type { ImportKind } from './import-kind.ts'
 import classes from './csv-import.module.css'
-import { FILE_BYTES_MAX, type ImportResult, sendFile } from './send-file.ts'
+import type { ImportResult } from '../../wire.ts'
+import { FILE_BYTES_MAX, sendFile } from './send-file.ts'
 
 interface Props {
   kind: ImportKind

@@ -4,7 +4,7 @@ import { ChooseFile } from './choose-file.tsx'
 import type { ImportKind } from './import-kind.ts'
 import { Preview } from './preview.tsx'
 import { Result } from './result.tsx'
-import type { ImportResult } from './send-file.ts'
+import type { ImportResult } from '../../wire.ts'
 
 type Step =
   { name: 'choose' } | { name: 'preview'; file: File; preview: ImportResult } | { name: 'done'; result: ImportResult }

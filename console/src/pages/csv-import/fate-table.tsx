@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import type { Fate, ImportResult, Outcome } from './send-file.ts'
+import type { ImportResult, RowOutcome } from '../../wire.ts'
 
 const SHOWN_MAX = 200
 
-const OUTCOMES: Record<Outcome, { word: string; look: Parameters<typeof StatusBadge>[0]['look'] }> = {
+const OUTCOMES: Record<RowOutcome['outcome'], { word: string; look: Parameters<typeof StatusBadge>[0]['look'] }> = {
   added: { word: 'New', look: ['green', 'check'] },
   changed: { word: 'Changed', look: ['blue', 'dot'] },
   unchanged: { word: 'Unchanged', look: ['gray', 'dot'] },
@@ -16,7 +16,7 @@ const OUTCOMES: Record<Outcome, { word: string; look: Parameters<typeof StatusBa
 
 /** What becomes of every row; where some are bad, those first. */
 export function FateTable({ result }: { result: ImportResult }) {
-  const [outcome, setOutcome] = useState<Outcome | ''>(result.refused > 0 ? 'refused' : '')
+  const [outcome, setOutcome] = useState<RowOutcome['outcome'] | ''>(result.refused > 0 ? 'refused' : '')
   const wanted = result.fates.filter((fate) => outcome === '' || fate.outcome === outcome)
   const shown = wanted.slice(0, SHOWN_MAX)
   const total = outcome === '' ? result.rows : result[outcome]
@@ -26,7 +26,7 @@ export function FateTable({ result }: { result: ImportResult }) {
         label="Show"
         maw="16rem"
         value={outcome}
-        onChange={(event) => setOutcome(event.currentTarget.value as Outcome | '')}
+        onChange={(event) => setOutcome(event.currentTarget.value as RowOutcome['outcome'] | '')}
         data={[
           { value: '', label: `All rows (${result.rows})` },
           { value: 'refused', label: `Bad rows (${result.refused})` },
@@ -62,7 +62,7 @@ export function FateTable({ result }: { result: ImportResult }) {
   )
 }
 
-function nameOf({ name, external_id }: Fate): string {
+function nameOf({ name, external_id }: RowOutcome): string {
   return [name, external_id && `(${external_id})`].filter(Boolean).join(' ') || '–'
 }
 
@@ -72,7 +72,7 @@ const FIELDS: Record<string, string> = {
   hidden: 'hidden from partners',
 }
 
-function reasonOf({ outcome, reason }: Fate): string {
+function reasonOf({ outcome, reason }: RowOutcome): string {
   if (outcome === 'refused') return reason ?? 'It cannot be read.'
   if (outcome === 'added') return 'Will be added'
   if (outcome === 'unchanged') return 'Is so already'

@@ -9,7 +9,8 @@ import { WorkProgress } from '../../parts/work-progress.tsx'
 import { refresh } from '../../reading.ts'
 import type { ImportKind } from './import-kind.ts'
 import { FateTable } from './fate-table.tsx'
-import { type ImportResult, sendFile, type WrittenRows } from './send-file.ts'
+import type { ImportResult } from '../../wire.ts'
+import { sendFile, type WrittenRows } from './send-file.ts'
 
 interface Props {
   kind: ImportKind

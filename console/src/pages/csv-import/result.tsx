@@ -5,7 +5,7 @@ import { Panel } from '../../parts/panel.tsx'
 import type { ImportKind } from './import-kind.ts'
 import { FateTable } from './fate-table.tsx'
 import { ImportCounts } from './preview.tsx'
-import type { ImportResult } from './send-file.ts'
+import type { ImportResult } from '../../wire.ts'
 
 interface Props {
   kind: ImportKind

@@ -1,33 +1,11 @@
 import { ApiError, api, apiAddress, ConnectionError } from '../../api.ts'
+import type { ImportResult } from '../../wire.ts'
 
 /** As the service takes it. */
 export const FILE_BYTES_MAX = 20 * 1024 * 1024
 /** A slow line, and a machine with much to write. */
 const TIMEOUT_MS = 15 * 60_000
 const LINES = 'application/x-ndjson'
-
-export type Outcome = 'added' | 'changed' | 'unchanged' | 'refused'
-
-export interface Fate {
-  line: number
-  outcome: Outcome
-  /** Why it is refused, or which fields change. */
-  reason: string | null
-  external_id: string | null
-  name: string | null
-}
-
-export interface ImportResult {
-  dry_run: boolean
-  written: boolean
-  rows: number
-  added: number
-  changed: number
-  unchanged: number
-  refused: number
-  fates: Fate[]
-  fates_left_out: number
-}
 
 export interface WrittenRows {
   done: number

@@ -9,7 +9,7 @@ import { refresh } from '../../reading.ts'
 import { newRequestKey } from '../../request-key.ts'
 import { useCommunityPath } from '../../session.ts'
 import { readHours } from './read-hours.ts'
-import type { Recorded } from './types.ts'
+import type { RecordedTransfers } from '../../wire.ts'
 
 const NOTHING = { member_id: NO_MEMBER, direction: 'give', hours: '', reason: '' }
 
@@ -25,7 +25,7 @@ export function AdjustBalance() {
       const amount = readHours(hours)!
       const signed = direction === 'give' ? amount : -amount
       const body = { member_id: member_id.id, hours: signed, reason, key: key.current }
-      return api.post<Recorded>(path('/adjustments'), body)
+      return api.post<RecordedTransfers>(path('/adjustments'), body)
     },
     onSaved: () => {
       key.current = newRequestKey()

@@ -14,7 +14,7 @@ import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { AdjustBalance } from './adjust-balance.tsx'
 import { MemberFilter } from './member-filter.tsx'
 import { TransferDrawer } from './transfer-drawer.tsx'
-import type { Transfer } from './types.ts'
+import type { TransferRecord } from '../../wire.ts'
 import { KIND_NAMES, transferText } from './words.ts'
 
 const FILTERS = ['member', 'kind', 'status', 'from', 'until']
@@ -31,7 +31,7 @@ export function Exchanges() {
   const search = useSearch({ strict: false })
   const [{ member, kind, status, from, until }] = useFilters<Record<string, string | undefined>>()
   const filters = { member_id: member, kind, status, from, until }
-  const list = useList<Transfer>(path('/transfers'), filters)
+  const list = useList<TransferRecord>(path('/transfers'), filters)
   return (
     <>
       <PageHeader
@@ -83,13 +83,13 @@ function RecordButton({ slug }: { slug: string }) {
   )
 }
 
-function Struck({ row }: { row: Transfer }) {
+function Struck({ row }: { row: TransferRecord }) {
   const hours = <Hours value={row.hours} />
   return row.reversal ? <del>{hours}</del> : hours
 }
 
 /** A transfer and what took it back are one line. */
-function Note({ row: { note, reversal } }: { row: Transfer }) {
+function Note({ row: { note, reversal } }: { row: TransferRecord }) {
   if (!note && !reversal) return null
   return (
     <Stack gap={4}>

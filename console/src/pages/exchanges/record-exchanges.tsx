@@ -15,7 +15,7 @@ import { newRequestKey } from '../../request-key.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { SlipGrid } from './slip-grid.tsx'
 import { checkSlips, emptySlip, filledRows, inPlace, isAboutDuplicates, type SlipRow, toBody } from './slips.ts'
-import type { Recorded } from './types.ts'
+import type { RecordedTransfers } from '../../wire.ts'
 
 const FIRST_ROWS = 3
 
@@ -59,7 +59,7 @@ function Slips() {
       isConfirmed.current = false
       const body = { slips: rows.map(({ row }) => toBody(row)), confirm_duplicates, key: key.current }
       try {
-        return await api.post<Recorded>(path('/exchanges'), body)
+        return await api.post<RecordedTransfers>(path('/exchanges'), body)
       } catch (error) {
         const places = rows.map(({ index }) => index)
         throw inPlace(error, places)

@@ -1,5 +1,6 @@
-import { ApiError, type FieldError } from '../../api.ts'
+import { ApiError } from '../../api.ts'
 import { type MemberChoice, NO_MEMBER } from '../../parts/member-field.tsx'
+import type { FieldError } from '../../wire.ts'
 import { readHours } from './read-hours.ts'
 
 /** A row of the grid. Its fields are named as on the wire, so that the service's errors find them. */

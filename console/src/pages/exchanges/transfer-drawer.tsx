@@ -13,14 +13,14 @@ import { Time } from '../../parts/time.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import type { Party, Transfer } from './types.ts'
+import type { Party, TransferRecord } from '../../wire.ts'
 import { KIND_NAMES, makerText, transferText } from './words.ts'
 
 /** One record beside the list; its number is in the address. */
 export function TransferDrawer() {
   const [{ transfer: id }, change] = useFilters<{ transfer?: string | undefined }>()
   const path = useCommunityPath()
-  const { data, isError, error, refetch } = useRead<Transfer>(id ? path(`/transfers/${id}`) : undefined)
+  const { data, isError, error, refetch } = useRead<TransferRecord>(id ? path(`/transfers/${id}`) : undefined)
   return (
     <Drawer
       opened={id !== undefined}
@@ -35,7 +35,7 @@ export function TransferDrawer() {
   )
 }
 
-function Shown({ transfer }: { transfer: Transfer }) {
+function Shown({ transfer }: { transfer: TransferRecord }) {
   const { mayManage } = useRole()
   const isExchange = transfer.kind === 'exchange'
   return (
@@ -72,7 +72,7 @@ function PartyName({ party: { kind, id, name } }: { party: Party }) {
   )
 }
 
-function Reversal({ reversal }: { reversal: NonNullable<Transfer['reversal']> }) {
+function Reversal({ reversal }: { reversal: NonNullable<TransferRecord['reversal']> }) {
   return (
     <section>
       <Title order={3} mb="sm">
@@ -89,13 +89,13 @@ function Reversal({ reversal }: { reversal: NonNullable<Transfer['reversal']> })
   )
 }
 
-function TakeBack({ transfer }: { transfer: Transfer }) {
+function TakeBack({ transfer }: { transfer: TransferRecord }) {
   const [opened, setOpened] = useState(false)
   const path = useCommunityPath()
   const form = useForm({
     initial: { reason: '' },
     check: ({ reason }): Record<string, string> => (reason.trim() ? {} : { reason: 'Say why.' }),
-    save: (values) => api.post<Transfer>(path(`/transfers/${transfer.id}/reverse`), values),
+    save: (values) => api.post<TransferRecord>(path(`/transfers/${transfer.id}/reverse`), values),
     onSaved: () => {
       setOpened(false)
       notify('Taken back')

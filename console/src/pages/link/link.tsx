@@ -9,15 +9,8 @@ import { LinkButton } from '../../parts/links.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { type Session, beginSession } from '../../session.ts'
-
-interface LinkState {
-  purpose: 'invitation' | 'reset'
-  email: string
-  name: string
-  communities: string[]
-  expires_at: string
-}
+import { beginSession } from '../../session.ts'
+import type { LinkState, Session } from '../../wire.ts'
 
 /** A one-time link: an invitation, or a new password. The token is in the fragment, which reaches no log. */
 export function Link() {

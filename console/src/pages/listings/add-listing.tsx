@@ -8,7 +8,7 @@ import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { bodyOf, ListingFields, type ListingValues } from './listing-fields.tsx'
-import type { ListingRow } from './types.ts'
+import type { OfficeListing } from '../../wire.ts'
 
 const NOTHING: ListingValues = {
   member_id: NO_MEMBER,
@@ -22,10 +22,10 @@ const NOTHING: ListingValues = {
 export function AddListing() {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
-  const form = useForm<ListingValues, ListingRow>({
+  const form = useForm<ListingValues, OfficeListing>({
     initial: NOTHING,
     check: ({ member_id }) => (member_id.id === null ? { member_id: 'Choose the member whose listing it is.' } : {}),
-    save: (values) => api.post<ListingRow>(path('/listings'), { member_id: values.member_id.id, ...bodyOf(values) }),
+    save: (values) => api.post<OfficeListing>(path('/listings'), { member_id: values.member_id.id, ...bodyOf(values) }),
     onSaved: async (listing) => {
       setOpened(false)
       form.replace(NOTHING)

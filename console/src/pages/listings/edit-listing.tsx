@@ -6,12 +6,12 @@ import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { bodyOf, ListingFields, type ListingValues } from './listing-fields.tsx'
-import type { ListingRow } from './types.ts'
+import type { OfficeListing } from '../../wire.ts'
 
 /** Mount it anew for each listing (`key`): it starts from what the listing is. */
-export function EditListing({ listing, onClose }: { listing: ListingRow; onClose: () => void }) {
+export function EditListing({ listing, onClose }: { listing: OfficeListing; onClose: () => void }) {
   const path = useCommunityPath()
-  const form = useForm<ListingValues, ListingRow>({
+  const form = useForm<ListingValues, OfficeListing>({
     initial: {
       member_id: NO_MEMBER,
       type: listing.type,
@@ -20,7 +20,7 @@ export function EditListing({ listing, onClose }: { listing: ListingRow; onClose
       category: listing.category,
       hours: listing.hours ?? '',
     },
-    save: (values) => api.patch<ListingRow>(path(`/listings/${listing.id}`), bodyOf(values)),
+    save: (values) => api.patch<OfficeListing>(path(`/listings/${listing.id}`), bodyOf(values)),
     onSaved: async () => {
       onClose()
       notify('Saved')

@@ -6,10 +6,10 @@ import { notify } from '../../parts/notices.tsx'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { EditListing } from './edit-listing.tsx'
-import type { ListingRow } from './types.ts'
+import type { OfficeListing } from '../../wire.ts'
 
 /** What can be done with one listing. */
-export function ListingActions({ listing }: { listing: ListingRow }) {
+export function ListingActions({ listing }: { listing: OfficeListing }) {
   const path = useCommunityPath()
   const [asked, setAsked] = useState<'edit' | 'switch'>()
   const done = () => setAsked(undefined)

@@ -4,11 +4,11 @@ import type { FormState } from '../../parts/use-form.ts'
 import { MemberField, type MemberChoice } from '../../parts/member-field.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import type { Category, ListingRow } from './types.ts'
+import type { Category, OfficeListing } from '../../wire.ts'
 
 export interface ListingValues {
   member_id: MemberChoice
-  type: ListingRow['type']
+  type: OfficeListing['type']
   title: string
   description: string
   category: string
@@ -30,7 +30,7 @@ export function ListingFields({ form, isNew }: { form: FormState<ListingValues>;
           {...form.value<MemberChoice>('member_id')}
         />
       )}
-      <Radio.Group label="What is it?" {...form.value<ListingRow['type']>('type')}>
+      <Radio.Group label="What is it?" {...form.value<OfficeListing['type']>('type')}>
         <Group mt="xs">
           <Radio value="service" label="An offer" />
           <Radio value="request" label="A request" />

@@ -12,7 +12,7 @@ import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { AddListing } from './add-listing.tsx'
 import { ListingActions } from './listing-actions.tsx'
 import classes from './listings.module.css'
-import { type Category, type ListingRow, TYPE_WORDS } from './types.ts'
+import type { Category, OfficeListing } from '../../wire.ts'
 
 const TYPES = [
   { value: 'service', label: 'Offers' },
@@ -38,7 +38,7 @@ export function Listings() {
   const { mayManage } = useRole()
   const [filters] = useFilters<Filters>()
   const { q, type, category, status, member } = filters
-  const list = useList<ListingRow>(path('/listings'), { q, type, category, status, member_id: member })
+  const list = useList<OfficeListing>(path('/listings'), { q, type, category, status, member_id: member })
   const categories = useRead<Category[]>(path('/categories'))
   const isFiltered = Object.values(filters).some(Boolean)
   return (
@@ -80,14 +80,14 @@ export function Listings() {
   )
 }
 
-const ACTIONS: Column<ListingRow> = {
+const ACTIONS: Column<OfficeListing> = {
   header: 'Actions',
   quiet: true,
   align: 'end',
   cell: (listing) => <ListingActions listing={listing} />,
 }
 
-function columns(slug: string): Column<ListingRow>[] {
+function columns(slug: string): Column<OfficeListing>[] {
   return [
     { header: 'Listing', cell: (listing) => <Described listing={listing} /> },
     { header: 'Kind', cell: (listing) => <Kind listing={listing} /> },
@@ -104,7 +104,7 @@ function columns(slug: string): Column<ListingRow>[] {
   ]
 }
 
-function Described({ listing }: { listing: ListingRow }) {
+function Described({ listing }: { listing: OfficeListing }) {
   return (
     <div>
       <Text fw={600}>{listing.title}</Text>
@@ -117,7 +117,9 @@ function Described({ listing }: { listing: ListingRow }) {
   )
 }
 
-function Kind({ listing }: { listing: ListingRow }) {
+const TYPE_WORDS: Record<OfficeListing['type'], string> = { service: 'Offer', request: 'Request' }
+
+function Kind({ listing }: { listing: OfficeListing }) {
   return (
     <div className={classes.whole}>
       {TYPE_WORDS[listing.type]}
@@ -128,7 +130,7 @@ function Kind({ listing }: { listing: ListingRow }) {
   )
 }
 
-function ListingStatus({ listing }: { listing: ListingRow }) {
+function ListingStatus({ listing }: { listing: OfficeListing }) {
   if (listing.status === 'closed') return <StatusBadge status="closed" />
   if (!listing.visible) return <StatusBadge status="hidden" label="Open, hidden from partners" />
   return <StatusBadge status="active" label="Open" />

@@ -6,15 +6,15 @@ import { notify } from '../../parts/notices.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import { MemberFields, type MemberValues } from '../members/member-fields.tsx'
-import type { MemberRow } from '../members/types.ts'
+import { MemberFields, type MemberValues, valuesOf } from '../members/member-fields.tsx'
+import type { OfficeMember } from '../../wire.ts'
 
-export function EditMember({ member }: { member: MemberRow }) {
+export function EditMember({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
-  const form = useForm<MemberValues, MemberRow>({
+  const form = useForm<MemberValues, OfficeMember>({
     initial: valuesOf(member),
-    save: (values) => api.patch<MemberRow>(path(`/members/${member.id}`), values),
+    save: (values) => api.patch<OfficeMember>(path(`/members/${member.id}`), values),
     onSaved: async () => {
       setOpened(false)
       notify('Saved')
@@ -42,8 +42,4 @@ export function EditMember({ member }: { member: MemberRow }) {
       </FormDialog>
     </>
   )
-}
-
-function valuesOf({ name, email, external_id }: MemberRow): MemberValues {
-  return { name, email: email ?? '', external_id: external_id ?? '' }
 }

@@ -4,19 +4,12 @@ import { Panel } from '../../parts/panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import type { MemberRow } from '../members/types.ts'
-
-interface EmailRead {
-  at: string
-  partner: { id: number; name: string } | null
-  client_id: string
-  request_id: string | null
-}
+import type { EmailRead, OfficeMember } from '../../wire.ts'
 
 const SHOWN_FIRST = 5
 
 /** For a member who asks who knows their address. */
-export function EmailReads({ member }: { member: MemberRow }) {
+export function EmailReads({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const reads = useList<EmailRead>(path(`/members/${member.id}/email-reads`), { limit: SHOWN_FIRST })
   return (

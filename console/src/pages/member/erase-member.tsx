@@ -7,12 +7,12 @@ import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import type { MemberRow } from '../members/types.ts'
+import type { OfficeMember } from '../../wire.ts'
 
 /** A word that is short and never the name: names may be hard to type, and one might be typed by habit. */
 const CONFIRMATION = 'erase'
 
-export function EraseMember({ member }: { member: MemberRow }) {
+export function EraseMember({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [asking, setAsking] = useState(false)
   return (

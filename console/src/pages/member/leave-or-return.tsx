@@ -9,9 +9,9 @@ import { Panel } from '../../parts/panel.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import type { MemberRow } from '../members/types.ts'
+import type { OfficeMember } from '../../wire.ts'
 
-export function LeaveOrReturn({ member }: { member: MemberRow }) {
+export function LeaveOrReturn({ member }: { member: OfficeMember }) {
   return member.status === 'active' ? <Leave member={member} /> : <Return member={member} />
 }
 
@@ -22,7 +22,7 @@ interface LeaveValues {
 
 const STAY: LeaveValues = { balance: 'keep', reason: '' }
 
-function Leave({ member }: { member: MemberRow }) {
+function Leave({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
   const form = useForm<LeaveValues>({
@@ -80,7 +80,7 @@ function BalanceChoice({ form, hours }: { form: ReturnType<typeof useForm<LeaveV
   )
 }
 
-function Return({ member }: { member: MemberRow }) {
+function Return({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [asking, setAsking] = useState(false)
   return (

@@ -11,8 +11,9 @@ import { Stat, StatRow } from '../../parts/stat.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
+import { MEMBER_FIELDS } from '../members/member-fields.tsx'
 import { MemberStatus } from '../members/member-status.tsx'
-import type { MemberRow } from '../members/types.ts'
+import type { OfficeMember } from '../../wire.ts'
 import { EditMember } from './edit-member.tsx'
 import { EmailReads } from './email-reads.tsx'
 import { EraseMember } from './erase-member.tsx'
@@ -23,7 +24,7 @@ import { Statement } from './statement.tsx'
 export function Member() {
   const { id } = useParams({ strict: false })
   const path = useCommunityPath()
-  const member = useRead<MemberRow>(path(`/members/${id}`))
+  const member = useRead<OfficeMember>(path(`/members/${id}`))
   if (!member.data) {
     return (
       <>
@@ -39,7 +40,7 @@ export function Member() {
   return <Shown member={member.data} />
 }
 
-function Shown({ member }: { member: MemberRow }) {
+function Shown({ member }: { member: OfficeMember }) {
   const { mayManage } = useRole()
   const isErased = member.erased_at !== null
   const mayChange = mayManage && !isErased
@@ -71,14 +72,15 @@ function balanceHint(hours: number): string {
   return hours > 0 ? 'to be spent' : 'owed to the community'
 }
 
-function Record({ member }: { member: MemberRow }) {
+function Record({ member }: { member: OfficeMember }) {
   const { slug } = useCommunity()
   return (
     <Panel title="Record">
       <Facts
         facts={[
-          ['Email', member.email],
-          ['Your number', member.external_id],
+          ...MEMBER_FIELDS.filter(({ name }) => name !== 'name').map(
+            ({ name, title }) => [title, member[name]] as const,
+          ),
           [
             'Payment reference',
             <span key="reference">

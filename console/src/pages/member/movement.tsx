@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core'
-import type { StatementRow } from './statement-types.ts'
+import type { StatementRow } from '../../wire.ts'
 
 /** What one line of a statement is about, in a sentence. */
 export function Movement({ row }: { row: StatementRow }) {

@@ -6,10 +6,10 @@ import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import type { MemberRow } from '../members/types.ts'
+import type { OfficeMember } from '../../wire.ts'
 
 /** Whether partners see the member; it can be taken back at any time. */
-export function PartnersView({ member }: { member: MemberRow }) {
+export function PartnersView({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [asking, setAsking] = useState(false)
   const verb = member.hidden ? 'show' : 'hide'

@@ -1,7 +1,7 @@
 import { Button, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { api } from '../../api.ts'
+import { type Page, type Query, api } from '../../api.ts'
 import { formatDay, today } from '../../parts/day.ts'
 import { DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
 import { formatHours } from '../../parts/hours.tsx'
@@ -11,10 +11,9 @@ import { Problem } from '../../parts/problem.tsx'
 import { useTimeZone } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
-import type { MemberRow } from '../members/types.ts'
+import type { OfficeMember, StatementMeta, StatementRow } from '../../wire.ts'
 import { Movement } from './movement.tsx'
 import classes from './printed-statement.module.css'
-import type { StatementPage, StatementRow } from './statement-types.ts'
 
 const PAGE_ROWS = 100
 /** Five thousand lines: more is no statement that anyone prints. */
@@ -32,7 +31,7 @@ export function PrintedStatement() {
   const path = useCommunityPath()
   const [{ from, until }] = useFilters<Period>()
   const period = { ...(from ? { from } : {}), ...(until ? { until } : {}) }
-  const member = useRead<MemberRow>(path(`/members/${id}`))
+  const member = useRead<OfficeMember>(path(`/members/${id}`))
   const statement = useQuery({
     queryKey: ['communities', slug, 'members', id, 'statement', 'whole', period],
     queryFn: ({ signal }) => readWhole(path(`/members/${id}/statement`), period, signal),
@@ -79,8 +78,8 @@ async function readWhole(path: string, period: Period, signal: AbortSignal): Pro
   let opening = 0
   let closing = 0
   for (let page = 0; page < PAGES_MAX && (page === 0 || cursor !== null); page++) {
-    const query = { ...period, limit: PAGE_ROWS, cursor }
-    const { data, meta } = (await api.page<StatementRow>(path, { query, signal })) as StatementPage
+    const query: Query = { ...period, limit: PAGE_ROWS, cursor }
+    const { data, meta }: Page<StatementRow, StatementMeta> = await api.page(path, { query, signal })
     rows.push(...data)
     if (page === 0) closing = meta.closing_balance_hours
     opening = meta.opening_balance_hours
@@ -96,7 +95,7 @@ function round(hours: number): number {
   return Math.round(hours * 100) / 100
 }
 
-function Sheet({ member, statement, period }: { member: MemberRow; statement: Whole; period: Period }) {
+function Sheet({ member, statement, period }: { member: OfficeMember; statement: Whole; period: Period }) {
   const { name } = useCommunity()
   const zone = useTimeZone()
   const { rows, opening, closing, isCut } = statement

@@ -8,14 +8,13 @@ import { Panel } from '../../parts/panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
-import type { MemberRow } from '../members/types.ts'
+import type { OfficeMember, StatementRow } from '../../wire.ts'
 import { Movement } from './movement.tsx'
-import type { StatementRow } from './statement-types.ts'
 
 /** The page goes on below: what is older is loaded when asked for. */
 const SHOWN_FIRST = 10
 
-export function Statement({ member }: { member: MemberRow }) {
+export function Statement({ member }: { member: OfficeMember }) {
   const { slug } = useCommunity()
   const path = useCommunityPath()
   const [{ from, until }] = useFilters<{ from?: string; until?: string }>()

@@ -7,22 +7,20 @@ import { notify } from '../../parts/notices.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
-import { MemberFields, type MemberValues } from './member-fields.tsx'
-import type { MemberRow } from './types.ts'
-
-const NOTHING: MemberValues = { name: '', email: '', external_id: '' }
+import { MemberFields, type MemberValues, valuesOf } from './member-fields.tsx'
+import type { OfficeMember } from '../../wire.ts'
 
 export function AddMember() {
   const { slug } = useCommunity()
   const path = useCommunityPath()
   const navigate = useNavigate()
   const [opened, setOpened] = useState(false)
-  const form = useForm<MemberValues, MemberRow>({
-    initial: NOTHING,
-    save: (values) => api.post<MemberRow>(path('/members'), values),
+  const form = useForm<MemberValues, OfficeMember>({
+    initial: valuesOf(),
+    save: (values) => api.post<OfficeMember>(path('/members'), values),
     onSaved: async (member) => {
       setOpened(false)
-      form.replace(NOTHING)
+      form.replace(valuesOf())
       notify(`${member.name} added`)
       await refresh(path('/members'))
       await navigate({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })

@@ -4,15 +4,11 @@ import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { CsvImport } from '../csv-import/csv-import.tsx'
 import type { ImportKind } from '../csv-import/import-kind.ts'
 import { NotForViewers } from '../csv-import/not-for-viewers.tsx'
+import { MEMBER_FIELDS } from './member-fields.tsx'
 
+const NEEDED = new Set(['external_id', 'name'])
 const COLUMNS: ImportKind['columns'] = [
-  {
-    name: 'external_id',
-    needed: true,
-    text: 'Your number for the member. Who has it already is changed, not added twice.',
-  },
-  { name: 'name', needed: true, text: 'As others see it.' },
-  { name: 'email', text: 'Left empty, it is taken away.' },
+  ...MEMBER_FIELDS.map(({ name, csv }) => ({ name, needed: NEEDED.has(name), text: csv })),
   { name: 'status', text: 'active, or inactive for who has left.' },
   { name: 'hidden', text: 'true hides the member from partners, false does not.' },
   { name: 'joined_at', text: 'A day like 2024-05-31.' },

@@ -1,5 +1,5 @@
 import { CsvDownload } from '../../parts/csv-download.tsx'
-import { DataTable } from '../../parts/data-table.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { Hours } from '../../parts/hours.tsx'
@@ -9,8 +9,9 @@ import { Time } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { AddMember } from './add-member.tsx'
+import { MEMBER_FIELDS } from './member-fields.tsx'
 import { MemberStatus } from './member-status.tsx'
-import type { MemberRow } from './types.ts'
+import type { OfficeMember } from '../../wire.ts'
 
 const STATUSES = [
   { value: 'active', label: 'Active' },
@@ -33,7 +34,7 @@ export function Members() {
   const path = useCommunityPath()
   const { mayManage } = useRole()
   const [{ q, status, hidden }] = useFilters<Filters>()
-  const list = useList<MemberRow>(path('/members'), { q, status, hidden })
+  const list = useList<OfficeMember>(path('/members'), { q, status, hidden })
   return (
     <>
       <PageHeader
@@ -63,9 +64,10 @@ export function Members() {
         rowLink={(member) => ({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })}
         empty={q || status || hidden ? <NothingFound /> : <NobodyYet />}
         columns={[
-          { header: 'Name', cell: (member) => member.name },
-          { header: 'Number', cell: (member) => member.external_id ?? '–' },
-          { header: 'Email', cell: (member) => member.email ?? '–' },
+          ...MEMBER_FIELDS.map(({ name, title }): Column<OfficeMember> => ({
+            header: title,
+            cell: (member) => member[name] ?? '–',
+          })),
           { header: 'Status', cell: (member) => <MemberStatus member={member} /> },
           { header: 'Joined', cell: (member) => <Time value={member.joined_at} as="date" /> },
           { header: 'Balance', align: 'end', cell: (member) => <Hours value={member.balance_hours} /> },

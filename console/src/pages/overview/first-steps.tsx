@@ -3,10 +3,10 @@ import { LinkText } from '../../parts/links.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useCommunity } from '../../session.ts'
 import classes from './first-steps.module.css'
-import type { Steps } from './types.ts'
+import type { StepsTaken } from '../../wire.ts'
 
 /** What is left to do until a partner's first credit has arrived. */
-export function FirstSteps({ steps }: { steps: Steps }) {
+export function FirstSteps({ steps }: { steps: StepsTaken }) {
   const { slug } = useCommunity()
   const list = [
     {

@@ -9,7 +9,7 @@ import { useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { PartnerCalls } from './partner-calls.tsx'
-import type { Month, OverviewData } from './types.ts'
+import type { CommunityOverview, MonthFigures } from '../../wire.ts'
 import { WebhookHealth } from './webhook-health.tsx'
 
 const count = new Intl.NumberFormat('en-GB')
@@ -17,7 +17,7 @@ const monthName = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'nume
 
 export function Overview() {
   const path = useCommunityPath()
-  const overview = useRead<OverviewData>(path('/overview'))
+  const overview = useRead<CommunityOverview>(path('/overview'))
   return (
     <>
       <PageHeader title="Overview" description="How the community and its partners are doing." />
@@ -28,7 +28,7 @@ export function Overview() {
   )
 }
 
-function Figures({ data }: { data: OverviewData }) {
+function Figures({ data }: { data: CommunityOverview }) {
   const present = data.months.at(-1)!
   const year = sum(data.months)
   return (
@@ -75,8 +75,8 @@ function Figures({ data }: { data: OverviewData }) {
 }
 
 /** In hundredths, which are whole: 0.1 + 0.2 would show. */
-function sum(months: Month[]): Omit<Month, 'month'> {
-  const total = (pick: (month: Month) => number) =>
+function sum(months: MonthFigures[]): Omit<MonthFigures, 'month'> {
+  const total = (pick: (month: MonthFigures) => number) =>
     months.reduce((all, it) => all + Math.round(pick(it) * 100), 0) / 100
   return {
     exchanges: total((it) => it.exchanges),

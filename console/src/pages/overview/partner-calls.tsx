@@ -6,7 +6,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useCommunity } from '../../session.ts'
 import { Share } from './share.tsx'
-import type { CallsOfPartner } from './types.ts'
+import type { CallsOfPartner } from '../../wire.ts'
 
 const count = new Intl.NumberFormat('en-GB')
 

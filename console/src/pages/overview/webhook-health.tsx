@@ -2,13 +2,13 @@ import { LinkButton } from '../../parts/links.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useCommunity } from '../../session.ts'
-import type { Webhooks } from './types.ts'
+import type { WebhookCounts } from '../../wire.ts'
 import classes from './webhook-health.module.css'
 
 const count = new Intl.NumberFormat('en-GB')
 
 /** Whether what happens here reaches the partners. */
-export function WebhookHealth({ webhooks }: { webhooks: Webhooks }) {
+export function WebhookHealth({ webhooks }: { webhooks: WebhookCounts }) {
   const { slug } = useCommunity()
   const healthy = webhooks.active - webhooks.failing
   const states = [

@@ -8,7 +8,7 @@ import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { shownCredentials } from '../partners/credentials.ts'
 import { ScopesField } from '../partners/scopes-field.tsx'
-import type { Credentials, PartnerDetail } from '../partners/types.ts'
+import type { Credentials, PartnerDetail } from '../../wire.ts'
 
 interface Props {
   partner: PartnerDetail

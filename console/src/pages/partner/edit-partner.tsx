@@ -7,7 +7,7 @@ import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { PartnerFields } from '../partners/partner-fields.tsx'
 import { changesOf, checkValues, valuesOf } from '../partners/partner-values.ts'
-import type { PartnerDetail } from '../partners/types.ts'
+import type { PartnerDetail } from '../../wire.ts'
 
 export function EditPartner({ partner }: { partner: PartnerDetail }) {
   const path = useCommunityPath()

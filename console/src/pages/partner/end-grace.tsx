@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import type { Client } from '../partners/types.ts'
+import type { Client } from '../../wire.ts'
 
 export function EndGrace({ client }: { client: Client }) {
   const path = useCommunityPath()

@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import type { Client, PartnerDetail } from '../partners/types.ts'
+import type { Client, PartnerDetail } from '../../wire.ts'
 
 export function RevokeClient({ client, partner }: { client: Client; partner: PartnerDetail }) {
   const path = useCommunityPath()

@@ -1,7 +1,7 @@
 import { List } from '@mantine/core'
 import { Panel } from '../../parts/panel.tsx'
 import { scopeLabel } from '../partners/scopes.ts'
-import type { PartnerDetail } from '../partners/types.ts'
+import type { PartnerDetail } from '../../wire.ts'
 
 /** For those who may look but not change. */
 export function Rights({ partner: { scopes, allowed_addresses: addresses } }: { partner: PartnerDetail }) {

@@ -7,7 +7,7 @@ import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { shownCredentials } from '../partners/credentials.ts'
-import type { Client, Credentials, PartnerDetail } from '../partners/types.ts'
+import type { Client, Credentials, PartnerDetail } from '../../wire.ts'
 
 const GRACES = [
   { value: '24h', label: 'For 24 hours' },

@@ -7,7 +7,7 @@ import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath, useRole } from '../../session.ts'
-import type { PartnerDetail } from '../partners/types.ts'
+import type { PartnerDetail } from '../../wire.ts'
 
 function useStatusChange(partner: PartnerDetail) {
   const path = useCommunityPath()

@@ -3,7 +3,7 @@ import { formatHours } from '../../parts/hours.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { Stat, StatRow } from '../../parts/stat.tsx'
 import { Time } from '../../parts/time.tsx'
-import type { PartnerDetail } from '../partners/types.ts'
+import type { PartnerDetail } from '../../wire.ts'
 
 const count = new Intl.NumberFormat('en-GB')
 

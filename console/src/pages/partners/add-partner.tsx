@@ -10,7 +10,7 @@ import { useCommunity, useCommunityPath } from '../../session.ts'
 import { shownCredentials } from './credentials.ts'
 import { PartnerFields } from './partner-fields.tsx'
 import { bodyOf, checkValues, NEW_PARTNER } from './partner-values.ts'
-import type { CreatedPartner } from './types.ts'
+import type { CreatedPartner } from '../../wire.ts'
 
 /** The button, the form, and the credentials, which are shown once; then on to the partner's page. */
 export function AddPartner() {

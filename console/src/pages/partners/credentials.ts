@@ -1,5 +1,5 @@
 import type { ShownSecret } from '../../parts/secret-once.tsx'
-import type { Credentials } from './types.ts'
+import type { Credentials } from '../../wire.ts'
 
 /** What is handed over to the partner's developers, with a command that fetches a first token. */
 export function shownCredentials(title: string, credentials: Credentials): ShownSecret {

@@ -2,7 +2,7 @@ import { Alert, Text } from '@mantine/core'
 import { Icon } from '../../parts/icons.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { useRead } from '../../reading.ts'
-import type { PartnerApiState } from './types.ts'
+import type { PartnerApiState } from '../../wire.ts'
 
 /** While the partner API is switched off, everyone sees it on every page: it is easily forgotten. */
 export function PartnerApiBanner({ slug }: { slug: string }) {

@@ -9,7 +9,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunityPath, useRole } from '../../session.ts'
-import type { PartnerApiState } from './types.ts'
+import type { PartnerApiState } from '../../wire.ts'
 
 /** One switch for all partners: for an emergency, or while something is being put in order. */
 export function PartnerApiSwitch() {

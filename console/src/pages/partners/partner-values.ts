@@ -1,4 +1,4 @@
-import type { PartnerRow } from './types.ts'
+import type { PartnerOverview } from '../../wire.ts'
 
 /** As typed. Numbers may be empty while somebody types. */
 export interface PartnerValues {
@@ -23,7 +23,7 @@ export const NEW_PARTNER: PartnerValues = {
   allowed_addresses: '',
 }
 
-export function valuesOf(partner: PartnerRow): PartnerValues {
+export function valuesOf(partner: PartnerOverview): PartnerValues {
   const { name, contact, scopes, rate_limit_per_minute, hours_per_day } = partner
   const allowed_addresses = partner.allowed_addresses.join('\n')
   return { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses }

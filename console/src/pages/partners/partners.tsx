@@ -11,7 +11,7 @@ import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { AddPartner } from './add-partner.tsx'
 import { PartnerApiSwitch } from './partner-api-switch.tsx'
 import { TestCommunities } from './test-communities.tsx'
-import type { PartnerRow } from './types.ts'
+import type { PartnerOverview } from '../../wire.ts'
 
 const FILTERS = ['q', 'status']
 const STATUSES = [
@@ -19,7 +19,7 @@ const STATUSES = [
   { value: 'suspended', label: 'Suspended' },
 ]
 
-const COLUMNS: Column<PartnerRow>[] = [
+const COLUMNS: Column<PartnerOverview>[] = [
   { header: 'Name', cell: ({ name }) => name },
   { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   { header: 'Hours credited today', cell: (row) => <HoursToday partner={row} /> },
@@ -29,7 +29,7 @@ const COLUMNS: Column<PartnerRow>[] = [
   },
 ]
 
-function HoursToday({ partner }: { partner: PartnerRow }) {
+function HoursToday({ partner }: { partner: PartnerOverview }) {
   const text = `${formatHours(partner.hours_used_today)} of ${formatHours(partner.hours_per_day)}`
   if (!partner.hours_nearly_used) return text
   return <StatusBadge status="nearly_used" label={text} look={['yellow', 'warning']} />
@@ -40,7 +40,7 @@ export function Partners() {
   const path = useCommunityPath()
   const { isOwner } = useRole()
   const [filters] = useFilters<{ q?: string; status?: string }>()
-  const list = useList<PartnerRow>(path('/partners'), filters)
+  const list = useList<PartnerOverview>(path('/partners'), filters)
   const isFiltered = Boolean(filters.q ?? filters.status)
   return (
     <>

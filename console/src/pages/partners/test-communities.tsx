@@ -9,23 +9,18 @@ import { useForm } from '../../parts/use-form.ts'
 import { useCommunityPath } from '../../session.ts'
 import { queryClient, sessionQuery } from '../../session.ts'
 import { shownCredentials } from './credentials.ts'
-import type { Credentials } from './types.ts'
-
-interface MadeCommunity extends Credentials {
-  slug: string
-  name: string
-}
+import type { TestCommunity } from '../../wire.ts'
 
 /** A community with invented people, on which a new partner can try everything without harm. */
 export function TestCommunities() {
   const path = useCommunityPath()
   const navigate = useNavigate()
   const [opened, setOpened] = useState(false)
-  const [made, setMade] = useState<MadeCommunity>()
+  const [made, setMade] = useState<TestCommunity>()
   const form = useForm({
     initial: { name: '' },
     check: ({ name }) => (name.trim() === '' ? { name: 'Give it a name.' } : {}),
-    save: (values) => api.post<MadeCommunity>(path('/test-communities'), values),
+    save: (values) => api.post<TestCommunity>(path('/test-communities'), values),
     onSaved: (community) => {
       setOpened(false)
       setMade(community)

@@ -2,7 +2,8 @@ import { PasswordInput } from '@mantine/core'
 import { api } from '../../api.ts'
 import { Form } from '../../parts/form.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { type Session, keepSession } from '../../session.ts'
+import { keepSession } from '../../session.ts'
+import type { Session } from '../../wire.ts'
 
 /** Used where a one-time password must be replaced, and in the account. */
 export function ChangePassword({ currentLabel, onChanged }: { currentLabel: string; onChanged: () => void }) {

@@ -8,12 +8,8 @@ import { Form } from '../../parts/form.tsx'
 import { LinkButton } from '../../parts/links.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { type Session, beginSession } from '../../session.ts'
-
-export interface SetupState {
-  needed: boolean
-  community_needed: boolean
-}
+import { beginSession } from '../../session.ts'
+import type { Session, SetupState } from '../../wire.ts'
 
 /** The first administrator. The link is printed by the server; its token is in the fragment, which reaches no log. */
 export function SetUp() {

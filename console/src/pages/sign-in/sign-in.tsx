@@ -6,8 +6,8 @@ import { PlainPage } from '../../layout/plain-page.tsx'
 import { Form } from '../../parts/form.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { type Session, beginSession, sessionQuery, signIn, signOut } from '../../session.ts'
-import type { SetupState } from '../set-up/set-up.tsx'
+import { beginSession, sessionQuery, signIn, signOut } from '../../session.ts'
+import type { Session, SetupState } from '../../wire.ts'
 
 export function SignIn() {
   const { next } = useSearch({ strict: false }) as { next?: string }

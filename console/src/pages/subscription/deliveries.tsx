@@ -8,7 +8,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time, useTimeZone } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
-import type { ListedDelivery } from '../webhooks/types.ts'
+import type { ListedDelivery } from '../../wire.ts'
 import { attemptText, deliveryLabel, EVENT_NAMES } from '../webhooks/words.ts'
 import { LOOK_AGAIN_MS } from './look-again.ts'
 

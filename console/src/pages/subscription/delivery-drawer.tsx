@@ -9,7 +9,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunityPath, useRole } from '../../session.ts'
-import type { Delivery } from '../webhooks/types.ts'
+import type { DeliveryDetail } from '../../wire.ts'
 import { attemptText, deliveryLabel, EVENT_NAMES } from '../webhooks/words.ts'
 import classes from './delivery-drawer.module.css'
 import { LOOK_AGAIN_MS } from './look-again.ts'
@@ -18,7 +18,7 @@ import { LOOK_AGAIN_MS } from './look-again.ts'
 export function DeliveryDrawer({ subscriptionId }: { subscriptionId: number }) {
   const [{ delivery: id }, change] = useFilters<{ delivery?: string | undefined }>()
   const path = useCommunityPath()(`/deliveries/${id}`)
-  const { data, isError, error, refetch } = useRead<Delivery>(id ? path : undefined, undefined, LOOK_AGAIN_MS)
+  const { data, isError, error, refetch } = useRead<DeliveryDetail>(id ? path : undefined, undefined, LOOK_AGAIN_MS)
   const shown = data && data.subscription_id === subscriptionId ? data : undefined
   return (
     <Drawer
@@ -35,7 +35,7 @@ export function DeliveryDrawer({ subscriptionId }: { subscriptionId: number }) {
   )
 }
 
-function Shown({ delivery, path }: { delivery: Delivery; path: string }) {
+function Shown({ delivery, path }: { delivery: DeliveryDetail; path: string }) {
   const { isOwner } = useRole()
   return (
     <Stack gap="lg">
@@ -68,7 +68,7 @@ function Shown({ delivery, path }: { delivery: Delivery; path: string }) {
 }
 
 /** Harmless: receivers tell a repetition by its number. So nobody is asked. */
-function Resend({ delivery, path }: { delivery: Delivery; path: string }) {
+function Resend({ delivery, path }: { delivery: DeliveryDetail; path: string }) {
   const communityPath = useCommunityPath()
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
@@ -95,7 +95,7 @@ function Resend({ delivery, path }: { delivery: Delivery; path: string }) {
   )
 }
 
-function Attempts({ attempts }: { attempts: Delivery['attempts'] }) {
+function Attempts({ attempts }: { attempts: DeliveryDetail['attempts'] }) {
   return (
     <ol className={classes.attempts} aria-label="Attempts, the newest first">
       {attempts.map((attempt) => (

@@ -6,11 +6,11 @@ import { LinkText } from '../../parts/links.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useCommunity } from '../../session.ts'
-import type { Subscription } from '../webhooks/types.ts'
+import type { SubscriptionOverview } from '../../wire.ts'
 import { countText } from '../webhooks/words.ts'
 
 /** How it stands, and why. */
-export function State({ subscription }: { subscription: Subscription }) {
+export function State({ subscription }: { subscription: SubscriptionOverview }) {
   const { slug } = useCommunity()
   const { partner, client, event_types, last_success_at, failing_since } = subscription
   return (
@@ -41,7 +41,7 @@ export function State({ subscription }: { subscription: Subscription }) {
   )
 }
 
-function Notes({ subscription }: { subscription: Subscription }) {
+function Notes({ subscription }: { subscription: SubscriptionOverview }) {
   const { status, status_reason, status_changed_at, partner, client, failing_since } = subscription
   const since = <Time value={status_changed_at} />
   return (

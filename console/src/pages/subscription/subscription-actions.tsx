@@ -9,12 +9,12 @@ import { useTimeZone } from '../../parts/time.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import type { Subscription } from '../webhooks/types.ts'
+import type { SubscriptionOverview } from '../../wire.ts'
 
 type Asking = 'pause' | 'resume' | 'test' | 'replay'
 
 /** What an owner does with a subscription. */
-export function SubscriptionActions({ subscription }: { subscription: Subscription }) {
+export function SubscriptionActions({ subscription }: { subscription: SubscriptionOverview }) {
   const [asking, setAsking] = useState<Asking>()
   const path = useCommunityPath()
   const one = path(`/webhooks/${subscription.id}`)

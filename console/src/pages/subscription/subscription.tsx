@@ -5,7 +5,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunityPath, useRole } from '../../session.ts'
-import type { Subscription as SubscriptionFacts } from '../webhooks/types.ts'
+import type { SubscriptionOverview } from '../../wire.ts'
 import { healthOf, hostOf } from '../webhooks/words.ts'
 import { Deliveries } from './deliveries.tsx'
 import { DeliveryDrawer } from './delivery-drawer.tsx'
@@ -17,7 +17,7 @@ export function Subscription() {
   const { id } = useParams({ strict: false })
   const { isOwner } = useRole()
   const path = useCommunityPath()(`/webhooks/${id}`)
-  const { data, isError, error, refetch } = useRead<SubscriptionFacts>(path, undefined, LOOK_AGAIN_MS)
+  const { data, isError, error, refetch } = useRead<SubscriptionOverview>(path, undefined, LOOK_AGAIN_MS)
   return (
     <>
       <PageHeader

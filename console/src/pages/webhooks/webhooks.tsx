@@ -7,7 +7,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useList, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
-import type { Subscription } from './types.ts'
+import type { SubscriptionOverview } from '../../wire.ts'
 import { countText, healthOf, hostOf } from './words.ts'
 
 const PARTNERS_MAX = 100
@@ -21,7 +21,7 @@ export function Webhooks() {
   const { slug } = useCommunity()
   const path = useCommunityPath()
   const [{ status, partner }] = useFilters<{ status?: string; partner?: string }>()
-  const list = useList<Subscription>(path('/webhooks'), { status, partner_id: partner })
+  const list = useList<SubscriptionOverview>(path('/webhooks'), { status, partner_id: partner })
   const partners = useRead<{ id: number; name: string }[]>(path('/partners'), { limit: PARTNERS_MAX })
   const choices = (partners.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
   return (

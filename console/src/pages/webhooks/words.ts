@@ -1,4 +1,4 @@
-import type { Attempt, Count, DeliveryStatus, Subscription } from './types.ts'
+import type { Count, LastAttempt, ListedDelivery, SubscriptionOverview } from '../../wire.ts'
 
 const number = new Intl.NumberFormat('en-GB')
 
@@ -7,7 +7,7 @@ export function countText({ count, more }: Count): string {
 }
 
 /** A subscription that is active and fails is what somebody has to look at. */
-export function healthOf({ status, failing_since }: Subscription): string {
+export function healthOf({ status, failing_since }: SubscriptionOverview): string {
   return status === 'active' && failing_since !== null ? 'failing' : status
 }
 
@@ -15,7 +15,7 @@ export function hostOf(address: string): string {
   return URL.canParse(address) ? new URL(address).host : address
 }
 
-const ERROR_KINDS: Record<NonNullable<Attempt['error_kind']>, string> = {
+const ERROR_KINDS: Record<NonNullable<LastAttempt['error_kind']>, string> = {
   dns: 'The name of the receiver was not found',
   connect: 'The receiver could not be reached',
   tls: 'No secure connection: the certificate of the receiver is not valid',
@@ -24,7 +24,7 @@ const ERROR_KINDS: Record<NonNullable<Attempt['error_kind']>, string> = {
   refused_address: 'The receiver is not on the public internet',
 }
 
-export function attemptText({ status, error_kind }: Attempt): string {
+export function attemptText({ status, error_kind }: LastAttempt): string {
   if (error_kind === null) return `Arrived (answer ${status})`
   return status === null ? ERROR_KINDS[error_kind] : `${ERROR_KINDS[error_kind]} (answer ${status})`
 }
@@ -45,7 +45,7 @@ export const EVENT_NAMES: Record<string, string> = {
 }
 
 /** 'pending' and 'held' are the service's words, not people's. */
-export function deliveryLabel(status: DeliveryStatus): { label?: string } {
+export function deliveryLabel(status: ListedDelivery['status']): { label?: string } {
   if (status === 'pending') return { label: 'Waiting' }
   return status === 'held' ? { label: 'Held back' } : {}
 }

@@ -1,44 +1,59 @@
 import { Type } from 'typebox'
 import { Nullable, Time } from '../../http/console/admin-shapes.ts'
 
-export const Role = Type.Union([Type.Literal('owner'), Type.Literal('manager'), Type.Literal('viewer')])
+export const Role = Type.Enum(['owner', 'manager', 'viewer'], { title: 'Role' })
 
-export const Session = Type.Object({
-  session_id: Type.Integer(),
-  admin: Type.Object({ id: Type.Integer(), email: Type.String(), name: Type.String() }),
-  password_change_required: Type.Boolean(),
-  communities: Type.Array(
-    Type.Object({
-      slug: Type.String(),
-      name: Type.String(),
-      role: Role,
-      test: Type.Boolean(),
-      time_zone: Type.String(),
-      language: Type.String(),
-    }),
-  ),
-})
+export const Session = Type.Object(
+  {
+    session_id: Type.Integer(),
+    admin: Type.Object({ id: Type.Integer(), email: Type.String(), name: Type.String() }),
+    password_change_required: Type.Boolean(),
+    communities: Type.Array(
+      Type.Object(
+        {
+          slug: Type.String(),
+          name: Type.String(),
+          role: Role,
+          test: Type.Boolean(),
+          time_zone: Type.String(),
+          language: Type.String(),
+        },
+        { title: 'Community' },
+      ),
+    ),
+  },
+  { title: 'Session' },
+)
 
-export const OpenSession = Type.Object({
-  id: Type.Integer(),
-  current: Type.Boolean(),
-  created_at: Time,
-  last_seen_at: Time,
-  address: Nullable(Type.String()),
-  user_agent: Nullable(Type.String()),
-})
+export const OpenSession = Type.Object(
+  {
+    id: Type.Integer(),
+    current: Type.Boolean(),
+    created_at: Time,
+    last_seen_at: Time,
+    address: Nullable(Type.String()),
+    user_agent: Nullable(Type.String()),
+  },
+  { title: 'OpenSession' },
+)
 
-export const Administrator = Type.Object({
-  id: Type.Integer(),
-  email: Type.String(),
-  name: Type.String(),
-  role: Role,
-  created_at: Time,
-  last_seen_at: Nullable(Time),
-  invited: Type.Boolean({ description: 'Has not chosen a password yet' }),
-})
+export const Administrator = Type.Object(
+  {
+    id: Type.Integer(),
+    email: Type.String(),
+    name: Type.String(),
+    role: Role,
+    created_at: Time,
+    last_seen_at: Nullable(Time),
+    invited: Type.Boolean({ description: 'Has not chosen a password yet' }),
+  },
+  { title: 'Administrator' },
+)
 
-export const Link = Type.Object({
-  url: Type.String({ description: 'Works once; shown only now' }),
-  expires_at: Time,
-})
+export const Link = Type.Object(
+  {
+    url: Type.String({ description: 'Works once; shown only now' }),
+    expires_at: Time,
+  },
+  { title: 'OneTimeLink' },
+)

@@ -47,7 +47,9 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       summary: 'Whether there is an administrator yet',
       tags: TAGS,
       response: {
-        200: Type.Object({ data: Type.Object({ needed: Type.Boolean(), community_needed: Type.Boolean() }) }),
+        200: Type.Object({
+          data: Type.Object({ needed: Type.Boolean(), community_needed: Type.Boolean() }, { title: 'SetupState' }),
+        }),
       },
     },
     handler: async () => ({ data: await setUpState(sql) }),
@@ -164,13 +166,16 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       body: Type.Object({ token: FormText }),
       response: {
         200: Type.Object({
-          data: Type.Object({
-            purpose: Type.Union([Type.Literal('invitation'), Type.Literal('reset')]),
-            email: Type.String(),
-            name: Type.String(),
-            communities: Type.Array(Type.String()),
-            expires_at: Time,
-          }),
+          data: Type.Object(
+            {
+              purpose: Type.Union([Type.Literal('invitation'), Type.Literal('reset')]),
+              email: Type.String(),
+              name: Type.String(),
+              communities: Type.Array(Type.String()),
+              expires_at: Time,
+            },
+            { title: 'LinkState' },
+          ),
         }),
       },
     },

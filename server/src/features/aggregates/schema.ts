@@ -22,11 +22,11 @@ const flow = (description: string) =>
   Type.Object(
     {
       total: Figure,
-      periods: Type.Array(Type.Object({ from: Month, to: Month, figure: Figure }), {
+      periods: Type.Array(Type.Object({ from: Month, to: Month, figure: Figure }, { title: 'Period' }), {
         description: 'The oldest first. The last one is suppressed while it waits for more to be merged with.',
       }),
     },
-    { description },
+    { title: 'Flow', description },
   )
 
 const FLOW = {

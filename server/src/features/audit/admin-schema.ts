@@ -21,21 +21,24 @@ const FILTERS = {
 export const AuditExportQuery = Type.Object(FILTERS)
 export const AuditQuery = Type.Object({ ...PageQuery, ...FILTERS })
 
-export const AuditRecord = Type.Object({
-  id: Type.Integer(),
-  at: Time,
-  actor: Type.Object({
-    kind: Type.Enum(['admin', 'client', 'command', 'system']),
-    id: Nullable(Type.Integer()),
-    name: Type.String(),
-    partner: Nullable(Type.String({ description: 'Whose client it was' })),
-  }),
-  action: Type.String(),
-  subject: Type.Object({
-    kind: Type.String(),
-    id: Nullable(Type.Integer()),
-    name: Nullable(Type.String({ description: 'As it is called now; null for what is gone or has no name' })),
-  }),
-  detail: Type.Record(Type.String(), Type.Unknown()),
-  member_ids: Nullable(Type.Array(Type.Integer(), { description: 'Whose email addresses were read' })),
-})
+export const AuditRecord = Type.Object(
+  {
+    id: Type.Integer(),
+    at: Time,
+    actor: Type.Object({
+      kind: Type.Enum(['admin', 'client', 'command', 'system']),
+      id: Nullable(Type.Integer()),
+      name: Type.String(),
+      partner: Nullable(Type.String({ description: 'Whose client it was' })),
+    }),
+    action: Type.String(),
+    subject: Type.Object({
+      kind: Type.String(),
+      id: Nullable(Type.Integer()),
+      name: Nullable(Type.String({ description: 'As it is called now; null for what is gone or has no name' })),
+    }),
+    detail: Type.Record(Type.String(), Type.Unknown()),
+    member_ids: Nullable(Type.Array(Type.Integer(), { description: 'Whose email addresses were read' })),
+  },
+  { title: 'AuditRecord' },
+)

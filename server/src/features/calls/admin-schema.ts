@@ -20,35 +20,44 @@ export const CallFilters = {
   ...PeriodQuery,
 }
 
-export const Call = Type.Object({
-  request_id: Type.String(),
-  at: Time,
-  partner_id: Nullable(Type.Integer()),
-  partner_name: Nullable(Type.String()),
-  method: Type.String(),
-  path: Type.String(),
-  status: Type.Integer(),
-  error: Nullable(Type.String()),
-  duration_ms: Type.Number(),
-})
+export const Call = Type.Object(
+  {
+    request_id: Type.String(),
+    at: Time,
+    partner_id: Nullable(Type.Integer()),
+    partner_name: Nullable(Type.String()),
+    method: Type.String(),
+    path: Type.String(),
+    status: Type.Integer(),
+    error: Nullable(Type.String()),
+    duration_ms: Type.Number(),
+  },
+  { title: 'Call' },
+)
 
-export const CallDetail = Type.Object({
-  ...Call.properties,
-  client_id: Nullable(Type.String({ description: 'The client that called' })),
-  client_name: Nullable(Type.String()),
-  route: Nullable(Type.String()),
-  error_description: Nullable(Type.String()),
-  address: Nullable(Type.String()),
-  user_agent: Nullable(Type.String()),
-})
+export const CallDetail = Type.Object(
+  {
+    ...Call.properties,
+    client_id: Nullable(Type.String({ description: 'The client that called' })),
+    client_name: Nullable(Type.String()),
+    route: Nullable(Type.String()),
+    error_description: Nullable(Type.String()),
+    address: Nullable(Type.String()),
+    user_agent: Nullable(Type.String()),
+  },
+  { title: 'CallDetail' },
+)
 
-export const ErrorGroup = Type.Object({
-  status: Type.Integer(),
-  error: Nullable(Type.String()),
-  method: Type.String(),
-  route: Nullable(Type.String({ description: 'The path with its parameters named; null for unknown paths' })),
-  partner_id: Nullable(Type.Integer()),
-  partner_name: Nullable(Type.String()),
-  count: Type.Integer(),
-  last_at: Time,
-})
+export const ErrorGroup = Type.Object(
+  {
+    status: Type.Integer(),
+    error: Nullable(Type.String()),
+    method: Type.String(),
+    route: Nullable(Type.String({ description: 'The path with its parameters named; null for unknown paths' })),
+    partner_id: Nullable(Type.Integer()),
+    partner_name: Nullable(Type.String()),
+    count: Type.Integer(),
+    last_at: Time,
+  },
+  { title: 'ErrorGroup' },
+)

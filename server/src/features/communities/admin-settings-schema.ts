@@ -1,33 +1,42 @@
 import { Type, type Static } from 'typebox'
 import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 
-export const CommunitySettings = Type.Object({
-  slug: Type.String(),
-  name: Type.String(),
-  test: Type.Boolean(),
-  time_zone: Type.String(),
-  language: Type.String(),
-  lower_limit_hours: Type.Number({ description: 'How far a wallet may fall by an exchange; 0 or less' }),
-  credit_limit_hours: Type.Number({ description: 'How much a partner may credit at once' }),
-  partner_api_enabled: Type.Boolean(),
-  partner_api_disabled_reason: Nullable(Type.String()),
-  created_at: Time,
-})
+export const CommunitySettings = Type.Object(
+  {
+    slug: Type.String(),
+    name: Type.String(),
+    test: Type.Boolean(),
+    time_zone: Type.String(),
+    language: Type.String(),
+    lower_limit_hours: Type.Number({ description: 'How far a wallet may fall by an exchange; 0 or less' }),
+    credit_limit_hours: Type.Number({ description: 'How much a partner may credit at once' }),
+    partner_api_enabled: Type.Boolean(),
+    partner_api_disabled_reason: Nullable(Type.String()),
+    created_at: Time,
+  },
+  { title: 'CommunitySettings' },
+)
 export type CommunitySettings = Static<typeof CommunitySettings>
 
-export const CommunityChange = Type.Object({
-  name: Type.Optional(FormText),
-  time_zone: Type.Optional(FormText),
-  language: Type.Optional(FormText),
-  lower_limit_hours: Type.Optional(Type.Number()),
-  credit_limit_hours: Type.Optional(Type.Number()),
-})
+export const CommunityChange = Type.Object(
+  {
+    name: Type.Optional(FormText),
+    time_zone: Type.Optional(FormText),
+    language: Type.Optional(FormText),
+    lower_limit_hours: Type.Optional(Type.Number()),
+    credit_limit_hours: Type.Optional(Type.Number()),
+  },
+  { title: 'CommunityChange' },
+)
 
 export const CategoryParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
-export const Category = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  retired_at: Nullable(Time),
-  active_listings: Type.Integer(),
-})
+export const Category = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    retired_at: Nullable(Time),
+    active_listings: Type.Integer(),
+  },
+  { title: 'Category' },
+)

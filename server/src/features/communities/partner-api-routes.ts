@@ -9,10 +9,13 @@ import { switchPartnerApi } from './switch-partner-api.ts'
 const TAGS = ['Partners']
 const TEXT_LENGTH_MAX = 2_000
 
-const State = Type.Object({
-  enabled: Type.Boolean(),
-  reason: Nullable(Type.String({ description: 'What partners are told while it is off' })),
-})
+const State = Type.Object(
+  {
+    enabled: Type.Boolean(),
+    reason: Nullable(Type.String({ description: 'What partners are told while it is off' })),
+  },
+  { title: 'PartnerApiState' },
+)
 
 export function partnerApiRoutes(api: AdminApi, { sql }: Deps): void {
   api.get('/communities/:slug/partner-api', {

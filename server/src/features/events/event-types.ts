@@ -1,12 +1,16 @@
 import { Type, type TSchema } from 'typebox'
 import type { Scope } from '../../core/scopes.ts'
-import { Listing } from '../listings/schema.ts'
-import { Member } from '../members/schema.ts'
+import { LISTING, Listing } from '../listings/schema.ts'
+import { MEMBER, Member } from '../members/schema.ts'
 
 const Version = {
-  version: Type.Integer({ description: 'Grows with every change: a late event can be told from a newer' }),
+  version: Type.Integer({
+    description: 'Grows with every change of the resource, so that a late event can be told from a newer one',
+  }),
 }
-const Gone = Type.Object({ id: Type.Integer(), ...Version })
+const Gone = Type.Object({ id: Type.Integer(), ...Version }, { title: 'Gone' })
+const VersionedMember = Type.Object({ ...Member.properties, ...Version }, { title: 'VersionedMember' })
+const VersionedListing = Type.Object({ ...Listing.properties, ...Version }, { title: 'VersionedListing' })
 const BalanceChange = { user_id: Type.Integer(), balance_hours: Type.Number(), ...Version }
 /** Only for the partner that made the credit. */
 const OwnCredit = {
@@ -23,26 +27,6 @@ interface EventTypeFacts {
   example: Record<string, unknown>
 }
 
-const MEMBER = {
-  id: 42,
-  name: 'Ada Lang',
-  status: 'active',
-  payment_reference: 'RF86001000000042',
-  joined_at: '2026-01-31T09:00:00Z',
-  updated_at: '2026-01-31T09:00:00Z',
-}
-const LISTING = {
-  id: 7,
-  type: 'service',
-  title: 'Sourdough bread',
-  description: 'Two loaves',
-  category: 'Kitchen',
-  hours: 1.5,
-  user_id: 42,
-  status: 'active',
-  created_at: '2026-01-31T09:00:00Z',
-  updated_at: '2026-01-31T09:00:00Z',
-}
 const CREDIT = { transaction_id: 9, user_id: 42, hours: 1.5, reference: 'tx-1', balance_hours: 4, version: 311 }
 
 /** The catalogue of events with their required scopes and schemas. */
@@ -50,36 +34,42 @@ export const EVENT_TYPES = {
   'wallet.credited': {
     description: 'A partner credited hours. Reference, note and hours go only to the partner that made the credit.',
     scope: 'wallet.read',
-    data: Type.Object({
-      ...BalanceChange,
-      ...OwnCredit,
-      note: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-      settled_on: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-    }),
+    data: Type.Object(
+      {
+        ...BalanceChange,
+        ...OwnCredit,
+        note: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        settled_on: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      },
+      { title: 'WalletCredited' },
+    ),
     example: { ...CREDIT, note: null, settled_on: '2026-01-30' },
   },
   'wallet.reversed': {
     description: 'A credit was taken back. References and hours go only to the partner that made the credit.',
     scope: 'wallet.read',
-    data: Type.Object({ ...BalanceChange, ...OwnCredit, reversal_reference: Type.Optional(Type.String()) }),
+    data: Type.Object(
+      { ...BalanceChange, ...OwnCredit, reversal_reference: Type.Optional(Type.String()) },
+      { title: 'WalletReversed' },
+    ),
     example: { ...CREDIT, reversal_reference: 'back-1', balance_hours: 2.5, version: 312 },
   },
   'wallet.balance_changed': {
     description: 'An exchange or an adjustment: one event per member, without counterparty or listing.',
     scope: 'wallet.read',
-    data: Type.Object(BalanceChange),
+    data: Type.Object(BalanceChange, { title: 'BalanceChange' }),
     example: { user_id: 42, balance_hours: 3.25, version: 313 },
   },
   'user.joined': {
     description: 'A member joined, returned, or shows again. email only with users.pii.',
     scope: 'users.read',
-    data: Type.Object({ ...Member.properties, ...Version }),
+    data: VersionedMember,
     example: { ...MEMBER, version: 1 },
   },
   'user.updated': {
     description: 'A member changed. email only with users.pii.',
     scope: 'users.read',
-    data: Type.Object({ ...Member.properties, ...Version }),
+    data: VersionedMember,
     example: { ...MEMBER, version: 2 },
   },
   'user.left': {
@@ -97,13 +87,13 @@ export const EVENT_TYPES = {
   'listing.published': {
     description: 'A listing can be seen, for the first time or again.',
     scope: 'listings.read',
-    data: Type.Object({ ...Listing.properties, ...Version }),
+    data: VersionedListing,
     example: { ...LISTING, version: 1 },
   },
   'listing.updated': {
     description: 'A listing changed.',
     scope: 'listings.read',
-    data: Type.Object({ ...Listing.properties, ...Version }),
+    data: VersionedListing,
     example: { ...LISTING, version: 2 },
   },
   'listing.closed': {

@@ -8,25 +8,28 @@ const LONG_TEXT_LENGTH_MAX = 20_000
 export const ListingParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
 /** A listing as administrators see it. */
-export const OfficeListing = Type.Object({
-  id: Type.Integer(),
-  type: ListingType,
-  title: Type.String(),
-  description: Type.String(),
-  category: Type.String(),
-  hours: Nullable(Type.Number()),
-  member: Type.Object({
+export const OfficeListing = Type.Object(
+  {
     id: Type.Integer(),
-    name: Type.String(),
-    status: Type.Enum(['active', 'inactive']),
-    hidden: Type.Boolean(),
-  }),
-  status: Type.Enum(['active', 'closed']),
-  visible: Type.Boolean({ description: 'To partners' }),
-  external_id: Nullable(Type.String()),
-  created_at: Time,
-  updated_at: Time,
-})
+    type: ListingType,
+    title: Type.String(),
+    description: Type.String(),
+    category: Type.String(),
+    hours: Nullable(Type.Number()),
+    member: Type.Object({
+      id: Type.Integer(),
+      name: Type.String(),
+      status: Type.Enum(['active', 'inactive']),
+      hidden: Type.Boolean(),
+    }),
+    status: Type.Enum(['active', 'closed']),
+    visible: Type.Boolean({ description: 'To partners' }),
+    external_id: Nullable(Type.String()),
+    created_at: Time,
+    updated_at: Time,
+  },
+  { title: 'OfficeListing' },
+)
 export type OfficeListing = Static<typeof OfficeListing>
 
 export const ListingFilters = {
@@ -51,6 +54,6 @@ const fields = {
   hours: Type.Optional(Nullable(Type.Number())),
 }
 
-export const NewListingForm = Type.Object({ member_id: Id, ...fields })
+export const NewListingForm = Type.Object({ member_id: Id, ...fields }, { title: 'NewListingForm' })
 export const ListingForm = Type.Partial(Type.Object(fields))
 export type ListingForm = Static<typeof ListingForm>

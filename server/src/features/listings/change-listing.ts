@@ -1,7 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
 import type { EventType } from '../events/event-types.ts'
-import { isLine } from '../members/check-member.ts'
+import { isLine } from '../../core/is-line.ts'
 import { requireMember } from '../members/change-member.ts'
 import { lockMember } from '../members/queries.ts'
 import { NotFound, Refusal, type FieldProblem } from '../../core/refusal.ts'

@@ -1,5 +1,19 @@
 import { Type, type Static } from 'typebox'
 
+/** The listing used in all examples. */
+export const LISTING = {
+  id: 7,
+  type: 'service',
+  title: 'Sourdough bread',
+  description: 'Two loaves',
+  category: 'Kitchen',
+  hours: 1.5,
+  user_id: 42,
+  status: 'active',
+  created_at: '2026-01-31T09:00:00Z',
+  updated_at: '2026-01-31T09:00:00Z',
+}
+
 export const ListingType = Type.Enum(['service', 'request'], { description: 'Offered, or asked for' })
 
 export const Listing = Type.Object(
@@ -17,20 +31,7 @@ export const Listing = Type.Object(
   },
   {
     title: 'Listing',
-    examples: [
-      {
-        id: 7,
-        type: 'service',
-        title: 'Sourdough bread',
-        description: 'Two loaves',
-        category: 'Kitchen',
-        hours: 1.5,
-        user_id: 42,
-        status: 'active',
-        created_at: '2026-01-31T09:00:00Z',
-        updated_at: '2026-01-31T09:00:00Z',
-      },
-    ],
+    examples: [LISTING],
   },
 )
 export type Listing = Static<typeof Listing>

@@ -14,7 +14,7 @@ export interface MemberFilters {
   hidden?: boolean
 }
 
-const columns = (sql: Queries) => sql`${recordColumns(sql, sql`m.`)}, m.left_at, a.balance`
+const columns = (sql: Queries) => sql`${recordColumns('m')}, m.left_at, a.balance`
 
 /** Number of the newest members that a search scans before it falls back to the full-text index. */
 const NEWEST_SCAN_ROWS = 2_000

@@ -24,6 +24,7 @@ import {
 } from './admin-schema.ts'
 import { addMember, changeMember, hideMember, returnMember, showMember } from './change-member.ts'
 import { eraseMember } from './erase-member.ts'
+import { FIELD_NAMES, type MemberFields } from './fields.ts'
 import { leaveWithBalance } from './leave-with-balance.ts'
 import { presentOfficeMember, presentStatementRow } from './present-office-member.ts'
 import { findPeriodBalances, listStatement } from './statement-queries.ts'
@@ -213,13 +214,10 @@ async function requireOfficeMember(sql: Sql, communityId: number, id: number): P
   return presentOfficeMember(member)
 }
 
-/** An empty field clears the value. */
-function readForm({ name, email, external_id }: MemberForm) {
-  return {
-    ...(name !== undefined && { name: name.trim() }),
-    ...(email !== undefined && { email: email?.trim() || null }),
-    ...(external_id !== undefined && { external_id: external_id?.trim() || null }),
-  }
+/** An empty text clears the value, except that a name is required and rejected later. */
+function readForm(form: MemberForm): Partial<MemberFields> {
+  const given = FIELD_NAMES.filter((field) => form[field] !== undefined)
+  return Object.fromEntries(given.map((field) => [field, form[field]?.trim() || (field === 'name' ? '' : null)]))
 }
 
 const SPACED_REFERENCE = /^\s*rf\d\d[\d\s]+$/i

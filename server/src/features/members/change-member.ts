@@ -8,23 +8,25 @@ import { deleteRemoval, recordRemoval } from '../removals/queries.ts'
 import {
   insertMember,
   lockMember,
+  PARTNER_NAMES,
   updateMember,
   type MemberChange,
   type MemberRecord,
   type NewMember,
 } from './queries.ts'
 import { checkMember } from './check-member.ts'
+import type { MemberFields } from './fields.ts'
 
 export async function addMember(
   sql: Queries,
   actor: Actor,
   communityId: number,
-  input: Pick<NewMember, 'name'> & Partial<NewMember>,
+  input: NewMember,
 ): Promise<MemberRecord> {
-  const member: NewMember = checkMember({ email: null, external_id: null, ...input })
+  checkMember(input)
   return rejectTakenExternalId(
     transaction(sql, async (tx) => {
-      const added = await insertMember(tx, communityId, member)
+      const added = await insertMember(tx, communityId, input)
       await recordChange(tx, actor, communityId, added, 'user.joined', 'member.added')
       return added
     }),
@@ -36,7 +38,7 @@ export async function changeMember(
   actor: Actor,
   communityId: number,
   id: number,
-  input: Partial<NewMember>,
+  input: Partial<MemberFields>,
 ): Promise<MemberRecord> {
   checkMember(input)
   return rejectTakenExternalId(
@@ -140,11 +142,9 @@ async function recordChange(
   await recordEvents(tx, communityId, [{ type: event, memberId: member.id, data: memberSnapshot(member) }])
 }
 
-export type SnapshotFields = Omit<MemberRecord, 'status' | 'hidden' | 'erased_at' | 'external_id'>
-
 /** The member's data at the time of the event. Fields are filtered per recipient when the event is sent. */
-export function memberSnapshot(member: SnapshotFields) {
-  const { id, name, email, payment_reference, joined_at, updated_at, version } = member
+export function memberSnapshot(member: MemberRecord) {
+  const { id, version } = member
   if (!member.visible) return { id, version }
-  return { id, name, email, status: 'active', payment_reference, joined_at, updated_at, version }
+  return { ...Object.fromEntries(PARTNER_NAMES.map((name) => [name, member[name]])), version }
 }

@@ -1,10 +1,11 @@
 import type { KnownErasure } from '../../postgres/across-communities.ts'
-import type { Transaction } from '../../postgres/connect.ts'
+import { assignments, type Transaction } from '../../postgres/connect.ts'
+import { ERASED } from './fields.ts'
 
 /** Covers the record, listings, notes, stored events and webhook responses. Returns the member's new version. */
 export async function erasePersonalData(tx: Transaction, communityId: number, id: number): Promise<number> {
   const [member] = await tx<[{ version: number }]>`
-    update members set name = 'Erased member', email = null, external_id = null, erased_at = now(),
+    update members set ${assignments(ERASED)}, erased_at = now(),
       version = version + 1, updated_at = clock_timestamp()
     where community_id = ${communityId} and id = ${id} returning version`
   await tx`

@@ -7,28 +7,24 @@ import type { Lines, RowInput } from '../spreadsheets/queries.ts'
 import { readPastTime } from '../spreadsheets/read-past-time.ts'
 import { hideMember, leave, memberSnapshot, returnMember, showMember } from './change-member.ts'
 import { memberProblems } from './check-member.ts'
+import { CSV_COLUMNS } from './fields.ts'
 import {
   detectMemberChanges,
   insertMembers,
   listStateChanges,
   lockChangedMembers,
   rejectErasedMembers,
+  TEXT_NAMES,
   updateMembers,
   type WrittenMember,
 } from './import-queries.ts'
 
-/** The columns of both import and export. */
-export const MEMBER_COLUMNS = ['external_id', 'name', 'email', 'status', 'hidden', 'joined_at'] as const
-
-/**
- * Members are matched by external id. A missing or empty field leaves the value unchanged, except that an empty email
- * clears it.
- */
+/** A missing or empty column leaves the value unchanged, except that an empty text such as the email is cleared. */
 export const importMembers = createImport({
   noun: 'member',
   table: 'members',
   grownTables: ['members', 'accounts'],
-  columns: MEMBER_COLUMNS,
+  columns: CSV_COLUMNS,
   requiredColumns: ['external_id', 'name'],
   read: readMember,
   async validate(tx, communityId) {
@@ -44,11 +40,11 @@ export const importMembers = createImport({
 })
 
 function readMember(fields: Record<string, string>): { input: RowInput; problems: string[] } {
-  const { external_id, name, email, status, hidden, joined_at } = fields
-  const checked = { name: name!, email: email || null, external_id: external_id || null }
-  const problems = memberProblems(checked).map(({ message }) => message)
-  const input: RowInput = { name: name! }
-  if (email !== undefined) input.email = email || null
+  const { external_id, name, status, hidden, joined_at } = fields
+  const given = TEXT_NAMES.filter((field) => fields[field] !== undefined)
+  const texts = { ...Object.fromEntries(given.map((field) => [field, fields[field] || null])), name: name! }
+  const problems = memberProblems({ ...texts, external_id: external_id || null }).map(({ message }) => message)
+  const input: RowInput = texts
   if (status) {
     if (status !== 'active' && status !== 'inactive') problems.push('The status must be active or inactive.')
     input.status = status

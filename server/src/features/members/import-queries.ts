@@ -1,6 +1,10 @@
-import type { Transaction } from '../../postgres/connect.ts'
+import { commaSeparated, identifier, type Fragment, type Transaction } from '../../postgres/connect.ts'
 import { detectChanges, type Lines } from '../spreadsheets/queries.ts'
-import type { SnapshotFields } from './change-member.ts'
+import { FIELD_NAMES, type FieldName } from './fields.ts'
+import type { MemberRecord } from './queries.ts'
+
+/** Fields that an import writes; members are matched by external id. */
+export const TEXT_NAMES = FIELD_NAMES.filter((field) => field !== 'external_id')
 
 export async function rejectErasedMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
@@ -11,12 +15,17 @@ export async function rejectErasedMembers(tx: Transaction, communityId: number):
 
 export async function detectMemberChanges(tx: Transaction, communityId: number): Promise<void> {
   const fields = tx`
-    case when i.input ->> 'name' <> t.name then 'name' end,
-    case when i.input ? 'email' and i.input ->> 'email' is distinct from t.email then 'email' end,
+    ${commaSeparated(TEXT_NAMES.map((name) => changedText(tx, name)))},
     case when (i.input ->> 'joined_at')::timestamptz <> t.joined_at then 'joined_at' end,
     case when i.input ->> 'status' <> t.status then 'status' end,
     case when (i.input ->> 'hidden')::boolean <> t.hidden then 'hidden' end`
   await detectChanges(tx, communityId, 'members', fields)
+}
+
+function changedText(tx: Transaction, name: FieldName): Fragment {
+  return tx`
+    case when i.input ? ${name}::text and i.input ->> ${name}::text is distinct from t.${identifier(name)}
+      then ${name}::text end`
 }
 
 /** Locks wallets, then members, each in id order. Every other writer takes these locks in the same order. */
@@ -32,7 +41,7 @@ export async function lockChangedMembers(tx: Transaction, communityId: number): 
     order by id for no key update`
 }
 
-export type WrittenMember = SnapshotFields & { changes: string[] }
+export type WrittenMember = MemberRecord & { changes: string[] }
 
 /** Also creates the wallets. */
 export async function insertMembers(
@@ -42,8 +51,10 @@ export async function insertMembers(
 ): Promise<WrittenMember[]> {
   return tx<WrittenMember[]>`
     with made as (
-      insert into members (community_id, external_id, name, email, status, hidden, joined_at, left_at)
-      select ${communityId}, external_id, input ->> 'name', input ->> 'email', coalesce(input ->> 'status', 'active'),
+      insert into members (community_id, external_id, ${commaSeparated(TEXT_NAMES.map(identifier))}, status, hidden,
+        joined_at, left_at)
+      select ${communityId}, external_id, ${commaSeparated(TEXT_NAMES.map((name) => tx`input ->> ${name}::text`))},
+        coalesce(input ->> 'status', 'active'),
         coalesce((input ->> 'hidden')::boolean, false), coalesce((input ->> 'joined_at')::timestamptz, clock_timestamp()),
         case when input ->> 'status' = 'inactive' then now() end
       from import_rows where outcome = 'added' and line between ${from} and ${to}
@@ -63,16 +74,20 @@ export async function updateMembers(
   { from, to }: Lines,
 ): Promise<WrittenMember[]> {
   return tx<WrittenMember[]>`
-    update members m set name = r.input ->> 'name',
-      email = case when r.input ? 'email' then r.input ->> 'email' else m.email end,
+    update members m set ${commaSeparated(TEXT_NAMES.map((name) => newText(tx, name)))},
       joined_at = coalesce((r.input ->> 'joined_at')::timestamptz, m.joined_at),
       version = m.version + 1, updated_at = clock_timestamp()
     from import_rows r
     where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null and r.outcome = 'changed'
-      and r.line between ${from} and ${to} and r.changes && '{name,email,joined_at}'
+      and r.line between ${from} and ${to} and r.changes && ${[...TEXT_NAMES, 'joined_at']}::text[]
       -- Redundant, but makes the planner look up these members by index instead of scanning all of them.
       and m.id = any (array(select id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
     returning m.*, r.changes`
+}
+
+function newText(tx: Transaction, name: FieldName): Fragment {
+  const column = identifier(name)
+  return tx`${column} = case when r.input ? ${name}::text then r.input ->> ${name}::text else m.${column} end`
 }
 
 interface StateChange {

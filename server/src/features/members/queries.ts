@@ -1,37 +1,49 @@
-import { assignments, columnsAndValues, type Queries } from '../../postgres/connect.ts'
+import { assignments, columnsAndValues, commaSeparated, identifier, type Queries } from '../../postgres/connect.ts'
 import { afterId, changedSince, limitRows, type ListRequest } from '../../http/shared/paging.ts'
+import { FIELD_NAMES, type MemberFields } from './fields.ts'
+import { Member } from './schema.ts'
 
 /** A member as stored. */
-export interface MemberRecord {
+export interface MemberRecord extends MemberFields {
   id: number
-  name: string
-  email: string | null
   status: 'active' | 'inactive'
   hidden: boolean
   visible: boolean
   erased_at: string | null
-  external_id: string | null
   payment_reference: string
   joined_at: string
   updated_at: string
   version: number
 }
 
-export const recordColumns = (sql: Queries, prefix = sql``) => sql`
-  ${prefix}id, ${prefix}name, ${prefix}email, ${prefix}status, ${prefix}hidden, ${prefix}visible, ${prefix}erased_at,
-  ${prefix}external_id, ${prefix}payment_reference, ${prefix}joined_at, ${prefix}updated_at, ${prefix}version`
+const STATE_NAMES = [
+  'id',
+  'status',
+  'hidden',
+  'visible',
+  'erased_at',
+  'payment_reference',
+  'joined_at',
+  'updated_at',
+  'version',
+] as const satisfies (keyof MemberRecord)[]
 
-export type NewMember = Pick<MemberRecord, 'name' | 'email' | 'external_id'>
+/** Of the table with this name or alias. */
+export const recordColumns = (table: string) =>
+  commaSeparated([...FIELD_NAMES, ...STATE_NAMES].map((name) => identifier(`${table}.${name}`)))
 
-/** A member as partners see it. */
-export interface MemberRow extends Pick<
-  MemberRecord,
-  'id' | 'name' | 'email' | 'payment_reference' | 'joined_at' | 'updated_at'
-> {
-  status: 'active'
+export type NewMember = Pick<MemberFields, 'name'> & Partial<MemberFields>
+
+export const PARTNER_NAMES = Object.keys(Member.properties) as (keyof Member)[]
+const columnsWithEmail = commaSeparated(PARTNER_NAMES.map(identifier))
+const columnsWithoutEmail = commaSeparated(PARTNER_NAMES.filter((name) => name !== 'email').map(identifier))
+
+/** What partners see of a member. Email addresses are not even read for those that may not. */
+export interface PartnerView {
+  withEmail: boolean
 }
 
-const columns = (sql: Queries) => sql`id, name, email, status, payment_reference, joined_at, updated_at`
+const partnerColumns = ({ withEmail }: PartnerView) => (withEmail ? columnsWithEmail : columnsWithoutEmail)
 
 /** Lists members by id, or by time of change. Reads one row more than the limit to find out whether there are more. */
 export async function listMembers(
@@ -39,21 +51,27 @@ export async function listMembers(
   communityId: number,
   list: ListRequest,
   paymentReference: string | undefined,
-): Promise<MemberRow[]> {
+  view: PartnerView,
+): Promise<Member[]> {
   const { limit, after, since } = list
   const filter = paymentReference === undefined ? sql`` : sql`and payment_reference = ${paymentReference}`
   const [place, order] =
     since === undefined ? [afterId(sql, after), sql`id`] : [changedSince(sql, 'updated_at', list), sql`updated_at, id`]
-  return sql<MemberRow[]>`
-    select ${columns(sql)} from members where community_id = ${communityId} and visible and ${place} ${filter}
+  return sql<Member[]>`
+    select ${partnerColumns(view)} from members where community_id = ${communityId} and visible and ${place} ${filter}
     order by ${order} ${limitRows(sql, limit)}`
 }
 
 /** Looks up each id by index. With many ids, `id = any (…)` was planned as a scan of the whole community. */
-export async function findMembers(sql: Queries, communityId: number, ids: number[]): Promise<MemberRow[]> {
-  return sql<MemberRow[]>`
+export async function findMembers(
+  sql: Queries,
+  communityId: number,
+  ids: number[],
+  view: PartnerView,
+): Promise<Member[]> {
+  return sql<Member[]>`
     select m.* from unnest(${ids}::int8[]) as i(wanted_id), lateral (
-      select ${columns(sql)} from members where community_id = ${communityId} and visible and id = i.wanted_id limit 1
+      select ${partnerColumns(view)} from members where community_id = ${communityId} and visible and id = i.wanted_id limit 1
     ) m`
 }
 
@@ -80,7 +98,7 @@ export async function insertMember(sql: Queries, communityId: number, member: Ne
     ), wallet as (
       insert into accounts (community_id, kind, member_id) select community_id, 'member', id from made
     )
-    select ${recordColumns(sql)} from made`
+    select ${recordColumns('made')} from made`
   return row
 }
 
@@ -89,11 +107,11 @@ export async function lockMember(sql: Queries, communityId: number, id: number):
   await sql`
     select from accounts where community_id = ${communityId} and member_id = ${id} for no key update`
   const [row] = await sql<MemberRecord[]>`
-    select ${recordColumns(sql)} from members where community_id = ${communityId} and id = ${id} for no key update`
+    select ${recordColumns('members')} from members where community_id = ${communityId} and id = ${id} for no key update`
   return row
 }
 
-export type MemberChange = Partial<Pick<MemberRecord, 'name' | 'email' | 'status' | 'hidden' | 'external_id'>>
+export type MemberChange = Partial<MemberFields & Pick<MemberRecord, 'status' | 'hidden'>>
 
 /** Copies the status to the wallet, which is what credits and exchanges check. */
 export async function updateMember(
@@ -111,6 +129,6 @@ export async function updateMember(
       update accounts a set active = c.status = 'active', hidden = c.hidden from changed c
       where a.community_id = ${communityId} and a.member_id = c.id
     )
-    select ${recordColumns(sql)} from changed`
+    select ${recordColumns('changed')} from changed`
   return row
 }

@@ -6,11 +6,12 @@ import { PageMeta, PageQuery, UpdatedSince, finishList, readListRequest } from '
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { createEmailReadRecorder } from './record-email-reads.ts'
 import { createMemberFinder } from './find-member.ts'
-import { listMembers, type MemberRow } from './queries.ts'
+import { listMembers } from './queries.ts'
 import { Member } from './schema.ts'
 
 export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
-  const findMember = createMemberFinder(sql)
+  const findMember = createMemberFinder(sql, { withEmail: false })
+  const findMemberWithEmail = createMemberFinder(sql, { withEmail: true })
   const recordEmailRead = createEmailReadRecorder(sql)
 
   api.get('/users', {
@@ -35,12 +36,14 @@ export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
       const { updated_since: since, payment_reference } = request.query
       const list = await readListRequest(sql, await epoch(), 'users', request.query, since)
       const withEmail = scopes.includes('users.pii')
-      const found = await listMembers(sql, communityId, list, payment_reference)
-      const toPosition = ({ id, updated_at }: MemberRow) => ({ id, ...(since !== undefined && { at: updated_at }) })
+      const found = await listMembers(sql, communityId, list, payment_reference, { withEmail })
+      const toPosition = ({ id, updated_at }: Member) => ({ id, ...(since !== undefined && { at: updated_at }) })
       const { rows, meta } = finishList(list, found, toPosition, request, reply, config.publicUrl)
-      const ids = rows.map(({ id }) => id)
-      if (withEmail) await recordEmailRead(request.caller, request.id, ids)
-      return { data: rows.map((row) => presentMember(row, withEmail)), meta }
+      if (withEmail) {
+        const ids = rows.map(({ id }) => id)
+        await recordEmailRead(request.caller, request.id, ids)
+      }
+      return { data: rows, meta }
     },
   })
 
@@ -57,15 +60,12 @@ export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
     handler: async (request) => {
       const { communityId, scopes } = request.caller
       const id = parseId(request.params.id)
-      const row = id === undefined ? undefined : await findMember(communityId, id)
-      if (!row) throw new ApiError('user_not_found')
       const withEmail = scopes.includes('users.pii')
-      if (withEmail) await recordEmailRead(request.caller, request.id, [row.id])
-      return { data: presentMember(row, withEmail) }
+      const find = withEmail ? findMemberWithEmail : findMember
+      const member = id === undefined ? undefined : await find(communityId, id)
+      if (!member) throw new ApiError('user_not_found')
+      if (withEmail) await recordEmailRead(request.caller, request.id, [member.id])
+      return { data: member }
     },
   })
-}
-
-function presentMember({ email, ...rest }: MemberRow, withEmail: boolean): Member {
-  return withEmail ? { ...rest, email } : rest
 }

@@ -1,10 +1,20 @@
 import { Type, type Static } from 'typebox'
+import { PARTNER_EXAMPLE, PartnerFields } from './fields.ts'
+
+/** The member used in all examples. */
+export const MEMBER = {
+  id: 42,
+  ...PARTNER_EXAMPLE,
+  status: 'active',
+  payment_reference: 'RF86001000000042',
+  joined_at: '2026-01-31T09:00:00Z',
+  updated_at: '2026-01-31T09:00:00Z',
+}
 
 export const Member = Type.Object(
   {
     id: Type.Integer(),
-    name: Type.String(),
-    email: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Only with the scope users.pii' })),
+    ...PartnerFields,
     status: Type.Literal('active'),
     payment_reference: Type.String({
       description: 'ISO 11649 creditor reference; its check digits catch typing errors',
@@ -14,16 +24,7 @@ export const Member = Type.Object(
   },
   {
     title: 'Member',
-    examples: [
-      {
-        id: 42,
-        name: 'Ada Lang',
-        status: 'active',
-        payment_reference: 'RF86001000000042',
-        joined_at: '2026-01-31T09:00:00Z',
-        updated_at: '2026-01-31T09:00:00Z',
-      },
-    ],
+    examples: [MEMBER],
   },
 )
 export type Member = Static<typeof Member>

@@ -21,6 +21,7 @@ export const TokenRequest = Type.Object(
     ),
   },
   {
+    title: 'TokenRequest',
     examples: [{ grant_type: 'client_credentials', ...CREDENTIALS, scope: 'users.read wallet.write' }],
   },
 )
@@ -51,7 +52,7 @@ export const RevokeRequest = Type.Object(
     token_type_hint: Type.Optional(Type.String({ description: 'Ignored: there is only one kind of token' })),
     ...ClientAuthentication,
   },
-  { examples: [{ token: TOKEN, ...CREDENTIALS }] },
+  { title: 'RevokeRequest', examples: [{ token: TOKEN, ...CREDENTIALS }] },
 )
 
 export const Metadata = Type.Object(

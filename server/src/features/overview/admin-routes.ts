@@ -8,41 +8,56 @@ import { readMonths } from './read-months.ts'
 
 const CALL_DAYS = 7
 
-const Overview = Type.Object({
-  months: Type.Array(
-    Type.Object({
-      month: Type.String({ description: 'Like 2026-01, in the time zone of the community' }),
-      exchanges: Type.Integer(),
-      hours_exchanged: Type.Number(),
-      hours_credited: Type.Number(),
-    }),
-  ),
-  active_members: Type.Integer(),
-  call_days: Type.Integer(),
-  partners: Type.Array(
-    Type.Object({
-      partner_id: Type.Integer(),
-      name: Type.String(),
-      status: Type.Union([Type.Literal('active'), Type.Literal('suspended')]),
-      calls: Type.Integer(),
-      errors: Type.Integer(),
-      last_call_at: Nullable(Time),
-    }),
-  ),
-  webhooks: Type.Object({
-    active: Type.Integer(),
-    paused: Type.Integer(),
-    disabled: Type.Integer(),
-    failing: Type.Integer(),
-    waiting: Type.Integer({ description: 'Deliveries that wait to be sent' }),
-  }),
-  first_steps: Type.Object({
-    has_members: Type.Boolean(),
-    has_partner: Type.Boolean(),
-    has_call: Type.Boolean(),
-    has_credit: Type.Boolean(),
-  }),
-})
+const Overview = Type.Object(
+  {
+    months: Type.Array(
+      Type.Object(
+        {
+          month: Type.String({ description: 'Like 2026-01, in the time zone of the community' }),
+          exchanges: Type.Integer(),
+          hours_exchanged: Type.Number(),
+          hours_credited: Type.Number(),
+        },
+        { title: 'MonthFigures' },
+      ),
+    ),
+    active_members: Type.Integer(),
+    call_days: Type.Integer(),
+    partners: Type.Array(
+      Type.Object(
+        {
+          partner_id: Type.Integer(),
+          name: Type.String(),
+          status: Type.Union([Type.Literal('active'), Type.Literal('suspended')]),
+          calls: Type.Integer(),
+          errors: Type.Integer(),
+          last_call_at: Nullable(Time),
+        },
+        { title: 'CallsOfPartner' },
+      ),
+    ),
+    webhooks: Type.Object(
+      {
+        active: Type.Integer(),
+        paused: Type.Integer(),
+        disabled: Type.Integer(),
+        failing: Type.Integer(),
+        waiting: Type.Integer({ description: 'Deliveries that wait to be sent' }),
+      },
+      { title: 'WebhookCounts' },
+    ),
+    first_steps: Type.Object(
+      {
+        has_members: Type.Boolean(),
+        has_partner: Type.Boolean(),
+        has_call: Type.Boolean(),
+        has_credit: Type.Boolean(),
+      },
+      { title: 'StepsTaken' },
+    ),
+  },
+  { title: 'CommunityOverview' },
+)
 
 export function overviewRoutes(api: AdminApi, { longSql }: Deps): void {
   api.get('/communities/:slug/overview', {

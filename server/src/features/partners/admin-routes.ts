@@ -140,7 +140,7 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
   api.post('/communities/:slug/partners/:id/clients', {
     config: { role: 'owner' },
     schema: {
-      summary: 'Give a partner one more pair of credentials',
+      summary: 'Create another client for a partner',
       description: 'The secret is in this answer, and never in another.',
       tags: CREDENTIALS,
       params: PartnerParams,
@@ -190,7 +190,7 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
   api.post('/communities/:slug/clients/:client_id/revoke', {
     config: { role: 'owner' },
     schema: {
-      summary: 'Withdraw a client for good; its tokens end at once',
+      summary: 'Revoke a client permanently; its tokens become invalid immediately',
       tags: CREDENTIALS,
       params: ClientParams,
       response: { 200: Done },

@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { Nullable, Time } from '../../http/console/admin-shapes.ts'
-import { SCOPE_NAMES } from '../../core/scopes.ts'
+import { SCOPE_NAMES, type Scope } from '../../core/scopes.ts'
 import { GRACE_SECONDS, type Grace } from './change-client.ts'
 
 const TEXT_LENGTH_MAX = 500
 const SCOPES_MAX = 50
 const ADDRESSES_MAX = 1_000
 
-const ScopeName = Type.Unsafe<(typeof SCOPE_NAMES)[number]>({ type: 'string', enum: SCOPE_NAMES })
+const ScopeName = Type.Unsafe<Scope>({ title: 'Scope', type: 'string', enum: SCOPE_NAMES })
 const Status = Type.Union([Type.Literal('active'), Type.Literal('suspended')])
 
 /** Validated further by check-partner.ts, with messages for the user. */
@@ -25,69 +25,96 @@ export const PartnerFilters = {
 
 const HoursPerDay = Type.Number({ description: 'How many hours the partner may credit in a day' })
 
-export const NewPartnerBody = Type.Object({
-  name: Text,
-  contact: Type.Optional(Text),
-  scopes: Scopes,
-  rate_limit_per_minute: Type.Optional(Type.Number()),
-  hours_per_day: Type.Optional(HoursPerDay),
-  allowed_addresses: Type.Optional(Addresses),
-})
+export const NewPartnerBody = Type.Object(
+  {
+    name: Text,
+    contact: Type.Optional(Text),
+    scopes: Scopes,
+    rate_limit_per_minute: Type.Optional(Type.Number()),
+    hours_per_day: Type.Optional(HoursPerDay),
+    allowed_addresses: Type.Optional(Addresses),
+  },
+  { title: 'NewPartnerBody' },
+)
 
-export const PartnerChange = Type.Object({ ...Type.Partial(NewPartnerBody).properties, status: Type.Optional(Status) })
+export const PartnerChange = Type.Object(
+  { ...Type.Partial(NewPartnerBody).properties, status: Type.Optional(Status) },
+  { title: 'PartnerChange' },
+)
 
-export const NewClientBody = Type.Object({
-  name: Type.Optional(Text),
-  scopes: Type.Optional(Scopes),
-})
+export const NewClientBody = Type.Object(
+  {
+    name: Type.Optional(Text),
+    scopes: Type.Optional(Scopes),
+  },
+  { title: 'NewClientBody' },
+)
 
-export const RotateBody = Type.Object({
-  grace: Type.Unsafe<Grace>({
-    type: 'string',
-    enum: Object.keys(GRACE_SECONDS),
-    description: 'How long the old secret stays valid',
-  }),
-})
+export const RotateBody = Type.Object(
+  {
+    grace: Type.Unsafe<Grace>({
+      type: 'string',
+      enum: Object.keys(GRACE_SECONDS),
+      description: 'How long the old secret stays valid',
+    }),
+  },
+  { title: 'RotateBody' },
+)
 
-export const PartnerOverview = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  contact: Type.String(),
-  status: Status,
-  scopes: Type.Array(ScopeName),
-  rate_limit_per_minute: Type.Integer(),
-  hours_per_day: Type.Number(),
-  hours_used_today: Type.Number({ description: 'By the calendar of the community' }),
-  hours_nearly_used: Type.Boolean({ description: 'Four fifths of the hours of the day are used' }),
-  allowed_addresses: Type.Array(Type.String()),
-  active_clients: Type.Integer(),
-  created_at: Time,
-  last_used_at: Nullable(Time),
-})
+export const PartnerOverview = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    contact: Type.String(),
+    status: Status,
+    scopes: Type.Array(ScopeName),
+    rate_limit_per_minute: Type.Integer(),
+    hours_per_day: Type.Number(),
+    hours_used_today: Type.Number({ description: 'By the calendar of the community' }),
+    hours_nearly_used: Type.Boolean({ description: 'Four fifths of the hours of the day are used' }),
+    allowed_addresses: Type.Array(Type.String()),
+    active_clients: Type.Integer(),
+    created_at: Time,
+    last_used_at: Nullable(Time),
+  },
+  { title: 'PartnerOverview' },
+)
 
-export const Client = Type.Object({
-  client_id: Type.String(),
-  name: Type.String(),
-  status: Type.Union([Type.Literal('active'), Type.Literal('revoked')]),
-  scopes: Type.Array(ScopeName),
-  secret_last_four: Type.String(),
-  secret_created_at: Time,
-  grace_until: Nullable(Type.String({ format: 'date-time', description: 'The secret before is valid until then' })),
-  created_at: Time,
-  revoked_at: Nullable(Time),
-  last_used_at: Nullable(Time),
-})
+export const Client = Type.Object(
+  {
+    client_id: Type.String(),
+    name: Type.String(),
+    status: Type.Union([Type.Literal('active'), Type.Literal('revoked')]),
+    scopes: Type.Array(ScopeName),
+    secret_last_four: Type.String(),
+    secret_created_at: Time,
+    grace_until: Nullable(Type.String({ format: 'date-time', description: 'The secret before is valid until then' })),
+    created_at: Time,
+    revoked_at: Nullable(Time),
+    last_used_at: Nullable(Time),
+  },
+  { title: 'Client' },
+)
 
-export const Partner = Type.Object({ ...PartnerOverview.properties, clients: Type.Array(Client) })
+export const Partner = Type.Object(
+  { ...PartnerOverview.properties, clients: Type.Array(Client) },
+  { title: 'PartnerDetail' },
+)
 
-export const Credentials = Type.Object({
-  client_id: Type.String(),
-  client_secret: Type.String({ description: 'Shown only in this answer' }),
-  token_url: Type.String({ description: 'Where the partner exchanges them for a token' }),
-})
+export const Credentials = Type.Object(
+  {
+    client_id: Type.String(),
+    client_secret: Type.String({ description: 'Shown only in this answer' }),
+    token_url: Type.String({ description: 'Where the partner exchanges them for a token' }),
+  },
+  { title: 'Credentials' },
+)
 
-export const CreatedPartner = Type.Object({
-  partner_id: Type.Integer(),
-  scopes: Type.Array(ScopeName),
-  ...Credentials.properties,
-})
+export const CreatedPartner = Type.Object(
+  {
+    partner_id: Type.Integer(),
+    scopes: Type.Array(ScopeName),
+    ...Credentials.properties,
+  },
+  { title: 'CreatedPartner' },
+)

@@ -8,19 +8,25 @@ import { searchPartners } from './queries.ts'
 /** Limit per kind: what fits on the screen. */
 const RESULTS_MAX = 8
 
-const FoundMember = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  email: Nullable(Type.String()),
-  external_id: Nullable(Type.String()),
-  payment_reference: Type.String(),
-  status: Type.Enum(['active', 'inactive']),
-})
-const FoundPartner = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  status: Type.Enum(['active', 'suspended']),
-})
+const FoundMember = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    email: Nullable(Type.String()),
+    external_id: Nullable(Type.String()),
+    payment_reference: Type.String(),
+    status: Type.Enum(['active', 'inactive']),
+  },
+  { title: 'FoundMember' },
+)
+const FoundPartner = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    status: Type.Enum(['active', 'suspended']),
+  },
+  { title: 'FoundPartner' },
+)
 
 export function searchRoutes(api: AdminApi, { sql }: Deps): void {
   api.get('/communities/:slug/search', {
@@ -32,7 +38,10 @@ export function searchRoutes(api: AdminApi, { sql }: Deps): void {
       querystring: Type.Object({ q: Type.String({ format: 'text', maxLength: 200 }) }),
       response: {
         200: Type.Object({
-          data: Type.Object({ members: Type.Array(FoundMember), partners: Type.Array(FoundPartner) }),
+          data: Type.Object(
+            { members: Type.Array(FoundMember), partners: Type.Array(FoundPartner) },
+            { title: 'SearchResults' },
+          ),
         }),
       },
     },

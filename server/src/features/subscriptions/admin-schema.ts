@@ -13,19 +13,25 @@ export const SubscriptionQuery = Type.Object({
   status: Type.Optional(Type.Enum(['active', 'paused', 'disabled'])),
 })
 
-const Count = Type.Object({
-  count: Type.Integer(),
-  more: Type.Boolean({ description: 'There are more than the count: it stops at a limit' }),
-})
+const Count = Type.Object(
+  {
+    count: Type.Integer(),
+    more: Type.Boolean({ description: 'There are more than the count: it stops at a limit' }),
+  },
+  { title: 'Count' },
+)
 
-export const SubscriptionOverview = Type.Object({
-  ...Subscription.properties,
-  partner: Type.Object({ id: Type.Integer(), name: Type.String(), status: Type.String() }),
-  client: Type.Object({ client_id: Type.String(), status: Type.String() }),
-  waiting: Count,
-  held: Count,
-  failures_in_a_row: Count,
-})
+export const SubscriptionOverview = Type.Object(
+  {
+    ...Subscription.properties,
+    partner: Type.Object({ id: Type.Integer(), name: Type.String(), status: Type.String() }),
+    client: Type.Object({ client_id: Type.String(), status: Type.String() }),
+    waiting: Count,
+    held: Count,
+    failures_in_a_row: Count,
+  },
+  { title: 'SubscriptionOverview' },
+)
 
 export const DeliveryQuery = Type.Object({
   ...PageQuery,
@@ -38,16 +44,22 @@ export const DeliveryQuery = Type.Object({
 const { attempts: _attempts, ...deliveryFields } = Delivery.properties
 const { response: _response, ...attemptFields } = Attempt.properties
 
-export const ListedDelivery = Type.Object({
-  ...deliveryFields,
-  attempts_count: Type.Integer(),
-  last_attempt: Nullable(Type.Object(attemptFields)),
-})
+export const ListedDelivery = Type.Object(
+  {
+    ...deliveryFields,
+    attempts_count: Type.Integer(),
+    last_attempt: Nullable(Type.Object(attemptFields, { title: 'LastAttempt' })),
+  },
+  { title: 'ListedDelivery' },
+)
 
-export const DeliveryDetail = Type.Object({
-  ...deliveryFields,
-  attempts: Type.Array(Attempt, { description: 'The newest first' }),
-  body: Type.Unknown({ description: 'What the recipient is sent, by what it may know now' }),
-})
+export const DeliveryDetail = Type.Object(
+  {
+    ...deliveryFields,
+    attempts: Type.Array(Attempt, { description: 'The newest first' }),
+    body: Type.Unknown({ description: 'What the recipient is sent, by what it may know now' }),
+  },
+  { title: 'DeliveryDetail' },
+)
 
 export const ReplayRequest = Type.Object({ since: Time })

@@ -149,7 +149,10 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       params: IdParameter,
       response: {
         202: Type.Object({
-          data: Type.Object({ event_id: Type.String() }, { examples: [{ event_id: DELIVERY.event_id }] }),
+          data: Type.Object(
+            { event_id: Type.String() },
+            { title: 'TestSent', examples: [{ event_id: DELIVERY.event_id }] },
+          ),
         }),
       },
     },
@@ -189,11 +192,11 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       params: IdParameter,
       body: Type.Object(
         { since: Type.String({ format: 'date-time' }) },
-        { examples: [{ since: '2026-01-31T00:00:00Z' }] },
+        { title: 'ReplayRequest', examples: [{ since: '2026-01-31T00:00:00Z' }] },
       ),
       response: {
         202: Type.Object({
-          data: Type.Object({ deliveries: Type.Integer() }, { examples: [{ deliveries: 12 }] }),
+          data: Type.Object({ deliveries: Type.Integer() }, { title: 'ReplayStarted', examples: [{ deliveries: 12 }] }),
         }),
       },
     },

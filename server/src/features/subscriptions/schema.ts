@@ -56,7 +56,7 @@ const TargetUrl = Type.String({
 
 export const SubscriptionRequest = Type.Object(
   { event_types: EventPatterns, target_url: TargetUrl },
-  { examples: [REQUEST] },
+  { title: 'SubscriptionRequest', examples: [REQUEST] },
 )
 export type SubscriptionRequest = Static<typeof SubscriptionRequest>
 
@@ -66,7 +66,7 @@ export const SubscriptionChange = Type.Object(
     target_url: Type.Optional(TargetUrl),
     status: Type.Optional(Type.Enum(['active', 'paused'], { description: 'active also enables what was disabled' })),
   },
-  { examples: [{ status: 'paused' }] },
+  { title: 'SubscriptionChange', examples: [{ status: 'paused' }] },
 )
 export type SubscriptionChange = Static<typeof SubscriptionChange>
 
@@ -91,11 +91,14 @@ export const SubscriptionMeta = Type.Object(
   {
     unknown_event_types: Type.Array(Type.String(), { description: 'Accepted, but not emitted yet' }),
   },
-  { examples: [{ unknown_event_types: [] }] },
+  { title: 'SubscriptionMeta', examples: [{ unknown_event_types: [] }] },
 )
 
 export const NewSubscription = Type.Object(
-  { ...Subscription.properties, secret: Type.String({ description: 'Shown only here' }) },
+  {
+    ...Subscription.properties,
+    secret: Type.String({ description: 'The key of the signatures; shown only in this answer' }),
+  },
   {
     title: 'NewSubscription',
     examples: [{ ...SUBSCRIPTION, last_success_at: null, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' }],

@@ -34,62 +34,83 @@ export const TransferQuery = Type.Object({
   until: Type.Optional(Type.String({ format: 'date', description: 'The day it happened, or earlier' })),
 })
 
-const Party = Type.Object({
-  kind: Type.Enum(['member', 'partner', 'community']),
-  id: Nullable(Type.Integer()),
-  name: Type.String(),
-})
-const Maker = Type.Object({
-  kind: Type.Enum(['admin', 'client', 'command', 'system']),
-  name: Nullable(Type.String()),
-})
+const Party = Type.Object(
+  {
+    kind: Type.Enum(['member', 'partner', 'community']),
+    id: Nullable(Type.Integer()),
+    name: Type.String(),
+  },
+  { title: 'Party' },
+)
+const Maker = Type.Object(
+  {
+    kind: Type.Enum(['admin', 'client', 'command', 'system']),
+    name: Nullable(Type.String()),
+  },
+  { title: 'Maker' },
+)
 
-export const TransferRecord = Type.Object({
-  id: Type.Integer(),
-  kind: Type.Enum(['credit', 'exchange', 'adjustment']),
-  occurred_on: Day,
-  created_at: Time,
-  hours: Type.Number(),
-  from: Type.Object(Party.properties, { description: 'Whose hours these were: the receiver of an exchange pays' }),
-  to: Party,
-  note: Nullable(Type.String()),
-  listing: Nullable(Type.Object({ id: Type.Integer(), title: Type.String() })),
-  reference: Nullable(Type.String()),
-  made_by: Maker,
-  reversal: Nullable(
-    Type.Object(
-      { id: Type.Integer(), created_at: Time, reason: Nullable(Type.String()), made_by: Maker },
-      { description: 'What took it back, as part of the same record' },
+export const TransferRecord = Type.Object(
+  {
+    id: Type.Integer(),
+    kind: Type.Enum(['credit', 'exchange', 'adjustment']),
+    occurred_on: Day,
+    created_at: Time,
+    hours: Type.Number(),
+    from: Type.Object(Party.properties, {
+      title: 'Party',
+      description: 'Whose hours these were: the receiver of an exchange pays',
+    }),
+    to: Party,
+    note: Nullable(Type.String()),
+    listing: Nullable(Type.Object({ id: Type.Integer(), title: Type.String() })),
+    reference: Nullable(Type.String()),
+    made_by: Maker,
+    reversal: Nullable(
+      Type.Object(
+        { id: Type.Integer(), created_at: Time, reason: Nullable(Type.String()), made_by: Maker },
+        { description: 'What took it back, as part of the same record' },
+      ),
     ),
-  ),
-})
+  },
+  { title: 'TransferRecord' },
+)
 export type TransferRecord = Static<typeof TransferRecord>
 
-export const ExchangesRequest = Type.Object({
-  slips: Type.Array(
-    Type.Object({
-      giver_id: Id,
-      receiver_id: Id,
-      hours: Hours,
-      occurred_on: Type.Optional(Day),
-      listing_id: Type.Optional(Nullable(Id)),
-      note: Type.Optional(Nullable(FreeText)),
-    }),
-    { minItems: 1, maxItems: SLIPS_MAX },
-  ),
-  confirm_duplicates: Type.Optional(
-    Type.Boolean({ description: 'Record even what looks like a slip that was entered twice' }),
-  ),
-  key: Key,
-})
+export const ExchangesRequest = Type.Object(
+  {
+    slips: Type.Array(
+      Type.Object({
+        giver_id: Id,
+        receiver_id: Id,
+        hours: Hours,
+        occurred_on: Type.Optional(Day),
+        listing_id: Type.Optional(Nullable(Id)),
+        note: Type.Optional(Nullable(FreeText)),
+      }),
+      { minItems: 1, maxItems: SLIPS_MAX },
+    ),
+    confirm_duplicates: Type.Optional(
+      Type.Boolean({ description: 'Record even what looks like a slip that was entered twice' }),
+    ),
+    key: Key,
+  },
+  { title: 'ExchangesRequest' },
+)
 export type ExchangesRequest = Static<typeof ExchangesRequest>
 
-export const AdjustmentRequest = Type.Object({ member_id: Id, hours: Hours, reason: FreeText, key: Key })
+export const AdjustmentRequest = Type.Object(
+  { member_id: Id, hours: Hours, reason: FreeText, key: Key },
+  { title: 'AdjustmentRequest' },
+)
 export type AdjustmentRequest = Static<typeof AdjustmentRequest>
 
 export const ReversalRequest = Type.Object({ reason: FreeText })
 
-export const RecordedTransfers = Type.Object({
-  transfer_ids: Type.Array(Type.Integer()),
-  replayed: Type.Boolean({ description: 'It had been recorded before, under the same key' }),
-})
+export const RecordedTransfers = Type.Object(
+  {
+    transfer_ids: Type.Array(Type.Integer()),
+    replayed: Type.Boolean({ description: 'It had been recorded before, under the same key' }),
+  },
+  { title: 'RecordedTransfers' },
+)

@@ -93,7 +93,10 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
               total_count: Type.Integer({ description: 'Of the whole selection' }),
               total_hours: Type.Number({ description: 'Of the whole selection' }),
             },
-            { examples: [{ limit: 25, has_more: false, next_cursor: null, total_count: 1, total_hours: 1.5 }] },
+            {
+              title: 'CreditsMeta',
+              examples: [{ limit: 25, has_more: false, next_cursor: null, total_count: 1, total_hours: 1.5 }],
+            },
           ),
         }),
       },

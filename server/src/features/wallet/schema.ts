@@ -8,7 +8,7 @@ export const Reference = Type.String({
   minLength: 1,
   maxLength: REFERENCE_LENGTH_MAX,
   format: 'text',
-  description: 'Case-sensitive, taken exactly as sent; unique per partner',
+  description: `Up to ${REFERENCE_LENGTH_MAX} characters, case-sensitive, taken exactly as sent; applied once per partner, however often it is sent`,
 })
 
 /** The credit used in all examples. */
@@ -35,21 +35,22 @@ export const CreditRequest = Type.Object(
       exclusiveMinimum: 0,
       maximum: LIMIT_HOURS_MAX,
       multipleOf: 0.01,
-      description: 'At most two decimals, at most the limit of the community (1000 unless it chose another)',
+      description:
+        'More than 0, with up to two decimals, up to the limit of the community (1000 unless it chose another)',
     }),
     reference: Reference,
     note: Type.Optional(
       Type.String({
         maxLength: NOTE_LENGTH_MAX,
         format: 'text',
-        description: 'For people; may differ when sent again',
+        description: `For people, up to ${NOTE_LENGTH_MAX} characters; may differ when sent again`,
       }),
     ),
     settled_on: Type.Optional(
       Type.String({ format: 'date', description: 'The day on which the bank transfer was settled' }),
     ),
   },
-  { examples: [{ user_id, hours, reference, note, settled_on }] },
+  { title: 'CreditRequest', examples: [{ user_id, hours, reference, note, settled_on }] },
 )
 export type CreditRequest = Static<typeof CreditRequest>
 
@@ -72,7 +73,13 @@ export type Credit = Static<typeof Credit>
 
 export const CreditAnswer = Type.Object({
   data: Type.Object(
-    { ...Credit.properties, replayed: Type.Boolean({ description: 'true: this reference was credited before' }) },
+    {
+      ...Credit.properties,
+      replayed: Type.Boolean({
+        description:
+          'true: this reference was credited before, by an earlier call or by an attempt whose answer was lost',
+      }),
+    },
     { title: 'CreditAnswer', examples: [{ ...CREDIT, replayed: false }] },
   ),
 })
@@ -90,9 +97,15 @@ export const ReverseRequest = Type.Object(
   {
     reference: Reference,
     reversal_reference: Reference,
-    reason: Type.Optional(Type.String({ maxLength: NOTE_LENGTH_MAX, format: 'text', description: 'For people' })),
+    reason: Type.Optional(
+      Type.String({
+        maxLength: NOTE_LENGTH_MAX,
+        format: 'text',
+        description: `For people, up to ${NOTE_LENGTH_MAX} characters`,
+      }),
+    ),
   },
-  { examples: [REVERSAL] },
+  { title: 'ReverseRequest', examples: [REVERSAL] },
 )
 export type ReverseRequest = Static<typeof ReverseRequest>
 

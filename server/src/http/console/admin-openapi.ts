@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts'
 import type { AdminApi } from './admin-api.ts'
 import type { RouteRole } from './admin-frame.ts'
 import { ALL_ERRORS, type ErrorCode } from '../shared/errors.ts'
+import { nameSchemas } from '../shared/name-schemas.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -20,8 +21,8 @@ const ROLE_DESCRIPTIONS: Record<RouteRole, string> = {
 }
 
 /** Separate from the partner API: partners have no use for it, and it may change with the console. */
-export async function describeAdminApi(api: FastifyInstance, { publicUrl }: Config): Promise<void> {
-  await api.register(swagger, {
+export async function describeAdminApi(app: FastifyInstance, { publicUrl }: Config): Promise<void> {
+  await app.register(swagger, {
     decorator: 'describeAdmin',
     openapi: {
       openapi: '3.1.0',
@@ -38,15 +39,18 @@ export async function describeAdminApi(api: FastifyInstance, { publicUrl }: Conf
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => (json.$id as string) ?? `schema${index}` },
     transform: ({ schema, url, route }) => ({
       url,
-      schema: schema?.hide
-        ? schema
-        : {
-            ...schema,
-            description: [schema?.description, ROLE_DESCRIPTIONS[route.config!.role!]].filter(Boolean).join(' '),
-            security: route.config?.role === 'nobody' ? [] : [{ session: [] }],
-            response: { ...(schema?.response as object), ...describeErrors(route) },
-          },
+      // A route without a role belongs to the partner API, which has its own description.
+      schema:
+        schema?.hide || !route.config?.role
+          ? { hide: true }
+          : {
+              ...schema,
+              description: [schema?.description, ROLE_DESCRIPTIONS[route.config.role]].filter(Boolean).join(' '),
+              security: route.config.role === 'nobody' ? [] : [{ session: [] }],
+              response: { ...(schema?.response as object), ...describeErrors(route) },
+            },
     }),
+    transformObject: (result) => ('openapiObject' in result ? nameSchemas(result.openapiObject) : result.swaggerObject),
   })
 }
 

@@ -8,6 +8,7 @@ import type { Config } from '../../config.ts'
 import { ALL_ERRORS, ApiError, ERRORS, type ErrorCode } from '../shared/errors.ts'
 import { API_PREFIX, API_VERSION } from './frame.ts'
 import { SCOPES, type Scope } from '../../core/scopes.ts'
+import { nameSchemas } from '../shared/name-schemas.ts'
 import { compileValidator, validationFailed } from '../shared/validation.ts'
 
 declare module 'fastify' {
@@ -48,6 +49,7 @@ const ErrorBody = {
       type: 'array',
       description: 'Every problem found',
       items: {
+        title: 'FieldError',
         type: 'object',
         required: ['code', 'field', 'message'],
         properties: { code: { type: 'string' }, field: { type: 'string' }, message: { type: 'string' } },
@@ -287,25 +289,4 @@ function describeEvent(type: string, { description, scope, data, example }: Desc
       },
     },
   }
-}
-
-/** Moves schemas with a title to the components, so that readers and generated code see one name for them. */
-function nameSchemas<Description extends object>(description: Description): Description {
-  const named: Record<string, object> = {}
-  const visit = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.map(visit)
-    if (typeof node !== 'object' || node === null) return node
-    const copy = Object.fromEntries(
-      Object.entries(node).map(([key, value]) => [key, /^examples?$/.test(key) ? value : visit(value)]),
-    )
-    const { title } = copy
-    if (typeof title !== 'string') return copy
-    if (named[title] && !isDeepStrictEqual(named[title], copy)) throw new Error(`two shapes are called ${title}`)
-    named[title] = copy
-    return { $ref: `#/components/schemas/${title}` }
-  }
-  const { components } = description as { components?: { schemas?: object } }
-  const { paths, webhooks } = description as { paths?: object; webhooks?: object }
-  const visited = { paths: visit(paths), webhooks: visit(webhooks) }
-  return { ...description, ...visited, components: { ...components, schemas: { ...components?.schemas, ...named } } }
 }

@@ -13,13 +13,18 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const PageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT, description: 'How many at most' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: LIMIT_MAX,
+      default: LIMIT_DEFAULT,
+      description: `Up to ${LIMIT_MAX}; ${LIMIT_DEFAULT} if omitted`,
+    }),
   ),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: CURSOR_LENGTH_MAX,
-      description: 'Where to go on: next_cursor of the page before, with the same filters',
+      description: 'Continues a list: meta.next_cursor of the previous page, with the same filters',
     }),
   ),
 }

@@ -42,7 +42,7 @@ export interface Request {
 }
 
 /** One attempt: sends, reads and parses, all of it within the limit. Gives back only an object of a success. */
-export async function exchange(
+export async function fetchJson(
   fetch: Fetch,
   request: Request,
   limitMs: number,

@@ -3,7 +3,7 @@ import { idText, sendForData, type CallOptions, type Send } from '../transport.t
 import type { Listing, ListingsQuery } from '../types.ts'
 
 /** Services and requests. Scope `listings.read`. */
-export function listingsRoom(send: Send) {
+export function listingsResource(send: Send) {
   const { list, pages, iterate } = listAt<Listing, ListingsQuery>(send, '/listings')
 
   return {

@@ -18,10 +18,10 @@ import type {
 const SUBSCRIPTIONS = '/webhooks/subscriptions'
 
 /** Subscriptions and their deliveries. Scope `webhooks.manage`. */
-export function webhooksRoom(send: Send) {
+export function webhooksResource(send: Send) {
   return {
     /** Subscriptions: which events go where. */
-    subscriptions: subscriptionsRoom(send),
+    subscriptions: subscriptionsResource(send),
     /** Sends one delivery again, from the start of the schedule. Not repeated when its answer is lost. */
     redeliver: async (deliveryId: number, options?: CallOptions): Promise<Delivery> => {
       const path = `/webhooks/deliveries/${idText(deliveryId)}/redeliver`
@@ -33,7 +33,7 @@ export function webhooksRoom(send: Send) {
   }
 }
 
-function subscriptionsRoom(send: Send) {
+function subscriptionsResource(send: Send) {
   const { list, iterate } = listAt<Subscription>(send, SUBSCRIPTIONS)
   const pathOf = (id: number) => `${SUBSCRIPTIONS}/${idText(id)}`
   const deliveriesOf = (id: number) => listAt<Delivery, DeliveriesQuery>(send, `${pathOf(id)}/deliveries`)

@@ -12,7 +12,7 @@ import type {
 } from '../types.ts'
 
 /** Hours. Scopes `wallet.read` and `wallet.write`. */
-export function walletRoom(send: Send) {
+export function walletResource(send: Send) {
   const credits = listAt<Credit, CreditsQuery, CreditsMeta>(send, '/wallet/credits')
 
   return {

@@ -3,7 +3,7 @@ import type { CallOptions, Send } from '../transport.ts'
 import type { Removal, RemovalsQuery } from '../types.ts'
 
 /** Members and listings that can no longer be seen. Scope `users.read` or `listings.read`, by type. */
-export function removalsRoom(send: Send) {
+export function removalsResource(send: Send) {
   const { list, pages, iterate } = listAt<Removal, RemovalsQuery>(send, '/removals')
 
   return {

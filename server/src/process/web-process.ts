@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createLog } from './log.ts'
 import { startNode } from './node.ts'
 import { tuneCollector } from './collector.ts'
-import type { WorkerOptions, WorkerReport } from './workers.ts'
+import type { WebProcessOptions, WebProcessReport } from './web-processes.ts'
 
-/* The entry point of one of several processes that share a port; see workers.ts. */
+/* The entry point of one of several processes that share a port; see web-processes.ts. */
 
 tuneCollector()
-const report = (message: WorkerReport) => process.send!(message)
+const report = (message: WebProcessReport) => process.send!(message)
 const signalled = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
-const received = once(process, 'message') as Promise<[WorkerOptions]>
+const received = once(process, 'message') as Promise<[WebProcessOptions]>
 report('ready')
 const [options] = await received
 

@@ -3,7 +3,7 @@ import type { Send } from '../transport.ts'
 import type { HourbankEvent } from '../types.ts'
 
 /** The events of the last 30 days as a feed, for whoever would rather ask than be called. Scope `webhooks.manage`. */
-export function eventsRoom(send: Send) {
+export function eventsResource(send: Send) {
   const { list, pages, iterate } = listAt<HourbankEvent>(send, '/events')
 
   return {

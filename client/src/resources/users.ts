@@ -3,7 +3,7 @@ import { idText, sendForData, type CallOptions, type Send } from '../transport.t
 import type { Member, MembersQuery } from '../types.ts'
 
 /** Members. Scope `users.read`; `email` only with `users.pii`. */
-export function usersRoom(send: Send) {
+export function usersResource(send: Send) {
   const { list, pages, iterate } = listAt<Member, MembersQuery>(send, '/users')
 
   return {

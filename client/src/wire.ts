@@ -1,0 +1,594 @@
+// Made from openapi.json by `npm run openapi`; not to be edited.
+
+export interface Attempt {
+  number: number
+  at: string
+  duration_ms: number
+  /** Of the HTTP answer */
+  status: number | null
+  error_kind: 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address' | null
+  error: string | null
+  /** Its first 16 KiB */
+  response: string | null
+}
+
+export interface Balance {
+  user_id: number
+  balance_hours: number
+  /** When the balance last changed */
+  as_of: string
+}
+
+export interface BalanceChange {
+  user_id: number
+  balance_hours: number
+  /** Grows with every change of the resource, so that a late event can be told from a newer one */
+  version: number
+}
+
+export interface Bucket {
+  min: number
+  max: number
+}
+
+export interface CommunityAggregates {
+  /** The last month that is closed; closed for good */
+  closed_through: string | null
+  closed_at: string | null
+  /** What happened in closed months. Totals are the sums of the published periods. */
+  flows: {
+    /** Exchanges between members, less those taken back */
+    exchanges: Flow
+    /** Whole hours, rounded down */
+    hours_exchanged: Flow
+    /** By partners; whole hours, rounded down. The credits of a partner count in the period in which they have come to concern enough members. */
+    hours_credited: Flow
+    /** Distinct members of the period. Whoever trades in several periods counts in each, and so in the total. */
+    trading_members: Flow
+    /** Members recorded */
+    new_members: Flow
+  }
+  /** What there was at the last close at which enough members had changed it. */
+  stocks: {
+    active_members: Figure
+    active_services: Figure
+    active_requests: Figure
+    listings_by_category: {
+      category: string
+      figure: Figure
+    }[]
+  }
+}
+
+export interface Credit {
+  transaction_id: number
+  user_id: number
+  hours: number
+  reference: string
+  note: string | null
+  settled_on: string | null
+  status: 'completed' | 'reversed'
+  reversed_at: string | null
+  /** The balance right after this credit */
+  balance_hours: number
+  created_at: string
+}
+
+export interface CreditAnswer {
+  transaction_id: number
+  user_id: number
+  hours: number
+  reference: string
+  note: string | null
+  settled_on: string | null
+  status: 'completed' | 'reversed'
+  reversed_at: string | null
+  /** The balance right after this credit */
+  balance_hours: number
+  created_at: string
+  /** true: this reference was credited before, by an earlier call or by an attempt whose answer was lost */
+  replayed: boolean
+}
+
+export interface CreditRequest {
+  /** The member; for a payment, found by its payment_reference */
+  user_id: number
+  /** More than 0, with up to two decimals, up to the limit of the community (1000 unless it chose another) */
+  hours: number
+  /** Up to 191 characters, case-sensitive, taken exactly as sent; applied once per partner, however often it is sent */
+  reference: string
+  /** For people, up to 500 characters; may differ when sent again */
+  note?: string
+  /** The day on which the bank transfer was settled */
+  settled_on?: string
+}
+
+export interface CreditsMeta {
+  limit: number
+  has_more: boolean
+  next_cursor: string | null
+  /** The updated_since (or since) of the next round; nothing that commits late is missed */
+  synced_until?: string
+  /** Of the whole selection */
+  total_count: number
+  /** Of the whole selection */
+  total_hours: number
+}
+
+export interface Delivery {
+  id: number
+  subscription_id: number
+  /** The webhook-id */
+  event_id: string
+  event_type: string
+  status: 'pending' | 'held' | 'delivered' | 'failed'
+  held_reason: string | null
+  next_attempt_at: string | null
+  created_at: string
+  finished_at: string | null
+  attempts: Attempt[]
+}
+
+export interface Error {
+  /** A stable code */
+  error: string
+  /** For people */
+  error_description: string
+  /** Every problem found */
+  errors?: FieldError[]
+  /** What a conflict is with, where there is such a thing */
+  data?: Record<string, unknown>
+  /** Also in the header Request-Id */
+  request_id: string
+}
+
+export interface Event {
+  /** The webhook-id */
+  id: string
+  type: string
+  timestamp: string
+  data: unknown
+}
+
+export interface EventType {
+  name: string
+  description: string
+  /** Needed beside webhooks.manage */
+  scope: string | null
+  /** JSON Schema of data */
+  schema: unknown
+  /** Of data */
+  example: unknown
+}
+
+export interface FieldError {
+  code: string
+  field: string
+  message: string
+}
+
+export type Figure = Bucket | Suppressed
+
+export interface Flow {
+  total: Figure
+  /** The oldest first. The last one is suppressed while it waits for more to be merged with. */
+  periods: Period[]
+}
+
+export interface Gone {
+  id: number
+  /** Grows with every change of the resource, so that a late event can be told from a newer one */
+  version: number
+}
+
+export interface Listing {
+  id: number
+  /** Offered, or asked for */
+  type: 'service' | 'request'
+  title: string
+  description: string
+  category: string
+  /** What it is expected to take */
+  hours: number | null
+  user_id: number
+  status: 'active'
+  created_at: string
+  updated_at: string
+}
+
+export interface Member {
+  id: number
+  name: string
+  /** Only with the scope users.pii; null for a member without one */
+  email?: string | null
+  status: 'active'
+  /** ISO 11649 creditor reference; its check digits catch typing errors */
+  payment_reference: string
+  joined_at: string
+  updated_at: string
+}
+
+export interface NewSubscription {
+  id: number
+  event_types: string[]
+  target_url: string
+  status: 'active' | 'paused' | 'disabled'
+  status_reason: string | null
+  status_changed_at: string
+  failing_since: string | null
+  last_success_at: string | null
+  created_at: string
+  updated_at: string
+  /** The key of the signatures; shown only in this answer */
+  secret: string
+}
+
+export interface PageMeta {
+  limit: number
+  has_more: boolean
+  next_cursor: string | null
+  /** The updated_since (or since) of the next round; nothing that commits late is missed */
+  synced_until?: string
+}
+
+export interface Period {
+  /** A calendar month in the community's time zone */
+  from: string
+  /** A calendar month in the community's time zone */
+  to: string
+  figure: Figure
+}
+
+export interface Removal {
+  type: 'user' | 'listing'
+  /** Of the member or listing */
+  id: number
+  removed_at: string
+}
+
+export interface ReplayRequest {
+  since: string
+}
+
+export interface ReplayStarted {
+  deliveries: number
+}
+
+export interface Reversal {
+  reference: string
+  reversal_reference: string
+  reason: string | null
+  reversed_at: string
+  credit: Credit
+  replayed: boolean
+}
+
+export interface ReverseRequest {
+  /** Up to 191 characters, case-sensitive, taken exactly as sent; applied once per partner, however often it is sent */
+  reference: string
+  /** Up to 191 characters, case-sensitive, taken exactly as sent; applied once per partner, however often it is sent */
+  reversal_reference: string
+  /** For people, up to 500 characters */
+  reason?: string
+}
+
+export interface RevokeRequest {
+  token?: string
+  /** Ignored: there is only one kind of token */
+  token_type_hint?: string
+  /** Unless HTTP Basic is used */
+  client_id?: string
+  /** Unless HTTP Basic is used */
+  client_secret?: string
+}
+
+export interface Subscription {
+  id: number
+  event_types: string[]
+  target_url: string
+  status: 'active' | 'paused' | 'disabled'
+  status_reason: string | null
+  status_changed_at: string
+  failing_since: string | null
+  last_success_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface SubscriptionChange {
+  /** Names, prefix.* or *; see GET /webhooks/event-types */
+  event_types?: string[]
+  /** An https:// address of a host on the internet, without spaces, backslashes, credentials or fragment; by name, not by IP address */
+  target_url?: string
+  /** active also enables what was disabled */
+  status?: 'active' | 'paused'
+}
+
+export interface SubscriptionMeta {
+  /** Accepted, but not emitted yet */
+  unknown_event_types: string[]
+}
+
+export interface SubscriptionRequest {
+  /** Names, prefix.* or *; see GET /webhooks/event-types */
+  event_types: string[]
+  /** An https:// address of a host on the internet, without spaces, backslashes, credentials or fragment; by name, not by IP address */
+  target_url: string
+}
+
+export interface Suppressed {
+  /** Below 10, or too few members are behind it */
+  suppressed: true
+}
+
+export interface TestSent {
+  event_id: string
+}
+
+export interface Token {
+  access_token: string
+  token_type: 'Bearer'
+  /** Seconds: 3600 */
+  expires_in: number
+  /** What was granted */
+  scope: string
+}
+
+export interface TokenRequest {
+  /** client_credentials */
+  grant_type?: string
+  /** Unless HTTP Basic is used */
+  client_id?: string
+  /** Unless HTTP Basic is used */
+  client_secret?: string
+  /** Separated by spaces; all that the client may have when omitted: users.read users.pii listings.read wallet.read wallet.write aggregates.read webhooks.manage */
+  scope?: string
+}
+
+export interface VersionedListing {
+  id: number
+  /** Offered, or asked for */
+  type: 'service' | 'request'
+  title: string
+  description: string
+  category: string
+  /** What it is expected to take */
+  hours: number | null
+  user_id: number
+  status: 'active'
+  created_at: string
+  updated_at: string
+  /** Grows with every change of the resource, so that a late event can be told from a newer one */
+  version: number
+}
+
+export interface VersionedMember {
+  id: number
+  name: string
+  /** Only with the scope users.pii; null for a member without one */
+  email?: string | null
+  status: 'active'
+  /** ISO 11649 creditor reference; its check digits catch typing errors */
+  payment_reference: string
+  joined_at: string
+  updated_at: string
+  /** Grows with every change of the resource, so that a late event can be told from a newer one */
+  version: number
+}
+
+export interface WalletCredited {
+  user_id: number
+  balance_hours: number
+  /** Grows with every change of the resource, so that a late event can be told from a newer one */
+  version: number
+  transaction_id?: number
+  hours?: number
+  reference?: string
+  note?: string | null
+  settled_on?: string | null
+}
+
+export interface WalletReversed {
+  user_id: number
+  balance_hours: number
+  /** Grows with every change of the resource, so that a late event can be told from a newer one */
+  version: number
+  transaction_id?: number
+  hours?: number
+  reference?: string
+  reversal_reference?: string
+}
+
+export interface ListUsersQuery {
+  /** Up to 100; 25 if omitted */
+  limit?: number
+  /** Continues a list: meta.next_cursor of the previous page, with the same filters */
+  cursor?: string
+  /** Only what changed since; ordered by change. Begin with the synced_until of your last round. */
+  updated_since?: string
+  /** Only the member with this reference */
+  payment_reference?: string
+}
+
+export interface ListListingsQuery {
+  /** Up to 100; 25 if omitted */
+  limit?: number
+  /** Continues a list: meta.next_cursor of the previous page, with the same filters */
+  cursor?: string
+  /** Only what changed since; ordered by change. Begin with the synced_until of your last round. */
+  updated_since?: string
+  /** Offered, or asked for */
+  type?: 'service' | 'request'
+  /** Exactly as listed */
+  category?: string
+  /** Only of this member */
+  user_id?: number
+  /** Words in title or description */
+  q?: string
+}
+
+export interface ListRemovalsQuery {
+  /** Up to 100; 25 if omitted */
+  limit?: number
+  /** Continues a list: meta.next_cursor of the previous page, with the same filters */
+  cursor?: string
+  /** The synced_until of your last round */
+  since?: string
+  /** Only members, or only listings */
+  type?: 'user' | 'listing'
+}
+
+export interface ListCreditsQuery {
+  /** Up to 100; 25 if omitted */
+  limit?: number
+  /** Continues a list: meta.next_cursor of the previous page, with the same filters */
+  cursor?: string
+  /** Up to 191 characters, case-sensitive, taken exactly as sent; applied once per partner, however often it is sent */
+  reference?: string
+  /** Only to this member */
+  user_id?: number
+  /** Only those that stand, or not */
+  status?: 'completed' | 'reversed'
+  /** Made at this time or later */
+  created_since?: string
+  /** Made before this time */
+  created_until?: string
+  /** Settled on this day */
+  settled_on?: string
+}
+
+export interface ListSubscriptionsQuery {
+  /** Up to 100; 25 if omitted */
+  limit?: number
+  /** Continues a list: meta.next_cursor of the previous page, with the same filters */
+  cursor?: string
+}
+
+export interface ListDeliveriesQuery {
+  /** Up to 100; 25 if omitted */
+  limit?: number
+  /** Continues a list: meta.next_cursor of the previous page, with the same filters */
+  cursor?: string
+  /** Only in this state */
+  status?: 'pending' | 'held' | 'delivered' | 'failed'
+}
+
+export interface ListEventsQuery {
+  /** Up to 100; 25 if omitted */
+  limit?: number
+  /** Continues a list: meta.next_cursor of the previous page, with the same filters */
+  cursor?: string
+}
+
+export interface EventDataByType {
+  /**
+   * A partner credited hours. Reference, note and hours go only to the partner that made the credit.
+   *
+   * Sent to clients with `webhooks.manage` and `wallet.read`.
+   */
+  'wallet.credited': WalletCredited
+  /**
+   * A credit was taken back. References and hours go only to the partner that made the credit.
+   *
+   * Sent to clients with `webhooks.manage` and `wallet.read`.
+   */
+  'wallet.reversed': WalletReversed
+  /**
+   * An exchange or an adjustment: one event per member, without counterparty or listing.
+   *
+   * Sent to clients with `webhooks.manage` and `wallet.read`.
+   */
+  'wallet.balance_changed': BalanceChange
+  /**
+   * A member joined, returned, or shows again. email only with users.pii.
+   *
+   * Sent to clients with `webhooks.manage` and `users.read`.
+   */
+  'user.joined': VersionedMember
+  /**
+   * A member changed. email only with users.pii.
+   *
+   * Sent to clients with `webhooks.manage` and `users.read`.
+   */
+  'user.updated': VersionedMember
+  /**
+   * A member can no longer be seen.
+   *
+   * Sent to clients with `webhooks.manage` and `users.read`.
+   */
+  'user.left': Gone
+  /**
+   * A member was erased: forget all that you hold of them.
+   *
+   * Sent to clients with `webhooks.manage` and `users.read`.
+   */
+  'user.erased': Gone
+  /**
+   * A listing can be seen, for the first time or again.
+   *
+   * Sent to clients with `webhooks.manage` and `listings.read`.
+   */
+  'listing.published': VersionedListing
+  /**
+   * A listing changed.
+   *
+   * Sent to clients with `webhooks.manage` and `listings.read`.
+   */
+  'listing.updated': VersionedListing
+  /**
+   * A listing can no longer be seen.
+   *
+   * Sent to clients with `webhooks.manage` and `listings.read`.
+   */
+  'listing.closed': Gone
+  /**
+   * Sent on request to one subscription.
+   *
+   * Sent to clients with `webhooks.manage`.
+   */
+  'webhook.test': {
+    subscription_id: number
+  }
+}
+
+export const SCOPES = [
+  'users.read',
+  'users.pii',
+  'listings.read',
+  'wallet.read',
+  'wallet.write',
+  'aggregates.read',
+  'webhooks.manage',
+] as const
+
+export type ErrorCode =
+  | 'invalid_request'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'invalid_client'
+  | 'authentication_required'
+  | 'invalid_token'
+  | 'insufficient_scope'
+  | 'ip_not_allowed'
+  | 'not_found'
+  | 'user_not_found'
+  | 'listing_not_found'
+  | 'credit_not_found'
+  | 'subscription_not_found'
+  | 'delivery_not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'reference_conflict'
+  | 'daily_limit_reached'
+  | 'subscription_limit_reached'
+  | 'cursor_expired'
+  | 'resync_required'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'validation_failed'
+  | 'rate_limited'
+  | 'headers_too_large'
+  | 'internal_error'
+  | 'partner_api_disabled'
+  | 'overloaded'
+  | 'unavailable'

@@ -1,0 +1,133 @@
+/** The part of JSON Schema that the descriptions of the APIs use. Other keywords only narrow a type. */
+interface Schema {
+  $ref?: string
+  description?: string
+  type?: string
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  /** A record. */
+  additionalProperties?: Schema | boolean
+  patternProperties?: Record<string, Schema>
+}
+
+interface Operation {
+  operationId?: string
+  parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Schema }[]
+}
+
+interface EventOperation {
+  description: string
+  requestBody: { content: { 'application/json': { schema: Schema } } }
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  webhooks?: Record<string, { post: EventOperation }>
+  components: {
+    schemas: Record<string, Schema>
+    examples?: Record<string, unknown>
+    securitySchemes: { clientCredentials?: { flows: { clientCredentials: { scopes: Record<string, string> } } } }
+  }
+}
+
+/**
+ * Returns TypeScript for the types of an OpenAPI document. The usual generators need TypeScript's compiler API, which
+ * TypeScript 7 does not have. json-schema-to-typescript does not, but would bring eight packages for half of this file.
+ */
+export function wireTypes(document: object): string {
+  const { paths, webhooks = {}, components } = document as Document
+  const schemas = Object.entries(components.schemas).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return [
+    ...schemas.map(([name, schema]) => declaration(name, schema)),
+    ...Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(queryType)),
+    ...eventTypes(webhooks),
+    ...scopeList(components),
+    ...errorCodes(components),
+  ].join('\n\n')
+}
+
+function declaration(name: string, schema: Schema): string {
+  const text = schema.type === 'object' && schema.properties ? `interface ${name} ` : `type ${name} = `
+  return `${comment(schema)}export ${text}${typeText(schema)}`
+}
+
+/** The query of an operation, named after its operationId: parameters have no schema of their own to be named. */
+function queryType({ operationId, parameters = [] }: Operation): string[] {
+  const query = parameters.filter((parameter) => parameter.in === 'query')
+  if (!operationId || query.length === 0) return []
+  const required = query.filter((parameter) => parameter.required).map(({ name }) => name)
+  const properties = query.map(({ name, description, schema }) => [
+    name,
+    { ...(description && { description }), ...schema },
+  ])
+  const name = `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Query`
+  return [declaration(name, { type: 'object', properties: Object.fromEntries(properties), required })]
+}
+
+function eventTypes(webhooks: NonNullable<Document['webhooks']>): string[] {
+  const events = Object.entries(webhooks).map(([type, { post }]) => {
+    const { data } = post.requestBody.content['application/json'].schema.properties!
+    return `${comment(post)}${JSON.stringify(type)}: ${typeText(data!)}`
+  })
+  return events.length > 0 ? [`export interface EventDataByType {\n${events.join('\n')}\n}`] : []
+}
+
+function scopeList({ securitySchemes }: Document['components']): string[] {
+  const scopes = securitySchemes.clientCredentials?.flows.clientCredentials.scopes
+  return scopes ? [`export const SCOPES = ${JSON.stringify(Object.keys(scopes))} as const`] : []
+}
+
+/** The document has an example of every error, under its code. */
+function errorCodes({ examples }: Document['components']): string[] {
+  return examples
+    ? [`export type ErrorCode = ${unionText(Object.keys(examples).map((code) => JSON.stringify(code)))}`]
+    : []
+}
+
+const SIMPLE_TYPES: Record<string, string> = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+}
+
+function typeText(schema: Schema): string {
+  if (schema.$ref) return schema.$ref.split('/').at(-1)!
+  if (schema.anyOf) return unionText(schema.anyOf.map(typeText))
+  if (schema.enum) return unionText(schema.enum.map((value) => JSON.stringify(value)))
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.type === 'array') return `(${typeText(schema.items!)})[]`
+  if (schema.type === 'object') return objectText(schema)
+  if (schema.type === undefined) return 'unknown'
+  const simple = SIMPLE_TYPES[schema.type]
+  if (!simple) throw new Error(`no type for ${JSON.stringify(schema)}`)
+  return simple
+}
+
+function unionText(types: string[]): string {
+  return [...new Set(types)].join(' | ')
+}
+
+function objectText({ properties, required = [], additionalProperties, patternProperties }: Schema): string {
+  const values = patternProperties ? Object.values(patternProperties)[0] : additionalProperties
+  if (!properties) return `Record<string, ${typeof values === 'object' ? typeText(values) : 'unknown'}>`
+  const lines = Object.entries(properties).map(
+    ([name, schema]) =>
+      `${comment(schema)}${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeText(schema)}`,
+  )
+  return `{\n${lines.join('\n')}\n}`
+}
+
+/** The description may be on one of the alternatives, as with a text that can be null. */
+function comment({ description, anyOf = [] }: Schema): string {
+  const text = description ?? anyOf.find((schema) => schema.description)?.description
+  if (!text) return ''
+  const lines = text.replaceAll('*/', '*\\/').split('\n')
+  if (lines.length === 1) return `/** ${text} */\n`
+  return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`
+}

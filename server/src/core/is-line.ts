@@ -1,0 +1,4 @@
+/** Whether the text is one line: no control characters, and at most `lengthMax` code points. */
+export function isLine(text: string, lengthMax: number): boolean {
+  return text.isWellFormed() && !/\p{Cc}/u.test(text) && [...text].length <= lengthMax
+}

@@ -1,0 +1,60 @@
+import { Type, type Static } from 'typebox'
+import { isLine } from '../../core/is-line.ts'
+import { FormText, Nullable } from '../../http/console/admin-shapes.ts'
+
+/** What administrators write down about a member. Statements, schemas, events and CSV files follow from this file. */
+export const OfficeFields = {
+  name: Type.String(),
+  email: Nullable(Type.String()),
+  external_id: Nullable(Type.String({ description: "The office's own number" })),
+}
+export type FieldName = keyof typeof OfficeFields
+export type MemberFields = Static<ReturnType<typeof Type.Object<typeof OfficeFields>>>
+export const FIELD_NAMES = Object.keys(OfficeFields) as FieldName[]
+
+/** What partners see of it. */
+export const PartnerFields = {
+  name: Type.String(),
+  email: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: 'Only with the scope users.pii; null for a member without one',
+    }),
+  ),
+}
+
+/** As the examples of the partner API show them, without the scope users.pii. */
+export const PARTNER_EXAMPLE = { name: 'Ada Lang' }
+
+/** What the console sends. An empty text clears the value. */
+export const FormFields = {
+  name: FormText,
+  email: Type.Optional(Nullable(FormText)),
+  external_id: Type.Optional(Nullable(FormText)),
+}
+
+/** The columns of both import and export. */
+export const CSV_COLUMNS = ['external_id', 'name', 'email', 'status', 'hidden', 'joined_at'] as const
+
+/** What an erased member keeps. */
+export const ERASED: MemberFields = { name: 'Erased member', email: null, external_id: null }
+
+const NAME_LENGTH_MAX = 200
+const EMAIL_LENGTH_MAX = 254
+const EXTERNAL_ID_LENGTH_MAX = 100
+const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+$/u
+
+/** A message for the user if the text cannot be the value of the field. */
+export const findProblem: Record<FieldName, (text: string) => string | undefined> = {
+  name: (name) =>
+    isLine(name, NAME_LENGTH_MAX) && name.trim() !== ''
+      ? undefined
+      : `The name must have 1 to ${NAME_LENGTH_MAX} characters.`,
+  email: (email) => {
+    if (email === '') return 'The email address is empty.'
+    return EMAIL.test(email) && isLine(email, EMAIL_LENGTH_MAX) ? undefined : 'The email address is not one.'
+  },
+  external_id: (id) =>
+    id !== '' && isLine(id, EXTERNAL_ID_LENGTH_MAX)
+      ? undefined
+      : `The external id must have 1 to ${EXTERNAL_ID_LENGTH_MAX} characters.`,
+}
