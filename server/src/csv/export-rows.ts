@@ -17,7 +17,8 @@ export interface Export<Row extends object> {
   joinsAll?: true
   /** The statement is read through a cursor. */
   select(tx: Transaction): { cursor(rows: number): AsyncIterable<Row[]> }
-  values(row: Row): CsvValue[]
+  /** The values of the columns, by name. */
+  fields(row: Row): Record<string, CsvValue>
   count(tx: Transaction): Promise<number>
 }
 
@@ -39,14 +40,14 @@ export async function exportRows<Row extends object>(
 
 async function* readBatches<Row extends object>(
   tx: Transaction,
-  { select, values, count }: Export<Row>,
+  { columns, select, fields, count }: Export<Row>,
   onProgress: (progress: Progress) => void,
 ): AsyncGenerator<CsvValue[][]> {
   const total = await count(tx)
   let done = 0
   onProgress({ done, total, label: 'gathering' })
   for await (const rows of select(tx).cursor(CURSOR_ROWS)) {
-    yield rows.map(values)
+    yield rows.map(fields).map((row) => columns.map((column) => row[column] ?? null))
     done += rows.length
     onProgress({ done, total, label: 'writing' })
   }

@@ -146,19 +146,8 @@ async function copyTransfers(
         const reversesId = kind === 'reversal' ? id - 1 : null
         const listingId = listing === undefined ? null : first.listings + listing
         const accounts = [accountOf(debit), accountOf(credit)]
-        yield [
-          id,
-          kind,
-          ...accounts,
-          amount,
-          debitAfter,
-          creditAfter,
-          reversesId,
-          listingId,
-          ...madeBy,
-          day,
-          new Date(at),
-        ]
+        const balances = [debitAfter, creditAfter]
+        yield [id, kind, ...accounts, amount, ...balances, reversesId, listingId, ...madeBy, day, new Date(at)]
         id++
       }
     })(),
@@ -177,17 +166,10 @@ async function copyCredits(
   await copy(
     'credits',
     'partner_id, reference, id, client_id, transfer_id, member_id, amount, settled_on, created_at',
-    credits.map(({ n, id, credit, amount, day, at }) => [
-      partnerId,
-      referenceOf(n, day),
-      first.credits + n,
-      clientId,
-      id,
-      first.members + credit!,
-      amount,
-      day,
-      new Date(at),
-    ]),
+    credits.map(({ n, id, credit, amount, day, at }) => {
+      const [creditId, memberId] = [first.credits + n, first.members + credit!]
+      return [partnerId, referenceOf(n, day), creditId, clientId, id, memberId, amount, day, new Date(at)]
+    }),
   )
   const byTransfer = new Map(credits.map((credit) => [credit.id, credit]))
   await copy(
@@ -197,14 +179,8 @@ async function copyCredits(
       .filter(({ kind }) => kind === 'reversal')
       .map(({ id, day, at }) => {
         const { n } = byTransfer.get(id - 1)!
-        return [
-          partnerId,
-          `${referenceOf(n, day)}-R`,
-          first.credits + n,
-          id,
-          "Returned by the payer's bank",
-          new Date(at),
-        ]
+        const reference = `${referenceOf(n, day)}-R`
+        return [partnerId, reference, first.credits + n, id, "Returned by the payer's bank", new Date(at)]
       }),
   )
 }

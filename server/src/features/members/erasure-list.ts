@@ -70,13 +70,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-export interface Reapplied {
-  /** Members that the backup restored and that were erased again. */
-  erased: number
-}
-
-/** Erases every member on the list who exists and is not yet erased. */
-export async function applyErasures(tx: Transaction, actor: Actor, erasures: Erasure[]): Promise<Reapplied> {
+/** Erases every member on the list who exists and is not yet erased. Returns how many. */
+export async function applyErasures(tx: Transaction, actor: Actor, erasures: Erasure[]): Promise<number> {
   let erased = 0
   for (const erasure of erasures) {
     const communityId = await findCommunityToErase(tx, erasure)
@@ -84,5 +79,5 @@ export async function applyErasures(tx: Transaction, actor: Actor, erasures: Era
     await eraseMember(tx, actor, communityId, erasure.member_id)
     erased++
   }
-  return { erased }
+  return erased
 }
