@@ -40,6 +40,7 @@ await endOnFailure(async () => {
   if (everything) {
     await step('Lint', [OXLINT, '--deny-warnings'])
     await step('Imports', ['scripts/check-imports.mjs'])
+    await step('SQL', ['scripts/check-sql.mjs'])
     await step('Format', [PRETTIER, '--check', '.'])
     for (const part of PARTS) await step(`Types: ${part}`, [TSC, '--noEmit', '-p', part])
   }

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { adminCommands } from './cli/admin.ts'
 import { backupCommands } from './cli/backup.ts'
 import { clientCommands } from './cli/client.ts'
-import { print, type Command } from './cli/command.ts'
+import { print, readOptions, type Command } from './cli/command.ts'
 import { communityCommands } from './cli/community.ts'
 import { demoCommand } from './cli/demo.ts'
 import { erasureCommands } from './cli/erasures.ts'
@@ -47,7 +47,7 @@ async function main(args: string[]): Promise<number> {
   }
   let parsed
   try {
-    parsed = parseArgs({ args: rest, options: command.options, allowPositionals: true })
+    parsed = parseArgs({ args: rest, options: readOptions(command.usage), allowPositionals: true })
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\nUsage: hourbank ${command.name} ${command.usage}\n`)
     return USAGE_ERROR

@@ -19,13 +19,6 @@ export const adminCommands: Command[] = [
     name: 'admin create',
     usage: '--community SLUG --email EMAIL --name NAME [--role owner|manager|viewer] [--json]',
     summary: 'Create an administrator with a one-time password',
-    options: {
-      community: { type: 'string' },
-      email: { type: 'string' },
-      name: { type: 'string' },
-      role: { type: 'string' },
-      json: { type: 'boolean' },
-    },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const role = ROLES.find((known) => known === (optionalText(values, 'role') ?? 'owner'))
@@ -43,7 +36,6 @@ export const adminCommands: Command[] = [
     name: 'admin reset',
     usage: '--email EMAIL [--json]',
     summary: 'Set a new one-time password for an administrator',
-    options: { email: { type: 'string' }, json: { type: 'boolean' } },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const email = requireText(values, 'email')

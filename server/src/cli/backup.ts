@@ -4,13 +4,7 @@ import type { Config } from '../config.ts'
 import { backup } from '../backup/backup.ts'
 import type { Transaction } from '../postgres/connect.ts'
 import { restore } from '../backup/restore.ts'
-import {
-  applyErasures,
-  readErasureFile,
-  readErasures,
-  type Erasure,
-  type Reapplied,
-} from '../features/members/erasure-list.ts'
+import { applyErasures, readErasureFile, readErasures, type Erasure } from '../features/members/erasure-list.ts'
 import type { Progress } from '../core/progress.ts'
 import { Refusal } from '../core/refusal.ts'
 import { commandActor, optionalText, print, withDatabase, withTables, type Command } from './command.ts'
@@ -21,7 +15,6 @@ export const backupCommands: Command[] = [
     name: 'backup',
     usage: 'FILE',
     summary: 'Back up everything to a file while the service runs (without SECRET_KEY: keep a copy of it elsewhere)',
-    options: {},
     run: ({ config, positionals: [file] }) =>
       withTables(config, async (sql) => {
         if (!file) throw new Refusal('Name the file to write.')
@@ -36,7 +29,6 @@ export const backupCommands: Command[] = [
     usage: 'FILE [--erasures LIST] [--replacing FOLDER|URL]',
     summary:
       'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); members erased since then are erased again (--replacing: the DATA_DIR or DATABASE_URL that this one replaces; --erasures: a list written by: npx hourbank erasures export)',
-    options: { erasures: { type: 'string' }, replacing: { type: 'string' } },
     run: ({ config, values, positionals: [file] }) =>
       withDatabase(config, async (sql) => {
         if (!file) throw new Refusal('Name the file to read.')
@@ -46,15 +38,15 @@ export const backupCommands: Command[] = [
           ...(list === undefined ? [] : await readErasureFile(list)),
           ...(replaced === undefined ? [] : await readReplaced(config, replaced)),
         ]
-        let reapplied: Reapplied | undefined
+        let erased = 0
         const finish = async (tx: Transaction) => {
-          reapplied = await applyErasures(tx, commandActor(), erasures)
+          erased = await applyErasures(tx, commandActor(), erasures)
         }
         const { rows, migrated } = await withProgress('Restoring', (onProgress) =>
           restore(sql, file, onProgress, { finish }),
         )
         if (migrated.length > 0) print(`Applied migrations: ${migrated.join(', ')}.`)
-        print(...describeErasures(list ?? replaced, reapplied!))
+        print(...describeErasures(list ?? replaced, erased))
         print(`Restored ${rows} rows from ${file}. Start the service with: npm start`)
       }),
   },
@@ -68,7 +60,7 @@ async function readReplaced(config: Config, place: string): Promise<Erasure[]> {
   return withDatabase({ ...config, ...replaced }, readErasures)
 }
 
-function describeErasures(source: string | undefined, { erased }: Reapplied): string[] {
+function describeErasures(source: string | undefined, erased: number): string[] {
   if (source !== undefined) return [`Erased again: ${erased} ${erased === 1 ? 'member' : 'members'}.`]
   return [
     'Members who were erased after the backup are back. If you still have the database that this one replaces,',

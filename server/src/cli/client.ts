@@ -19,13 +19,6 @@ export const clientCommands: Command[] = [
     name: 'client create',
     usage: '--community SLUG --partner PARTNER_ID [--name NAME] [--scopes "…"] [--json]',
     summary: 'Create another client for a partner',
-    options: {
-      community: { type: 'string' },
-      partner: { type: 'string' },
-      name: { type: 'string' },
-      scopes: { type: 'string' },
-      json: { type: 'boolean' },
-    },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const partnerId = optionalNumber(values, 'partner')
@@ -55,7 +48,6 @@ export const clientCommands: Command[] = [
     name: 'client rotate',
     usage: `CLIENT_ID [--grace ${GRACES.join('|')}] [--json]`,
     summary: 'Create a new secret for a client; the old one stays valid for the grace period (24h by default)',
-    options: { grace: { type: 'string' }, json: { type: 'boolean' } },
     run: ({ config, values, positionals: [clientId] }) =>
       withTables(config, async (sql) => {
         const grace = GRACES.find((known) => known === (optionalText(values, 'grace') ?? '24h'))
@@ -73,7 +65,6 @@ export const clientCommands: Command[] = [
     name: 'client revoke',
     usage: 'CLIENT_ID [--json]',
     summary: 'Revoke a client permanently; its tokens become invalid immediately',
-    options: { json: { type: 'boolean' } },
     run: ({ config, values, positionals: [clientId] }) =>
       withTables(config, async (sql) => {
         await revokeClient(sql, commandActor(), clientId ?? '')

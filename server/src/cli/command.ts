@@ -13,10 +13,9 @@ const CONNECTIONS_MAX = 2
 export interface Command {
   /** One or two words: `partner create`. */
   name: string
-  /** The arguments, as the help shows them. */
+  /** The arguments, as the help shows them. Options are read from it. */
   usage: string
   summary: string
-  options: NonNullable<ParseArgsConfig['options']>
   run(input: CommandInput): Promise<void>
 }
 
@@ -24,6 +23,12 @@ export interface CommandInput {
   config: Config
   values: Record<string, string | boolean | undefined>
   positionals: string[]
+}
+
+/** Reads the options that a usage names: `--name NAME` takes a value, `--json` does not. */
+export function readOptions(usage: string): NonNullable<ParseArgsConfig['options']> {
+  const options = usage.matchAll(/--([a-z-]+)( [^\s[\]-])?/g)
+  return Object.fromEntries([...options].map(([, name, value]) => [name, { type: value ? 'string' : 'boolean' }]))
 }
 
 /** Works alongside a running service or without one: the embedded database is started if it is not running. */

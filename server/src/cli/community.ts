@@ -20,13 +20,6 @@ export const communityCommands: Command[] = [
     name: 'community create',
     usage: '--slug SLUG --name NAME [--time-zone ZONE] [--test] [--json]',
     summary: 'Create a community (--test: with demo data and a client, for a partner to try out)',
-    options: {
-      slug: { type: 'string' },
-      name: { type: 'string' },
-      'time-zone': { type: 'string' },
-      test: { type: 'boolean' },
-      json: { type: 'boolean' },
-    },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const timeZone = optionalText(values, 'time-zone')
@@ -49,7 +42,6 @@ export const communityCommands: Command[] = [
     name: 'community list',
     usage: '[--json]',
     summary: 'List the communities',
-    options: { json: { type: 'boolean' } },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const communities = await listCommunities(sql)
@@ -77,7 +69,6 @@ export const communityCommands: Command[] = [
     name: 'community partner-api',
     usage: 'on|off --community SLUG [--reason TEXT]',
     summary: 'Switch the partner API on or off for all partners of a community; off needs a reason, which partners see',
-    options: { community: { type: 'string' }, reason: { type: 'string' } },
     run: ({ config, values, positionals: [state] }) =>
       withTables(config, async (sql) => {
         if (state !== 'on' && state !== 'off') throw new Refusal('Specify on or off.')

@@ -11,7 +11,6 @@ export const demoCommand: Command = {
   name: 'demo',
   usage: '[--members N] [--json]',
   summary: `Create a demo community of ${DEMO_MEMBERS} members, or of any size`,
-  options: { members: { type: 'string' }, json: { type: 'boolean' } },
   run: ({ config, values }) =>
     withTables(config, async (sql) => {
       const members = optionalNumber(values, 'members') ?? DEMO_MEMBERS

@@ -10,12 +10,6 @@ export const erasureCommands: Command[] = [
     name: 'members erase',
     usage: '--community SLUG --id MEMBER_ID --yes [--json]',
     summary: 'Erase a person everywhere, permanently; the hours stay in the books without a name',
-    options: {
-      community: { type: 'string' },
-      id: { type: 'string' },
-      yes: { type: 'boolean' },
-      json: { type: 'boolean' },
-    },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const id = parseId(requireText(values, 'id'))
@@ -35,7 +29,6 @@ export const erasureCommands: Command[] = [
     name: 'erasures export',
     usage: 'FILE [--json]',
     summary: 'Write the ids of erased members to a file, so that a restore can erase them again',
-    options: { json: { type: 'boolean' } },
     run: ({ config, values, positionals: [file] }) =>
       withTables(config, async (sql) => {
         if (!file) throw new Refusal('Name the file to write.')

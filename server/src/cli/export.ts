@@ -27,12 +27,6 @@ function exportCommand<Row extends object>(what: string, describe: (community: C
     name: `${what} export`,
     usage: 'FILE.csv --community SLUG [--overwrite] [--bom] [--json]',
     summary: `Write all ${what} to a CSV file (--bom: for spreadsheets that do not recognize UTF-8)`,
-    options: {
-      community: { type: 'string' },
-      overwrite: { type: 'boolean' },
-      bom: { type: 'boolean' },
-      json: { type: 'boolean' },
-    },
     run: (input) => run(input, what, describe),
   }
 }

@@ -17,12 +17,6 @@ function importCommand(what: string, importFile: typeof importMembers, summary: 
     name: `${what} import`,
     usage: 'FILE.csv --community SLUG [--dry-run] [--skip-bad] [--json]',
     summary: `${summary}; all rows or none, unless --skip-bad is given; --dry-run reports what would happen to each row`,
-    options: {
-      community: { type: 'string' },
-      'dry-run': { type: 'boolean' },
-      'skip-bad': { type: 'boolean' },
-      json: { type: 'boolean' },
-    },
     run: (input) => run(input, importFile),
   }
 }

@@ -17,7 +17,6 @@ export const ledgerCommands: Command[] = [
     usage: '[--community SLUG] [--json]',
     summary:
       'Recompute every balance from the transfers and report each difference (in all communities, unless one is named)',
-    options: { community: { type: 'string' }, json: { type: 'boolean' } },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const communities =

@@ -5,7 +5,6 @@ export const migrateCommand: Command = {
   name: 'migrate',
   usage: '',
   summary: 'Migrate the database (serve does this too)',
-  options: {},
   run: ({ config }) =>
     withDatabase(config, async (sql) => {
       const applied = await migrate(sql)

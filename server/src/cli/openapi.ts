@@ -4,7 +4,6 @@ export const openapiCommand: Command = {
   name: 'openapi',
   usage: '',
   summary: 'Print the description of the partner API (OpenAPI 3.1)',
-  options: {},
   async run() {
     // Imported on demand: the web server takes half a second to load, and most commands do not need it.
     const { apiDescriptions } = await import('./describe.ts')

@@ -16,16 +16,6 @@ import {
   type CommandInput,
 } from './command.ts'
 
-const PROPERTIES = {
-  community: { type: 'string' },
-  name: { type: 'string' },
-  contact: { type: 'string' },
-  scopes: { type: 'string' },
-  'rate-limit': { type: 'string' },
-  'hours-per-day': { type: 'string' },
-  'allow-addresses': { type: 'string' },
-} as const
-
 const PROPERTY_USAGE =
   '[--contact TEXT] [--scopes "…"] [--rate-limit N] [--hours-per-day N] [--allow-addresses "10.0.0.0/8 2001:db8::/32"]'
 
@@ -34,7 +24,6 @@ export const partnerCommands: Command[] = [
     name: 'partner create',
     usage: `--community SLUG --name NAME ${PROPERTY_USAGE} [--json]`,
     summary: 'Create a partner and its first client credentials',
-    options: { ...PROPERTIES, json: { type: 'boolean' } },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const name = requireText(values, 'name')
@@ -69,7 +58,6 @@ export const partnerCommands: Command[] = [
     name: 'partner list',
     usage: '--community SLUG [--json]',
     summary: 'List the partners of a community',
-    options: { community: { type: 'string' }, json: { type: 'boolean' } },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const community = await requireCommunity(sql, values)
@@ -83,21 +71,18 @@ export const partnerCommands: Command[] = [
     name: 'partner update',
     usage: `PARTNER_ID --community SLUG [--name NAME] ${PROPERTY_USAGE}`,
     summary: 'Change a partner, with immediate effect on its tokens (--allow-addresses any removes the allowlist)',
-    options: PROPERTIES,
     run: (input) => change(input, readProperties(input.values), 'is changed'),
   },
   {
     name: 'partner suspend',
     usage: 'PARTNER_ID --community SLUG',
     summary: 'Suspend all access of a partner',
-    options: { community: { type: 'string' } },
     run: (input) => change(input, { status: 'suspended' }, 'is suspended'),
   },
   {
     name: 'partner resume',
     usage: 'PARTNER_ID --community SLUG',
     summary: 'Restore the access of a suspended partner',
-    options: { community: { type: 'string' } },
     run: (input) => change(input, { status: 'active' }, 'is active'),
   },
 ]

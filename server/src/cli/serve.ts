@@ -21,7 +21,6 @@ export const serveCommand: Command = {
   name: 'serve',
   usage: '',
   summary: 'Run the service (what npm start does)',
-  options: {},
   async run({ config }) {
     const log = createLog(config.logLevel)
     const stopped = stopSignal()

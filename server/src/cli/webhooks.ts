@@ -9,7 +9,6 @@ export const webhookCommands: Command[] = [
     usage: '[--json]',
     summary:
       'After SECRET_KEY was lost: reset the secret of every subscription, and pause it until its partner rotates it',
-    options: { json: { type: 'boolean' } },
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const reset = await resetSecrets(sql, commandActor(), createSecretBox(await loadSecretKey(config)))

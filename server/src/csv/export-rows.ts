@@ -3,6 +3,7 @@ import { lstat, open, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Progress } from '../core/progress.ts'
 import type { Sql, Transaction } from '../postgres/connect.ts'
+import { allowNestedLoops, liftTimeouts } from '../postgres/transaction-settings.ts'
 import { Refusal } from '../core/refusal.ts'
 import { writeCsv, type CsvValue } from './write-csv.ts'
 
@@ -16,7 +17,8 @@ export interface Export<Row extends object> {
   joinsAll?: true
   /** The statement is read through a cursor. */
   select(tx: Transaction): { cursor(rows: number): AsyncIterable<Row[]> }
-  values(row: Row): CsvValue[]
+  /** The values of the columns, by name. */
+  fields(row: Row): Record<string, CsvValue>
   count(tx: Transaction): Promise<number>
 }
 
@@ -29,24 +31,23 @@ export async function exportRows<Row extends object>(
 ): Promise<void> {
   await sql.begin('isolation level repeatable read read only', async (tx) => {
     // The receiver may be slow.
-    await tx`set local statement_timeout = 0`
-    await tx`set local idle_in_transaction_session_timeout = 0`
+    await liftTimeouts(tx)
     // The planner assumes that every community is small (migration 0010) and would choose nested loops.
-    if (source.joinsAll) await tx`set local enable_nestloop = off`
+    if (source.joinsAll) await allowNestedLoops(tx, false)
     await write(writeCsv(source.columns, readBatches(tx, source, onProgress)))
   })
 }
 
 async function* readBatches<Row extends object>(
   tx: Transaction,
-  { select, values, count }: Export<Row>,
+  { columns, select, fields, count }: Export<Row>,
   onProgress: (progress: Progress) => void,
 ): AsyncGenerator<CsvValue[][]> {
   const total = await count(tx)
   let done = 0
   onProgress({ done, total, label: 'gathering' })
   for await (const rows of select(tx).cursor(CURSOR_ROWS)) {
-    yield rows.map(values)
+    yield rows.map(fields).map((row) => columns.map((column) => row[column] ?? null))
     done += rows.length
     onProgress({ done, total, label: 'writing' })
   }

@@ -8,11 +8,11 @@ export type CopyValue = string | number | boolean | Date | null | undefined
 export async function copyRows(
   tx: Transaction,
   table: string,
-  columns: string[],
+  columns: string,
   rows: Iterable<CopyValue[]>,
   onRows: (count: number) => void,
 ): Promise<void> {
-  await tx.copyIn(`copy ${table} (${columns.join(', ')}) from stdin`, copyText(rows, onRows))
+  await tx.copyIn(`copy ${table} (${columns}) from stdin`, copyText(rows, onRows))
 }
 
 async function* copyText(rows: Iterable<CopyValue[]>, onRows: (count: number) => void): AsyncGenerator<string> {

@@ -2,18 +2,15 @@ import { recordAudit, type Actor } from '../features/audit/record.ts'
 import { insertPartnerDays } from '../features/communities/admin-settings-queries.ts'
 import type { CommunityRow } from '../features/communities/queries.ts'
 import type { Progress } from '../core/progress.ts'
-import { identifier, type Transaction } from '../postgres/connect.ts'
+import type { Transaction } from '../postgres/connect.ts'
 import { copyRows, type CopyValue } from './copy-rows.ts'
+import { findPartnerIds, insertCategories, optimizeBulkLoad, reserveIds, type FirstIds } from './queries.ts'
 import { planTown, type Town, type TownTransfer } from './town.ts'
 
-/** Advisory lock: only one process at a time reserves id ranges from the sequences. */
-const DEMO_LOCK = 4_711_003
 /** From this size on, filling is slow enough to need optimization. */
 export const LARGE_FROM_MEMBERS = 20_000
-const GIN_PENDING_LIST_LIMIT = '64MB'
 /** Limits the number of notes; nobody reads more. */
 const NOTES_MAX = 20_000
-const TABLES = ['members', 'accounts', 'listings', 'transfers', 'credits'] as const
 
 export interface Filling {
   community: CommunityRow
@@ -43,8 +40,8 @@ export async function fillCommunity(tx: Transaction, actor: Actor, filling: Fill
   // Members, accounts, listings, transfers.
   const total = members * 2 + town.services + town.requests + transfers
   let done = 0
-  const copy = (table: string, columns: string[], rows: Iterable<CopyValue[]>) =>
-    copyRows(tx, table, ['community_id', ...columns], prependCommunity(community.id, rows), (count) => {
+  const copy: Copy = (table, columns, rows) =>
+    copyRows(tx, table, `community_id, ${columns}`, prependCommunity(community.id, rows), (count) => {
       done += count
       onProgress?.({ done: Math.min(done, total), total, label: table })
     })
@@ -62,43 +59,16 @@ export async function fillCommunity(tx: Transaction, actor: Actor, filling: Fill
   return town
 }
 
-/** Settings for millions of rows, which end with the transaction. */
-async function optimizeBulkLoad(tx: Transaction): Promise<void> {
-  // The full-text index is updated in a few large batches.
-  await tx`select set_config('gin_pending_list_limit', ${GIN_PENDING_LIST_LIMIT}, true)`
-  // Checking foreign keys takes half of the time, and smaller towns from the same generator are checked. Only a superuser
-  // may skip the checks, which the embedded database allows.
-  const [row] = await tx<[{ is_superuser: boolean }]>`select current_setting('is_superuser') = 'on' as is_superuser`
-  if (row.is_superuser) await tx`set local session_replication_role = replica`
-}
-
-type Copy = (table: string, columns: string[], rows: Iterable<CopyValue[]>) => Promise<void>
-type FirstIds = Record<(typeof TABLES)[number], number>
+type Copy = (table: string, columns: string, rows: Iterable<CopyValue[]>) => Promise<void>
 
 function* prependCommunity(communityId: number, rows: Iterable<CopyValue[]>): Generator<CopyValue[]> {
   for (const row of rows) yield [communityId, ...row]
 }
 
-/** Reserves a range of each sequence, so that ids are known before the rows are inserted. */
-async function reserveIds(tx: Transaction, counts: FirstIds): Promise<FirstIds> {
-  await tx`select pg_advisory_xact_lock(${DEMO_LOCK})`
-  const first = {} as FirstIds
-  for (const table of TABLES) {
-    const sequence = `${table}_id_seq`
-    const [row] = await tx<[{ first: number }]>`select nextval(${sequence}::regclass) as first`
-    first[table] = row.first
-    // Never move the sequence back: others may have used it for other communities.
-    await tx`
-      select setval(${sequence}::regclass, greatest(${row.first + Math.max(counts[table], 1) - 1}, last_value))
-      from ${identifier(sequence)}`
-  }
-  return first
-}
-
 async function copyMembers(copy: Copy, town: Town, first: FirstIds): Promise<void> {
   await copy(
     'members',
-    ['id', 'external_id', 'name', 'email', 'joined_at', 'recorded_at', 'updated_at'],
+    'id, external_id, name, email, joined_at, recorded_at, updated_at',
     (function* () {
       let id = first.members
       for (const { externalId, name, email, joinedAt } of town.memberRows()) {
@@ -109,7 +79,7 @@ async function copyMembers(copy: Copy, town: Town, first: FirstIds): Promise<voi
   const { balances, changedAt } = computeBalances(town)
   await copy(
     'accounts',
-    ['id', 'kind', 'member_id', 'balance', 'updated_at'],
+    'id, kind, member_id, balance, updated_at',
     (function* () {
       let n = 0
       for (const { joinedAt } of town.memberRows()) {
@@ -132,28 +102,10 @@ function computeBalances(town: Town): { balances: Int32Array; changedAt: Float64
   return { balances, changedAt }
 }
 
-async function insertCategories(tx: Transaction, communityId: number, names: string[]): Promise<void> {
-  await tx`
-    insert into categories (community_id, name)
-    select ${communityId}, name from unnest(${names}::text[]) with ordinality as i(name, n) order by n
-    on conflict (community_id, name) do nothing`
-}
-
 async function copyListings(copy: Copy, town: Town, first: FirstIds): Promise<void> {
   await copy(
     'listings',
-    [
-      'id',
-      'member_id',
-      'type',
-      'title',
-      'description',
-      'category',
-      'centihours',
-      'visible',
-      'created_at',
-      'updated_at',
-    ],
+    'id, member_id, type, title, description, category, centihours, visible, created_at, updated_at',
     (function* () {
       let id = first.listings
       for (const { member, type, title, description, category, centihours, createdAt } of town.listingRows()) {
@@ -174,32 +126,15 @@ async function copyTransfers(
   first: FirstIds,
   { community, partnerId, adminId }: Filling,
 ): Promise<void> {
-  const [ids] = await tx<[{ account_id: number; client_id: number }]>`
-    select a.id as account_id, c.id as client_id
-    from accounts a join clients c on c.community_id = ${community.id} and c.partner_id = a.partner_id
-    where a.community_id = ${community.id} and a.partner_id = ${partnerId}
-    order by c.id limit 1`
+  const ids = await findPartnerIds(tx, community.id, partnerId)
   const accountOf = (member: number | undefined) => (member === undefined ? ids.account_id : first.accounts + member)
   // Fits into memory: limited by what a partner may credit in a year.
   const byPartner: PartnerTransfer[] = []
   const notes: [id: number, note: string][] = []
   await copy(
     'transfers',
-    [
-      'id',
-      'kind',
-      'debit_account_id',
-      'credit_account_id',
-      'amount',
-      'debit_balance_after',
-      'credit_balance_after',
-      'reverses_id',
-      'listing_id',
-      'made_by_kind',
-      'made_by_id',
-      'occurred_on',
-      'created_at',
-    ],
+    'id, kind, debit_account_id, credit_account_id, amount, debit_balance_after, credit_balance_after, reverses_id, ' +
+      'listing_id, made_by_kind, made_by_id, occurred_on, created_at',
     (function* () {
       let id = first.transfers
       for (const transfer of town.transferRows()) {
@@ -211,24 +146,13 @@ async function copyTransfers(
         const reversesId = kind === 'reversal' ? id - 1 : null
         const listingId = listing === undefined ? null : first.listings + listing
         const accounts = [accountOf(debit), accountOf(credit)]
-        yield [
-          id,
-          kind,
-          ...accounts,
-          amount,
-          debitAfter,
-          creditAfter,
-          reversesId,
-          listingId,
-          ...madeBy,
-          day,
-          new Date(at),
-        ]
+        const balances = [debitAfter, creditAfter]
+        yield [id, kind, ...accounts, amount, ...balances, reversesId, listingId, ...madeBy, day, new Date(at)]
         id++
       }
     })(),
   )
-  await copy('transfer_notes', ['transfer_id', 'note'], notes)
+  await copy('transfer_notes', 'transfer_id, note', notes)
   await copyCredits(copy, first, byPartner, { partnerId, clientId: ids.client_id })
 }
 
@@ -241,35 +165,22 @@ async function copyCredits(
   const credits = byPartner.filter(({ kind }) => kind === 'credit').map((credit, n) => ({ ...credit, n }))
   await copy(
     'credits',
-    ['partner_id', 'reference', 'id', 'client_id', 'transfer_id', 'member_id', 'amount', 'settled_on', 'created_at'],
-    credits.map(({ n, id, credit, amount, day, at }) => [
-      partnerId,
-      referenceOf(n, day),
-      first.credits + n,
-      clientId,
-      id,
-      first.members + credit!,
-      amount,
-      day,
-      new Date(at),
-    ]),
+    'partner_id, reference, id, client_id, transfer_id, member_id, amount, settled_on, created_at',
+    credits.map(({ n, id, credit, amount, day, at }) => {
+      const [creditId, memberId] = [first.credits + n, first.members + credit!]
+      return [partnerId, referenceOf(n, day), creditId, clientId, id, memberId, amount, day, new Date(at)]
+    }),
   )
   const byTransfer = new Map(credits.map((credit) => [credit.id, credit]))
   await copy(
     'credit_reversals',
-    ['partner_id', 'reversal_reference', 'credit_id', 'transfer_id', 'reason', 'created_at'],
+    'partner_id, reversal_reference, credit_id, transfer_id, reason, created_at',
     byPartner
       .filter(({ kind }) => kind === 'reversal')
       .map(({ id, day, at }) => {
         const { n } = byTransfer.get(id - 1)!
-        return [
-          partnerId,
-          `${referenceOf(n, day)}-R`,
-          first.credits + n,
-          id,
-          "Returned by the payer's bank",
-          new Date(at),
-        ]
+        const reference = `${referenceOf(n, day)}-R`
+        return [partnerId, reference, first.credits + n, id, "Returned by the payer's bank", new Date(at)]
       }),
   )
 }

@@ -9,6 +9,7 @@ import { transaction, type Sql, type Transaction } from '../postgres/connect.ts'
 import { SCOPE_NAMES } from '../core/scopes.ts'
 import { createPartner } from '../features/partners/create-partner.ts'
 import { fillCommunity, LARGE_FROM_MEMBERS } from './fill-community.ts'
+import { lockCommunities, vacuumFilledTables } from './queries.ts'
 import type { Town } from './town.ts'
 
 export const DEMO_MEMBERS = 250
@@ -36,7 +37,7 @@ export interface DemoSize {
 export async function makeDemo(sql: Sql, size: DemoSize = {}): Promise<Demo | undefined> {
   const made = await transaction(sql, async (tx) => {
     // Nodes that start at the same time create only one demo.
-    await tx`lock table communities in share row exclusive mode`
+    await lockCommunities(tx)
     if ((await listCommunities(tx)).length > 0) return undefined
     return createWithOwner(tx, DEMO, SLUG, size)
   })
@@ -119,8 +120,7 @@ async function closePastMonths(
 ): Promise<void> {
   if (members >= LARGE_FROM_MEMBERS) {
     onProgress?.({ done: members, total: members, label: 'vacuum' })
-    // Without it, the planner has no statistics for the copied rows until autovacuum runs.
-    await sql`vacuum (analyze) members, accounts, listings, transfers, transfer_notes, credits`
+    await vacuumFilledTables(sql)
     onProgress?.({ done: members, total: members, label: 'closing months' })
   }
   await closeDuePeriods(sql, id, now ?? (await readDatabaseTime(sql)))

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { readDatabaseTime } from '../postgres/clock.ts'
 import { DISK_FULL, isEmbeddedDiskFull } from '../postgres/embedded/disk-space.ts'
 import { isMigrated } from '../postgres/migrate.ts'
 import type { Deps } from './deps.ts'
@@ -26,7 +27,8 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
     const isEmbedded = deps.config.databaseUrl === undefined
     if (isEmbedded && (await isEmbeddedDiskFull(deps.config.dataDir))) return DISK_FULL
     try {
-      await limitTime(migrated ? deps.sql`select 1` : isMigrated(deps.sql).then((done) => (migrated = done)))
+      // Any answer of the database will do.
+      await limitTime(migrated ? readDatabaseTime(deps.sql) : isMigrated(deps.sql).then((done) => (migrated = done)))
       return migrated ? undefined : 'The database is not migrated: run hourbank migrate.'
     } catch (error) {
       request.log.warn({ reqId: request.id, err: error }, 'not ready')

@@ -6,7 +6,9 @@ import { Done, FormText, Time } from '../../http/console/admin-shapes.ts'
 import { clearSessionCookie, originOf, setSessionCookie } from '../../http/console/admin-frame.ts'
 import type { Deps } from '../../http/deps.ts'
 import { parseId } from '../../http/shared/ids.ts'
-import { findSession, insertSession, type AdminSession } from '../../http/console/sessions.ts'
+import { hashSecret } from '../../crypto/secrets.ts'
+import { insertSession } from '../../http/console/session-queries.ts'
+import { findSession, newSessionToken, type AdminSession } from '../../http/console/sessions.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { OpenSession, Session } from './admin-schema.ts'
 import { followLink, inspectLink } from './links.ts'
@@ -31,9 +33,10 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     }
   }
 
-  /** Always creates a new session, which prevents session fixation. */
+  /** Always creates a new session and token and never adopts the browser's, which prevents session fixation. */
   async function startSession(adminId: number, request: FastifyRequest, reply: FastifyReply) {
-    const { token } = await insertSession(sql, adminId, originOf(request))
+    const token = newSessionToken()
+    await insertSession(sql, adminId, hashSecret(token), originOf(request))
     setSessionCookie(deps, reply, token)
     return presentSession((await findSession(sql, token, undefined))!)
   }

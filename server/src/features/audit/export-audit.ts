@@ -19,18 +19,7 @@ export function auditExport(communityId: number, filters: AuditFilters): Export<
   return {
     columns: COLUMNS,
     select: (tx) => tx<AuditRow[]>`${selectAudit(tx, communityId, filters)} order by id`,
-    values: (row) => [
-      row.id,
-      row.at,
-      row.actor_kind,
-      row.actor_id,
-      row.actor_name,
-      row.action,
-      row.subject_kind,
-      row.subject_id,
-      JSON.stringify(row.detail),
-      row.member_ids?.join(' ') ?? null,
-    ],
+    fields: (row) => ({ ...row, detail: JSON.stringify(row.detail), member_ids: row.member_ids?.join(' ') ?? null }),
     count: async (tx) => {
       const [row] = await tx<[{ count: number }]>`
         select count(*) from (${selectAudit(tx, communityId, filters)}) entries`

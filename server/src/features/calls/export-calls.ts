@@ -15,14 +15,14 @@ const COLUMNS = [
   'duration_ms',
   'address',
   'user_agent',
-] as const
+]
 
 /** Exports the newest first, like the console. */
 export function callsExport(communityId: number, filter: CallFilter): Export<CallDetailRow> {
   return {
     columns: COLUMNS,
     select: (tx) => selectCalls(tx, communityId, filter),
-    values: (call) => COLUMNS.map((column) => call[column]),
+    fields: (call) => ({ ...call }),
     count: (tx) => countCalls(tx, communityId, filter),
   }
 }

@@ -1,4 +1,5 @@
 import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
+import { limitStatementTime } from '../../postgres/transaction-settings.ts'
 import { Refusal } from '../../core/refusal.ts'
 
 /**
@@ -12,7 +13,7 @@ const QUERY_CANCELED = '57014'
 export async function searchInTime<T>(sql: Sql, search: (tx: Queries) => Promise<T>): Promise<T> {
   try {
     return await transaction(sql, async (tx) => {
-      await tx`select set_config('statement_timeout', ${String(SEARCH_TIMEOUT_MS)}, true)`
+      await limitStatementTime(tx, SEARCH_TIMEOUT_MS)
       return search(tx)
     })
   } catch (error) {

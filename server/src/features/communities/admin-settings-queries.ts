@@ -1,22 +1,14 @@
 import { assignments, type Queries, type Transaction } from '../../postgres/connect.ts'
+import { communityColumns, type CommunityRow } from './queries.ts'
 
-export interface SettingsRow {
-  id: number
-  slug: string
-  name: string
-  test: boolean
-  time_zone: string
-  language: string
+export interface SettingsRow extends CommunityRow {
   lower_limit_centihours: number
   credit_limit_centihours: number
-  partner_api_enabled: boolean
   partner_api_disabled_reason: string | null
-  created_at: string
 }
 
 const columns = (sql: Queries) => sql`
-  id, slug, name, test, time_zone, language, lower_limit_centihours, credit_limit_centihours, partner_api_enabled,
-  partner_api_disabled_reason, created_at`
+  ${communityColumns(sql)}, lower_limit_centihours, credit_limit_centihours, partner_api_disabled_reason`
 
 export async function findSettings(sql: Queries, communityId: number): Promise<SettingsRow> {
   const [row] = await sql<[SettingsRow]>`select ${columns(sql)} from communities where id = ${communityId}`

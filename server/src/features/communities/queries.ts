@@ -11,7 +11,8 @@ export interface CommunityRow {
   created_at: string
 }
 
-const columns = (sql: Queries) => sql`id, slug, name, test, time_zone, language, partner_api_enabled, created_at`
+export const communityColumns = (sql: Queries) =>
+  sql`id, slug, name, test, time_zone, language, partner_api_enabled, created_at`
 
 /** Creates the community and its account for adjustments. */
 export async function insertCommunity(
@@ -26,17 +27,17 @@ export async function insertCommunity(
     ), account as (
       insert into accounts (community_id, kind) select id, 'community' from made
     )
-    select ${columns(sql)} from made`
+    select ${communityColumns(sql)} from made`
   return row
 }
 
 export async function findCommunity(sql: Queries, slug: string): Promise<CommunityRow | undefined> {
-  const [row] = await sql<CommunityRow[]>`select ${columns(sql)} from communities where slug = ${slug}`
+  const [row] = await sql<CommunityRow[]>`select ${communityColumns(sql)} from communities where slug = ${slug}`
   return row
 }
 
 export async function listCommunities(sql: Queries): Promise<CommunityRow[]> {
-  return sql<CommunityRow[]>`select ${columns(sql)} from communities order by slug`
+  return sql<CommunityRow[]>`select ${communityColumns(sql)} from communities order by slug`
 }
 
 export async function updatePartnerApi(

@@ -1,9 +1,17 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { sortByReferences, listTables, type Table } from '../../backup/catalogue.ts'
 import { announceAccessChange } from '../../postgres/channel.ts'
-import { identifier, type Queries, type Sql, transaction } from '../../postgres/connect.ts'
+import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
-import { findCommunityById, lockCommunity, type CommunityOrigin } from './test-queries.ts'
+import {
+  deleteCommunity,
+  deleteRows,
+  findCommunityById,
+  lockCommunity,
+  lockRows,
+  lockWallets,
+  type CommunityOrigin,
+} from './test-queries.ts'
 
 /** Deletes a test community from every table. Other communities cannot be removed, because their ledger is kept. */
 export async function removeTestCommunity(
@@ -17,8 +25,8 @@ export async function removeTestCommunity(
     requireRemovable(await findCommunityById(tx, communityId), confirmedSlug)
     await lockWallets(tx, communityId)
     const community = requireRemovable(await lockCommunity(tx, communityId), confirmedSlug)
-    await deleteRows(tx, communityId)
-    await tx`delete from communities where id = ${communityId}`
+    await emptyTables(tx, communityId)
+    await deleteCommunity(tx, communityId)
     await auditRemoval(tx, actor, communityId, community)
     await announceAccessChange(tx, { communityId })
   })
@@ -31,31 +39,18 @@ function requireRemovable(community: CommunityOrigin | undefined, confirmedSlug:
   return community
 }
 
-async function deleteRows(tx: Queries, communityId: number): Promise<void> {
+async function emptyTables(tx: Queries, communityId: number): Promise<void> {
   const tables = (await listTables(tx)).filter(({ columns }) => columns.includes('community_id'))
   const ordered = sortByReferences(tables)
   // Calls in flight, such as credits, wait for these locks or are waited for, so nothing is inserted in between.
-  for (const table of ordered.filter((one) => isReferenced(one, tables))) await lockRows(tx, table, communityId)
-  for (const { name } of ordered.toReversed()) {
-    await tx`delete from ${identifier(name)} where community_id = ${communityId}`
+  for (const { name, columns } of ordered.filter((table) => isReferenced(table, tables))) {
+    await lockRows(tx, name, communityId, columns.includes('id') ? 'id' : 'community_id')
   }
+  for (const { name } of ordered.toReversed()) await deleteRows(tx, name, communityId)
 }
 
 function isReferenced({ name }: Table, tables: Table[]): boolean {
   return tables.some(({ references }) => references.includes(name))
-}
-
-/**
- * Locks wallets before everything else, in id order like all transfers. Members' accounts come first, because a credit
- * that holds one goes on to write rows that reference the others.
- */
-async function lockWallets(tx: Queries, communityId: number): Promise<void> {
-  await tx`select from accounts where community_id = ${communityId} order by member_id is null, id for update`
-}
-
-async function lockRows(tx: Queries, { name, columns }: Table, communityId: number): Promise<void> {
-  const order = columns.includes('id') ? 'id' : 'community_id'
-  await tx`select from ${identifier(name)} where community_id = ${communityId} order by ${identifier(order)} for update`
 }
 
 /** Audited in the community that it was created from, because its own audit log is deleted. */

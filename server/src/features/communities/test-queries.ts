@@ -1,4 +1,4 @@
-import type { Queries } from '../../postgres/connect.ts'
+import { identifier, type Queries } from '../../postgres/connect.ts'
 
 export interface CommunityOrigin {
   slug: string
@@ -35,4 +35,25 @@ export async function listSlugsLike(sql: Queries, prefix: string): Promise<strin
 
 export async function markTestOf(sql: Queries, communityId: number, testOf: number): Promise<void> {
   await sql`update communities set test_of = ${testOf} where id = ${communityId}`
+}
+
+/**
+ * Locks wallets before everything else, in id order like all transfers. Members' accounts come first, because a credit
+ * that holds one goes on to write rows that reference the others.
+ */
+export async function lockWallets(sql: Queries, communityId: number): Promise<void> {
+  await sql`select from accounts where community_id = ${communityId} order by member_id is null, id for update`
+}
+
+export async function lockRows(sql: Queries, table: string, communityId: number, order: string): Promise<void> {
+  await sql`
+    select from ${identifier(table)} where community_id = ${communityId} order by ${identifier(order)} for update`
+}
+
+export async function deleteRows(sql: Queries, table: string, communityId: number): Promise<void> {
+  await sql`delete from ${identifier(table)} where community_id = ${communityId}`
+}
+
+export async function deleteCommunity(sql: Queries, communityId: number): Promise<void> {
+  await sql`delete from communities where id = ${communityId}`
 }

@@ -1,8 +1,6 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
 import type { EventType } from '../events/event-types.ts'
-import { recordEvents } from '../events/record.ts'
-import { listingSnapshot } from './present-listing.ts'
 import { isLine } from '../../core/is-line.ts'
 import { requireMember } from '../members/change-member.ts'
 import { lockMember } from '../members/queries.ts'
@@ -17,6 +15,7 @@ import {
   type ListingRecord,
   type NewListing,
 } from './queries.ts'
+import { recordListingEvents } from './record-listing-events.ts'
 
 const TITLE_LENGTH_MAX = 200
 const DESCRIPTION_LENGTH_MAX = 5000
@@ -150,8 +149,6 @@ async function recordChange(
   type: EventType,
   notifyPartners: boolean,
 ): Promise<void> {
-  const { id, member_id: memberId } = listing
-  await recordAudit(tx, communityId, actor, { action: type, subject: { kind: 'listing', id } })
-  if (!notifyPartners) return
-  await recordEvents(tx, communityId, [{ type, memberId, listingId: id, data: listingSnapshot(listing) }])
+  await recordAudit(tx, communityId, actor, { action: type, subject: { kind: 'listing', id: listing.id } })
+  if (notifyPartners) await recordListingEvents(tx, communityId, type, [listing])
 }

@@ -23,17 +23,7 @@ export function listingsExport(community: CommunityRow): Export<ExportedListing>
       from listings l join members m on m.community_id = ${community.id} and m.id = l.member_id
       where l.community_id = ${community.id} and m.erased_at is null
       order by l.id`,
-    values: (row) => [
-      row.external_id,
-      row.member_external_id,
-      row.type,
-      row.title,
-      row.description,
-      row.category,
-      row.centihours === null ? null : toHours(row.centihours),
-      row.status,
-      row.created_at,
-    ],
+    fields: (row) => ({ ...row, hours: row.centihours === null ? null : toHours(row.centihours) }),
     count: async (tx) => {
       const [row] = await tx<[{ count: number }]>`select count(*) from listings where community_id = ${community.id}`
       return row.count

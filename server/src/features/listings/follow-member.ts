@@ -1,10 +1,9 @@
 import type { Transaction } from '../../postgres/connect.ts'
 import type { EventType } from '../events/event-types.ts'
-import { recordEvents } from '../events/record.ts'
 import type { MemberRecord } from '../members/queries.ts'
 import { deleteRemoval, recordRemoval } from '../removals/queries.ts'
-import { listingSnapshot } from './present-listing.ts'
 import { closeWithMember, reopenWithMember, setListingsVisible, type ChangedListing } from './queries.ts'
+import { recordListingEvents } from './record-listing-events.ts'
 
 /** Closes the listings of a member who leaves. */
 export async function closeListingsOnLeave(tx: Transaction, communityId: number, memberId: number): Promise<void> {
@@ -47,14 +46,5 @@ async function recordChanges(
   const restoredIds = seen.filter(({ visible }) => visible).map(({ id }) => id)
   if (removedIds.length > 0) await recordRemoval(tx, communityId, 'listing', removedIds)
   if (restoredIds.length > 0) await deleteRemoval(tx, communityId, 'listing', restoredIds)
-  await recordEvents(
-    tx,
-    communityId,
-    seen.map((listing) => ({
-      type,
-      memberId: listing.member_id,
-      listingId: listing.id,
-      data: listingSnapshot(listing),
-    })),
-  )
+  await recordListingEvents(tx, communityId, type, seen)
 }

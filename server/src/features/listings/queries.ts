@@ -161,6 +161,23 @@ export async function updateListing(
   return row
 }
 
+/** Marks a batch of the category's listings as changed, by id. */
+export async function touchListings(
+  sql: Queries,
+  communityId: number,
+  { category, after, limit }: { category: string; after: number; limit: number },
+): Promise<ListingRecord[]> {
+  return sql<ListingRecord[]>`
+    with changed as (
+      update listings set version = version + 1, updated_at = clock_timestamp()
+      where community_id = ${communityId} and id = any (array(
+        select id from listings where community_id = ${communityId} and category = ${category} and id > ${after}
+        order by id limit ${limit} for no key update))
+      returning ${recordColumns(sql)}
+    )
+    select * from changed order by id`
+}
+
 /** Creates the category if it does not exist. Returns false if it is retired. */
 export async function ensureCategory(sql: Queries, communityId: number, name: string): Promise<boolean> {
   const [row] = await sql<{ is_offered: boolean }[]>`

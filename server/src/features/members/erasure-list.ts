@@ -6,6 +6,7 @@ import { allErasures, type KnownErasure } from '../../postgres/across-communitie
 import type { Queries, Transaction } from '../../postgres/connect.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { eraseMember } from './erase-member.ts'
+import { findCommunityToErase } from './erase-queries.ts'
 
 /*
  * Erased members must stay erased when an older backup is restored. The list contains ids only. Each community is
@@ -69,13 +70,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-export interface Reapplied {
-  /** Members that the backup restored and that were erased again. */
-  erased: number
-}
-
-/** Erases every member on the list who exists and is not yet erased. */
-export async function applyErasures(tx: Transaction, actor: Actor, erasures: Erasure[]): Promise<Reapplied> {
+/** Erases every member on the list who exists and is not yet erased. Returns how many. */
+export async function applyErasures(tx: Transaction, actor: Actor, erasures: Erasure[]): Promise<number> {
   let erased = 0
   for (const erasure of erasures) {
     const communityId = await findCommunityToErase(tx, erasure)
@@ -83,16 +79,5 @@ export async function applyErasures(tx: Transaction, actor: Actor, erasures: Era
     await eraseMember(tx, actor, communityId, erasure.member_id)
     erased++
   }
-  return { erased }
-}
-
-/** Returns the community of an erasure whose member exists and is not yet erased. */
-async function findCommunityToErase(tx: Transaction, erasure: Erasure): Promise<number | undefined> {
-  const [community] = await tx<{ id: number }[]>`
-    select id from communities
-    where slug = ${erasure.community} and created_at = ${erasure.community_created_at}::timestamptz`
-  if (!community) return undefined
-  const [member] = await tx<{ id: number }[]>`
-    select id from members where community_id = ${community.id} and id = ${erasure.member_id} and erased_at is null`
-  return member && community.id
+  return erased
 }

@@ -17,7 +17,7 @@ export function membersExport(community: CommunityRow): Export<ExportedMember> {
     select: (tx) => tx<ExportedMember[]>`
       select ${OTHER_COLUMNS}, coalesce(external_id, ${prefix}::text || id) as external_id
       from members where community_id = ${community.id} and erased_at is null order by id`,
-    values: (member) => CSV_COLUMNS.map((column) => member[column]),
+    fields: (member) => member,
     count: async (tx) => {
       const [row] = await tx<[{ count: number }]>`
         select count(*) from members where community_id = ${community.id} and erased_at is null`

@@ -173,31 +173,18 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
     },
   })
 
-  api.post('/communities/:slug/clients/:client_id/end-grace', {
-    config: { role: 'owner' },
-    schema: {
-      summary: 'End the old secret of a client now',
-      tags: CREDENTIALS,
-      params: ClientParams,
-      response: { 200: Done },
-    },
-    handler: async (request) => {
-      await endGrace(sql, adminActor(request), request.params.client_id, request.community.id)
-      return { data: {} }
-    },
-  })
-
-  api.post('/communities/:slug/clients/:client_id/revoke', {
-    config: { role: 'owner' },
-    schema: {
-      summary: 'Revoke a client permanently; its tokens become invalid immediately',
-      tags: CREDENTIALS,
-      params: ClientParams,
-      response: { 200: Done },
-    },
-    handler: async (request) => {
-      await revokeClient(sql, adminActor(request), request.params.client_id, request.community.id)
-      return { data: {} }
-    },
-  })
+  const withdrawals = [
+    ['end-grace', 'End the old secret of a client now', endGrace],
+    ['revoke', 'Revoke a client permanently; its tokens become invalid immediately', revokeClient],
+  ] as const
+  for (const [name, summary, withdraw] of withdrawals) {
+    api.post(`/communities/:slug/clients/:client_id/${name}`, {
+      config: { role: 'owner' },
+      schema: { summary, tags: CREDENTIALS, params: ClientParams, response: { 200: Done } },
+      handler: async (request) => {
+        await withdraw(sql, adminActor(request), request.params.client_id, request.community.id)
+        return { data: {} }
+      },
+    })
+  }
 }

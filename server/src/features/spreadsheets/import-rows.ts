@@ -1,11 +1,32 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import type { CommunityRow } from '../communities/queries.ts'
-import { identifier, type Sql, transaction, type Transaction } from '../../postgres/connect.ts'
+import { transaction, type Sql, type Transaction } from '../../postgres/connect.ts'
+import { allowNestedLoops, liftTimeouts } from '../../postgres/transaction-settings.ts'
 import type { Progress } from '../../core/progress.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { restoreText } from '../../csv/formulas.ts'
 import { BrokenCsv, readCsv, type CsvRecord } from '../../csv/read-csv.ts'
 import { standInIds, type StandInIds } from '../../csv/stand-in-ids.ts'
+import {
+  analyzeTable,
+  countOutcomes,
+  createStagingTable,
+  insertStaged,
+  matchRecords,
+  nextLines,
+  readOutcomes,
+  rejectDuplicates,
+  resolveUnmatched,
+  type ImportTable,
+  type Lines,
+  type OutcomeCounts,
+  type RowInput,
+  type RowName,
+  type RowOutcome,
+  type StagedRow,
+} from './queries.ts'
+
+export type { Outcome, RowOutcome } from './queries.ts'
 
 const BATCH_ROWS = 1_000
 const EXTERNAL_ID = 'external_id'
@@ -13,30 +34,12 @@ const EXTERNAL_ID = 'external_id'
 const ANALYZE_FROM_ROWS = 1_000
 const UNIQUE_VIOLATION = '23505'
 
-export type Outcome = 'added' | 'changed' | 'unchanged' | 'refused'
-
-export interface RowOutcome {
-  line: number
-  outcome: Outcome
-  /** Why the row is rejected, or which fields change. */
-  reason: string | null
-}
-
-/** Identifies a row of the file for people, as far as it could be read. */
-export interface RowName {
-  external_id: string | null
-  name: string | null
-}
-
-/** The parsed fields that a row contains. */
-export type RowInput = Record<string, string | number | boolean | null>
-
 /** Defines how one kind of record is imported. Rows are matched by external id. */
 export interface ImportKind {
   /** The singular, for messages. */
   noun: 'member' | 'listing'
-  table: 'members' | 'listings'
-  /** All grownTables that an import adds rows to. */
+  table: ImportTable
+  /** All tables that an import adds rows to. */
   grownTables: readonly string[]
   columns: readonly string[]
   requiredColumns: readonly string[]
@@ -54,11 +57,6 @@ export interface ImportKind {
   change(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void>
 }
 
-export interface Lines {
-  from: number
-  to: number
-}
-
 export interface ImportOptions {
   /** Reports the outcome of every row and writes nothing. */
   dryRun?: boolean
@@ -71,20 +69,18 @@ export interface ImportOptions {
   onProgress?: (progress: Progress) => void
 }
 
-export interface ImportSummary {
-  rows: number
-  added: number
-  changed: number
-  unchanged: number
-  refused: number
-  written: boolean
+export type ImportSummary = OutcomeCounts & { written: boolean }
+
+export function createImport(kind: ImportKind) {
+  return (sql: Sql, actor: Actor, community: CommunityRow, file: AsyncIterable<Uint8Array>, options?: ImportOptions) =>
+    importRows(sql, actor, community, kind, file, options)
 }
 
 /**
  * Reads the file into a temporary table, validates it as a whole and writes it in batches, all in one transaction.
  * Memory use stays constant, a dry run validates exactly like an import, and all locks are taken at once in one order.
  */
-export async function importRows(
+async function importRows(
   sql: Sql,
   actor: Actor,
   community: CommunityRow,
@@ -94,6 +90,7 @@ export async function importRows(
 ): Promise<ImportSummary> {
   try {
     const summary = await transaction(sql, async (tx) => {
+      await liftTimeouts(tx)
       await createStagingTable(tx)
       await stageRows(tx, kind, standInIds(community), file, options)
       await validateRows(tx, community.id, kind)
@@ -104,7 +101,7 @@ export async function importRows(
       return { ...counts, written: isWritten }
     })
     if (summary.written && summary.added >= ANALYZE_FROM_ROWS) {
-      for (const table of kind.grownTables) await sql`analyze ${identifier(table)}`
+      for (const table of kind.grownTables) await analyzeTable(sql, table)
     }
     return summary
   } catch (error) {
@@ -113,34 +110,6 @@ export async function importRows(
       cause: error,
     })
   }
-}
-
-async function createStagingTable(tx: Transaction): Promise<void> {
-  // An import may take longer than the timeouts for requests allow.
-  await tx`set local statement_timeout = 0`
-  await tx`set local idle_in_transaction_session_timeout = 0`
-  await tx`
-    create temp table import_rows (
-      line int8 primary key,
-      external_id text,
-      -- The id of the record that a stand-in id refers to.
-      stand_in_for int8,
-      input jsonb not null,
-      outcome text,
-      reason text,
-      changes text[],
-      id int8,
-      -- The member of a listing.
-      parent_id int8
-    ) on commit drop`
-}
-
-interface StagedRow {
-  line: number
-  externalId: string | null
-  standInFor: number | null
-  input: RowInput
-  problems: string[]
 }
 
 async function stageRows(
@@ -173,7 +142,7 @@ async function stageRows(
   }
   if (!header) throw new BrokenCsv(1, 'The file is empty.')
   await insertStaged(tx, batch)
-  await tx`analyze import_rows`
+  await analyzeTable(tx, 'import_rows')
 }
 
 function readHeader({ columns, requiredColumns }: ImportKind, { line, fields }: CsvRecord): string[] {
@@ -204,76 +173,22 @@ function readRow(kind: ImportKind, ids: StandInIds, header: string[], { line, fi
   return { line, externalId: externalId || null, standInFor: ids.idOf(externalId), input, problems }
 }
 
-async function insertStaged(tx: Transaction, rows: StagedRow[]): Promise<void> {
-  await tx`
-    insert into import_rows (line, external_id, stand_in_for, input, reason, outcome)
-    select i.line, i.external_id, i.stand_in_for, i.input::jsonb, i.reason, case when i.reason is not null then 'refused' end
-    from unnest(${rows.map((row) => row.line)}::int8[], ${rows.map((row) => row.externalId)}::text[],
-      ${rows.map((row) => row.standInFor)}::int8[], ${rows.map((row) => JSON.stringify(row.input))}::text[],
-      ${rows.map((row) => row.problems.join(' ') || null)}::text[]
-    ) as i(line, external_id, stand_in_for, input, reason)`
-}
-
 async function validateRows(tx: Transaction, communityId: number, kind: ImportKind): Promise<void> {
   // All rows are matched at once, so scans are right. With stale statistics for a community that has just grown, the
   // planner would choose nested loops and scan the whole community for each row.
-  await tx`set local enable_nestloop = off`
+  await allowNestedLoops(tx, false)
   await rejectDuplicates(tx)
-  await matchRecords(tx, communityId, kind)
+  await matchRecords(tx, communityId, kind.table)
   await kind.validate(tx, communityId)
-  await resolveUnmatched(tx, kind)
-  await tx`set local enable_nestloop = on`
-}
-
-/** Rejects the later of two rows with the same external id. */
-async function rejectDuplicates(tx: Transaction): Promise<void> {
-  await tx`
-    update import_rows r set outcome = 'refused',
-      reason = concat_ws(' ', r.reason, format('The external id is in line %s already.', d.first_line))
-    from (
-      select line, min(line) over (partition by external_id) as first_line from import_rows where external_id is not null
-    ) d
-    where d.line = r.line and d.line <> d.first_line`
-}
-
-async function matchRecords(tx: Transaction, communityId: number, { table }: ImportKind): Promise<void> {
-  await tx`
-    update import_rows r set id = t.id from ${identifier(table)} t
-    where t.community_id = ${communityId} and t.external_id = r.external_id and r.stand_in_for is null`
-  await tx`
-    update import_rows r set id = t.id from ${identifier(table)} t
-    where t.community_id = ${communityId} and t.id = r.stand_in_for`
-}
-
-async function resolveUnmatched(tx: Transaction, { noun }: ImportKind): Promise<void> {
-  await tx`
-    update import_rows set outcome = 'refused', reason = ${`The external id stands for a ${noun} that is not there.`}
-    where outcome is null and id is null and stand_in_for is not null`
-  await tx`update import_rows set outcome = 'added' where outcome is null`
+  await resolveUnmatched(tx, kind.noun)
+  await allowNestedLoops(tx, true)
 }
 
 async function reportOutcomes(tx: Transaction, { dryRun = false, onRow }: ImportOptions): Promise<void> {
   if (!onRow) return
-  const outcomes = tx<(RowOutcome & RowName)[]>`
-    select line, outcome, coalesce(reason, array_to_string(changes, ', ')) as reason, external_id,
-      coalesce(input ->> 'name', input ->> 'title') as name
-    from import_rows
-    where ${dryRun} or outcome = 'refused' order by line`
-  for await (const rows of outcomes.cursor(BATCH_ROWS)) {
+  for await (const rows of readOutcomes(tx, dryRun, BATCH_ROWS)) {
     for (const { external_id, name, ...outcome } of rows) onRow(outcome, { external_id, name })
   }
-}
-
-type Counts = Omit<ImportSummary, 'written'>
-
-async function countOutcomes(tx: Transaction): Promise<Counts> {
-  const [counts] = await tx<[Counts]>`
-    select count(*) as rows, count(*) filter (where outcome = 'added') as added,
-      count(*) filter (where outcome = 'changed') as changed,
-      count(*) filter (where outcome = 'unchanged') as unchanged,
-      count(*) filter (where outcome = 'refused') as refused
-    from import_rows`
-  return counts
 }
 
 async function writeRows(
@@ -281,16 +196,16 @@ async function writeRows(
   actor: Actor,
   communityId: number,
   kind: ImportKind,
-  { rows: _rows, ...counts }: Counts,
+  { rows: _rows, ...counts }: OutcomeCounts,
   { onProgress }: ImportOptions,
 ): Promise<void> {
   const total = counts.added + counts.changed
   // Validation has updated every row.
-  await tx`analyze import_rows`
+  await analyzeTable(tx, 'import_rows')
   await kind.lock(tx, communityId)
   let lines: Lines = { from: 0, to: 0 }
   for (let done = 0; done < total; done += BATCH_ROWS) {
-    lines = await nextLines(tx, lines)
+    lines = await nextLines(tx, lines, BATCH_ROWS)
     if (counts.added > 0) await kind.add(tx, actor, communityId, lines)
     if (counts.changed > 0) await kind.change(tx, actor, communityId, lines)
     onProgress?.({ done: Math.min(done + BATCH_ROWS, total), total, label: 'writing' })
@@ -300,13 +215,4 @@ async function writeRows(
     subject: { kind: 'community', id: communityId },
     detail: counts,
   })
-}
-
-async function nextLines(tx: Transaction, before: Lines): Promise<Lines> {
-  const [row] = await tx<[Lines]>`
-    select min(line) as from, max(line) as to from (
-      select line from import_rows where line > ${before.to} and outcome in ('added', 'changed')
-      order by line limit ${BATCH_ROWS}
-    ) next`
-  return row
 }

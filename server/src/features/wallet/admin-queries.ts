@@ -177,3 +177,22 @@ export async function findSameExchanges(
     where not exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id)
     group by i.n order by i.n`
 }
+
+/** The lower limit of balances, and today in the community's time zone. */
+export async function findLimits(
+  sql: Queries,
+  communityId: number,
+): Promise<{ lower_limit_centihours: number; today: string }> {
+  const [row] = await sql<[{ lower_limit_centihours: number; today: string }]>`
+    select lower_limit_centihours, (now() at time zone time_zone)::date as today from communities
+    where id = ${communityId}`
+  return row
+}
+
+/** Returns the ids that exist. */
+export async function findListingIds(sql: Queries, communityId: number, ids: number[]): Promise<number[]> {
+  if (ids.length === 0) return []
+  const rows = await sql<{ id: number }[]>`
+    select id from listings where community_id = ${communityId} and id = any (${ids}::int8[])`
+  return rows.map(({ id }) => id)
+}

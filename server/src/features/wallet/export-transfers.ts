@@ -24,25 +24,10 @@ const TRANSFER_COLUMNS = [
   'note',
 ]
 
-interface ExportedTransfer {
-  id: number
-  kind: string
-  occurred_on: string
-  created_at: string
+interface ExportedTransfer extends Record<string, string | number | null> {
   amount: number
-  from_kind: string
-  from_external_id: string | null
-  from_name: string | null
   from_balance_after: number | null
-  to_kind: string
-  to_external_id: string | null
-  to_name: string | null
   to_balance_after: number | null
-  reverses_id: number | null
-  reversed_by_id: number | null
-  listing_external_id: string | null
-  reference: string | null
-  note: string | null
 }
 
 /** Exports the whole ledger, one transfer per row, oldest first. */
@@ -73,26 +58,12 @@ export function transfersExport(community: CommunityRow): Export<ExportedTransfe
       left join transfer_notes n on n.community_id = ${id} and n.transfer_id = t.id
       where t.community_id = ${id}
       order by t.id`,
-    values: (row) => [
-      row.id,
-      row.kind,
-      row.occurred_on,
-      row.created_at,
-      toHours(row.amount),
-      row.from_kind,
-      row.from_external_id,
-      row.from_name,
-      toHoursOrNull(row.from_balance_after),
-      row.to_kind,
-      row.to_external_id,
-      row.to_name,
-      toHoursOrNull(row.to_balance_after),
-      row.reverses_id,
-      row.reversed_by_id,
-      row.listing_external_id,
-      row.reference,
-      row.note,
-    ],
+    fields: (row) => ({
+      ...row,
+      hours: toHours(row.amount),
+      from_balance_after: toHoursOrNull(row.from_balance_after),
+      to_balance_after: toHoursOrNull(row.to_balance_after),
+    }),
     count: async (tx) => {
       const [row] = await tx<[{ count: number }]>`select count(*) from transfers where community_id = ${id}`
       return row.count

@@ -136,3 +136,23 @@ export async function insertReversal(
     returning reversal_reference, credit_id, reason, created_at`
   return row
 }
+
+interface ReversibleTransfer {
+  kind: string
+  debit_account_id: number
+  credit_account_id: number
+  amount: number
+  reversed: boolean
+}
+
+export async function findTransfer(
+  sql: Queries,
+  communityId: number,
+  id: number,
+): Promise<ReversibleTransfer | undefined> {
+  const [row] = await sql<ReversibleTransfer[]>`
+    select t.kind, t.debit_account_id, t.credit_account_id, t.amount, exists (
+      select from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) as reversed
+    from transfers t where t.community_id = ${communityId} and t.id = ${id}`
+  return row
+}

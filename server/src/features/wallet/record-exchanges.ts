@@ -5,6 +5,7 @@ import { toHours } from '../../core/hours.ts'
 import { isDay } from '../../core/times.ts'
 import { isCleanText } from '../../http/shared/validation.ts'
 import { Refusal, type FieldProblem } from '../../core/refusal.ts'
+import { findLimits, findListingIds } from './admin-queries.ts'
 import { findDuplicates, type SlipProblem } from './find-duplicates.ts'
 import { lockAccounts, postTransfers, type Account, type Movement, type PostedTransfer } from './post-transfers.ts'
 
@@ -65,10 +66,12 @@ async function loadContext(tx: Transaction, communityId: number, slips: Slip[]):
   const memberIds = slips.flatMap(({ giverId, receiverId }) => [giverId, receiverId])
   const accounts = await lockAccounts(tx, communityId, { memberIds })
   const listingIds = slips.flatMap(({ listingId }) => listingId ?? [])
+  const { lower_limit_centihours: lowerLimit, today } = await findLimits(tx, communityId)
   return {
     wallets: new Map(accounts.map((account) => [account.member_id!, account])),
-    listings: await findListingIds(tx, communityId, listingIds),
-    ...(await findLimits(tx, communityId)),
+    listings: new Set(await findListingIds(tx, communityId, listingIds)),
+    lowerLimit,
+    today,
   }
 }
 
@@ -131,21 +134,4 @@ function validateSlip(slip: Slip, { wallets, listings, today }: ValidationContex
   }
   if (!isCleanText(note)) problems.push(['note', 'the note holds characters that cannot be written.'])
   return problems
-}
-
-async function findLimits(
-  tx: Transaction,
-  communityId: number,
-): Promise<Pick<ValidationContext, 'lowerLimit' | 'today'>> {
-  const [row] = await tx<[{ lower_limit_centihours: number; today: string }]>`
-    select lower_limit_centihours, (now() at time zone time_zone)::date as today from communities
-    where id = ${communityId}`
-  return { lowerLimit: row.lower_limit_centihours, today: row.today }
-}
-
-async function findListingIds(tx: Transaction, communityId: number, ids: number[]): Promise<Set<number>> {
-  if (ids.length === 0) return new Set()
-  const rows = await tx<{ id: number }[]>`
-    select id from listings where community_id = ${communityId} and id = any (${ids}::int8[])`
-  return new Set(rows.map(({ id }) => id))
 }

@@ -3,15 +3,7 @@ import { transaction, type Queries, type Transaction } from '../../postgres/conn
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { checkReason } from './check-reason.ts'
 import { lockAccounts, postTransfers, type Movement, type PostedTransfer } from './post-transfers.ts'
-
-interface TransferRow {
-  id: number
-  kind: string
-  debit_account_id: number
-  credit_account_id: number
-  amount: number
-  reversed: boolean
-}
+import { findTransfer } from './queries.ts'
 
 /** Reverses a transfer in full, once. Reversals cannot be reversed, and the lower limit does not apply. */
 export async function reverseTransfer(
@@ -56,12 +48,4 @@ export async function postReversal(
     },
   ])
   return posted!
-}
-
-async function findTransfer(tx: Transaction, communityId: number, id: number): Promise<TransferRow | undefined> {
-  const [row] = await tx<TransferRow[]>`
-    select t.id, t.kind, t.debit_account_id, t.credit_account_id, t.amount, exists (
-      select from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) as reversed
-    from transfers t where t.community_id = ${communityId} and t.id = ${id}`
-  return row
 }

@@ -1,0 +1,150 @@
+import type { Transaction } from '../../postgres/connect.ts'
+import { detectChanges, type Lines } from '../spreadsheets/queries.ts'
+import type { ListingRecord } from './queries.ts'
+
+export async function matchMembers(tx: Transaction, communityId: number): Promise<void> {
+  await tx`
+    update import_rows r set parent_id = m.id from members m
+    where r.outcome is null and m.community_id = ${communityId} and m.external_id = r.input ->> 'member_external_id'
+      and r.input ->> 'member_stand_in_for' is null`
+  await tx`
+    update import_rows r set parent_id = m.id from members m
+    where r.outcome is null and m.community_id = ${communityId} and m.erased_at is null
+      and m.id = (r.input ->> 'member_stand_in_for')::int8`
+}
+
+export async function rejectWrongMembers(tx: Transaction, communityId: number): Promise<void> {
+  await tx`
+    update import_rows set outcome = 'refused',
+      reason = format('There is no member with the external id %s.', input ->> 'member_external_id')
+    where outcome is null and parent_id is null`
+  await tx`
+    update import_rows r set outcome = 'refused', reason = 'The listing belongs to another member.'
+    from listings l
+    where r.outcome is null and l.community_id = ${communityId} and l.id = r.id and l.member_id <> r.parent_id`
+  await tx`
+    update import_rows r set outcome = 'refused', reason = case m.status
+      when 'active' then 'The member has not left, so nothing was closed with them.'
+      else 'The member has left and cannot publish listings.' end
+    from members m
+    where r.outcome is null and m.community_id = ${communityId} and m.id = r.parent_id
+      and case m.status when 'active' then r.input ->> 'status' = 'closed_with_member'
+        else r.input ->> 'status' = 'active' or (r.id is null and not r.input ? 'status') end`
+}
+
+export async function detectListingChanges(tx: Transaction, communityId: number): Promise<void> {
+  const fields = tx`
+    case when i.input ->> 'type' <> t.type then 'type' end,
+    case when i.input ->> 'title' <> t.title then 'title' end,
+    case when i.input ->> 'description' <> t.description then 'description' end,
+    case when i.input ->> 'category' <> t.category then 'category' end,
+    case when i.input ? 'centihours' and (i.input ->> 'centihours')::int8 is distinct from t.centihours then 'hours' end,
+    case when (i.input ->> 'created_at')::timestamptz <> t.created_at then 'created_at' end,
+    case when i.input ->> 'status' <> case when t.closed_by_leaving then 'closed_with_member' else t.status end
+      then 'status' end`
+  await detectChanges(tx, communityId, 'listings', fields)
+}
+
+/**
+ * Keeps members from leaving or hiding while their listings are written. Wallets are locked only for status changes, so
+ * that importing listings does not block credits.
+ */
+export async function lockMembers(tx: Transaction, communityId: number): Promise<void> {
+  await tx`
+    select from accounts
+    where community_id = ${communityId} and member_id in (
+      select parent_id from import_rows where outcome = 'changed' and 'status' = any (changes))
+    order by id for no key update`
+  await tx`
+    select from members
+    where community_id = ${communityId} and id in (select parent_id from import_rows where outcome in ('added', 'changed'))
+    order by id for share`
+}
+
+/** Creates the categories that do not exist yet. */
+export async function ensureCategories(tx: Transaction, communityId: number, { from, to }: Lines): Promise<void> {
+  await tx`
+    insert into categories (community_id, name)
+    select ${communityId}, input ->> 'category' from import_rows
+    where outcome in ('added', 'changed') and line between ${from} and ${to}
+    group by input ->> 'category' order by min(line)
+    on conflict (community_id, name) do nothing`
+}
+
+/** If the member left after validation, the listing is closed with them. */
+export async function insertListings(
+  tx: Transaction,
+  communityId: number,
+  { from, to }: Lines,
+): Promise<ListingRecord[]> {
+  return tx<ListingRecord[]>`
+    with new_rows as (
+      select r.*, coalesce(r.input ->> 'status', 'active') as requested_status, m.status as member_status,
+        m.visible as member_visible
+      from import_rows r join members m on m.community_id = ${communityId} and m.id = r.parent_id
+      where r.outcome = 'added' and r.line between ${from} and ${to}
+        -- Redundant, but makes the planner look up these members by index instead of scanning all of them.
+        and m.id = any (array(select parent_id from import_rows where line between ${from} and ${to}))
+    ), made as (
+      insert into listings (community_id, external_id, member_id, type, title, description, category, centihours, status,
+        closed_by_leaving, visible, created_at)
+      select ${communityId}, external_id, parent_id, input ->> 'type', input ->> 'title',
+        coalesce(input ->> 'description', ''), input ->> 'category', (input ->> 'centihours')::int8,
+        case when requested_status = 'active' and member_status = 'active' then 'active' else 'closed' end,
+        requested_status <> 'closed' and member_status <> 'active', requested_status = 'active' and member_visible,
+        coalesce((input ->> 'created_at')::timestamptz, clock_timestamp())
+      from new_rows order by line
+      returning *
+    )
+    select * from made order by id`
+}
+
+export async function updateListings(
+  tx: Transaction,
+  communityId: number,
+  { from, to }: Lines,
+): Promise<ListingRecord[]> {
+  return tx<ListingRecord[]>`
+    update listings l set type = r.input ->> 'type', title = r.input ->> 'title', category = r.input ->> 'category',
+      description = coalesce(r.input ->> 'description', l.description),
+      centihours = case when r.input ? 'centihours' then (r.input ->> 'centihours')::int8 else l.centihours end,
+      created_at = coalesce((r.input ->> 'created_at')::timestamptz, l.created_at),
+      version = l.version + 1, updated_at = clock_timestamp()
+    from import_rows r, members m
+    where l.community_id = ${communityId} and l.id = r.id and r.outcome = 'changed' and r.line between ${from} and ${to}
+      and m.community_id = ${communityId} and m.id = l.member_id and m.erased_at is null
+      and r.changes && '{type,title,description,category,hours,created_at}'
+      and l.id = any (array(select id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
+    returning l.*`
+}
+
+interface StatusChange {
+  id: number
+  status: string
+  member_left: boolean
+}
+
+export async function listStatusChanges(
+  tx: Transaction,
+  communityId: number,
+  { from, to }: Lines,
+): Promise<StatusChange[]> {
+  return tx<StatusChange[]>`
+    select r.id, r.input ->> 'status' as status, m.status <> 'active' as member_left
+    from import_rows r join members m on m.community_id = ${communityId} and m.id = r.parent_id
+    where r.outcome = 'changed' and r.line between ${from} and ${to} and 'status' = any (r.changes)
+      and m.id = any (array(select parent_id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
+    order by r.line`
+}
+
+/** Sets whether a closed listing reopens when its member returns. */
+export async function setClosedByLeaving(
+  tx: Transaction,
+  communityId: number,
+  id: number,
+  reopensOnReturn: boolean,
+): Promise<void> {
+  await tx`
+    update listings set closed_by_leaving = ${reopensOnReturn}
+    where community_id = ${communityId} and id = ${id} and status = 'closed'`
+}

@@ -1,0 +1,104 @@
+import { commaSeparated, identifier, type Fragment, type Transaction } from '../../postgres/connect.ts'
+import { detectChanges, type Lines } from '../spreadsheets/queries.ts'
+import { FIELD_NAMES, type FieldName } from './fields.ts'
+import type { MemberRecord } from './queries.ts'
+
+/** Fields that an import writes; members are matched by external id. */
+export const TEXT_NAMES = FIELD_NAMES.filter((field) => field !== 'external_id')
+
+export async function rejectErasedMembers(tx: Transaction, communityId: number): Promise<void> {
+  await tx`
+    update import_rows r set outcome = 'refused', reason = 'This member was erased.'
+    from members m
+    where r.outcome is null and m.community_id = ${communityId} and m.id = r.id and m.erased_at is not null`
+}
+
+export async function detectMemberChanges(tx: Transaction, communityId: number): Promise<void> {
+  const fields = tx`
+    ${commaSeparated(TEXT_NAMES.map((name) => changedText(tx, name)))},
+    case when (i.input ->> 'joined_at')::timestamptz <> t.joined_at then 'joined_at' end,
+    case when i.input ->> 'status' <> t.status then 'status' end,
+    case when (i.input ->> 'hidden')::boolean <> t.hidden then 'hidden' end`
+  await detectChanges(tx, communityId, 'members', fields)
+}
+
+function changedText(tx: Transaction, name: FieldName): Fragment {
+  return tx`
+    case when i.input ? ${name}::text and i.input ->> ${name}::text is distinct from t.${identifier(name)}
+      then ${name}::text end`
+}
+
+/** Locks wallets, then members, each in id order. Every other writer takes these locks in the same order. */
+export async function lockChangedMembers(tx: Transaction, communityId: number): Promise<void> {
+  await tx`
+    select from accounts
+    where community_id = ${communityId} and member_id in (
+      select id from import_rows where outcome = 'changed' and changes && '{status,hidden}')
+    order by id for no key update`
+  await tx`
+    select from members
+    where community_id = ${communityId} and id in (select id from import_rows where outcome = 'changed')
+    order by id for no key update`
+}
+
+export type WrittenMember = MemberRecord & { changes: string[] }
+
+/** Also creates the wallets. */
+export async function insertMembers(
+  tx: Transaction,
+  communityId: number,
+  { from, to }: Lines,
+): Promise<WrittenMember[]> {
+  return tx<WrittenMember[]>`
+    with made as (
+      insert into members (community_id, external_id, ${commaSeparated(TEXT_NAMES.map(identifier))}, status, hidden,
+        joined_at, left_at)
+      select ${communityId}, external_id, ${commaSeparated(TEXT_NAMES.map((name) => tx`input ->> ${name}::text`))},
+        coalesce(input ->> 'status', 'active'),
+        coalesce((input ->> 'hidden')::boolean, false), coalesce((input ->> 'joined_at')::timestamptz, clock_timestamp()),
+        case when input ->> 'status' = 'inactive' then now() end
+      from import_rows where outcome = 'added' and line between ${from} and ${to}
+      order by line
+      returning *
+    ), wallets as (
+      insert into accounts (community_id, kind, member_id, active, hidden)
+      select ${communityId}, 'member', id, status = 'active', hidden from made order by id
+    )
+    select *, '{}'::text[] as changes from made order by id`
+}
+
+/** Skips members who were erased in the meantime. */
+export async function updateMembers(
+  tx: Transaction,
+  communityId: number,
+  { from, to }: Lines,
+): Promise<WrittenMember[]> {
+  return tx<WrittenMember[]>`
+    update members m set ${commaSeparated(TEXT_NAMES.map((name) => newText(tx, name)))},
+      joined_at = coalesce((r.input ->> 'joined_at')::timestamptz, m.joined_at),
+      version = m.version + 1, updated_at = clock_timestamp()
+    from import_rows r
+    where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null and r.outcome = 'changed'
+      and r.line between ${from} and ${to} and r.changes && ${[...TEXT_NAMES, 'joined_at']}::text[]
+      -- Redundant, but makes the planner look up these members by index instead of scanning all of them.
+      and m.id = any (array(select id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
+    returning m.*, r.changes`
+}
+
+function newText(tx: Transaction, name: FieldName): Fragment {
+  const column = identifier(name)
+  return tx`${column} = case when r.input ? ${name}::text then r.input ->> ${name}::text else m.${column} end`
+}
+
+interface StateChange {
+  id: number
+  changes: string[]
+  status: string | null
+  hidden: boolean | null
+}
+
+export async function listStateChanges(tx: Transaction, { from, to }: Lines): Promise<StateChange[]> {
+  return tx<StateChange[]>`
+    select id, changes, input ->> 'status' as status, (input ->> 'hidden')::boolean as hidden from import_rows
+    where outcome = 'changed' and line between ${from} and ${to} and changes && '{status,hidden}' order by line`
+}

@@ -1,0 +1,139 @@
+import { identifier, type Fragment, type Queries, type Transaction } from '../../postgres/connect.ts'
+
+/** The parsed fields that a row contains. */
+export type RowInput = Record<string, string | number | boolean | null>
+
+export interface StagedRow {
+  line: number
+  externalId: string | null
+  standInFor: number | null
+  input: RowInput
+  problems: string[]
+}
+
+export interface Lines {
+  from: number
+  to: number
+}
+
+export type ImportTable = 'members' | 'listings'
+export type Outcome = 'added' | 'changed' | 'unchanged' | 'refused'
+export type OutcomeCounts = Record<Outcome | 'rows', number>
+
+export interface RowOutcome {
+  line: number
+  outcome: Outcome
+  /** Why the row is rejected, or which fields change. */
+  reason: string | null
+}
+
+/** Identifies a row of the file for people, as far as it could be read. */
+export interface RowName {
+  external_id: string | null
+  name: string | null
+}
+
+export async function createStagingTable(tx: Transaction): Promise<void> {
+  await tx`
+    create temp table import_rows (
+      line int8 primary key,
+      external_id text,
+      -- The id of the record that a stand-in id refers to.
+      stand_in_for int8,
+      input jsonb not null,
+      outcome text,
+      reason text,
+      changes text[],
+      id int8,
+      -- The member of a listing.
+      parent_id int8
+    ) on commit drop`
+}
+
+export async function insertStaged(tx: Transaction, rows: StagedRow[]): Promise<void> {
+  await tx`
+    insert into import_rows (line, external_id, stand_in_for, input, reason, outcome)
+    select i.line, i.external_id, i.stand_in_for, i.input::jsonb, i.reason, case when i.reason is not null then 'refused' end
+    from unnest(${rows.map((row) => row.line)}::int8[], ${rows.map((row) => row.externalId)}::text[],
+      ${rows.map((row) => row.standInFor)}::int8[], ${rows.map((row) => JSON.stringify(row.input))}::text[],
+      ${rows.map((row) => row.problems.join(' ') || null)}::text[]
+    ) as i(line, external_id, stand_in_for, input, reason)`
+}
+
+export async function analyzeTable(sql: Queries, table: string): Promise<void> {
+  await sql`analyze ${identifier(table)}`
+}
+
+/** Rejects the later of two rows with the same external id. */
+export async function rejectDuplicates(tx: Transaction): Promise<void> {
+  await tx`
+    update import_rows r set outcome = 'refused',
+      reason = concat_ws(' ', r.reason, format('The external id is in line %s already.', d.first_line))
+    from (
+      select line, min(line) over (partition by external_id) as first_line from import_rows where external_id is not null
+    ) d
+    where d.line = r.line and d.line <> d.first_line`
+}
+
+export async function matchRecords(tx: Transaction, communityId: number, table: ImportTable): Promise<void> {
+  await tx`
+    update import_rows r set id = t.id from ${identifier(table)} t
+    where t.community_id = ${communityId} and t.external_id = r.external_id and r.stand_in_for is null`
+  await tx`
+    update import_rows r set id = t.id from ${identifier(table)} t
+    where t.community_id = ${communityId} and t.id = r.stand_in_for`
+}
+
+/** `fields` has an expression for each field: its name if the row `i` changes the record `t`, otherwise null. */
+export async function detectChanges(
+  tx: Transaction,
+  communityId: number,
+  table: ImportTable,
+  fields: Fragment,
+): Promise<void> {
+  await tx`
+    update import_rows r set changes = j.changes,
+      outcome = case when j.changes = '{}' then 'unchanged' else 'changed' end
+    from (
+      select i.line, array_remove(array[${fields}], null) as changes
+      from import_rows i join ${identifier(table)} t on t.community_id = ${communityId} and t.id = i.id
+      where i.outcome is null
+    ) j
+    where j.line = r.line`
+}
+
+export async function resolveUnmatched(tx: Transaction, noun: string): Promise<void> {
+  await tx`
+    update import_rows set outcome = 'refused', reason = ${`The external id stands for a ${noun} that is not there.`}
+    where outcome is null and id is null and stand_in_for is not null`
+  await tx`update import_rows set outcome = 'added' where outcome is null`
+}
+
+/** Reads the rejected rows, or all of them, in file order. */
+export function readOutcomes(tx: Transaction, all: boolean, batchRows: number) {
+  return tx<(RowOutcome & RowName)[]>`
+    select line, outcome, coalesce(reason, array_to_string(changes, ', ')) as reason, external_id,
+      coalesce(input ->> 'name', input ->> 'title') as name
+    from import_rows
+    where ${all} or outcome = 'refused' order by line`.cursor(batchRows)
+}
+
+export async function countOutcomes(tx: Transaction): Promise<OutcomeCounts> {
+  const [counts] = await tx<[OutcomeCounts]>`
+    select count(*) as rows, count(*) filter (where outcome = 'added') as added,
+      count(*) filter (where outcome = 'changed') as changed,
+      count(*) filter (where outcome = 'unchanged') as unchanged,
+      count(*) filter (where outcome = 'refused') as refused
+    from import_rows`
+  return counts
+}
+
+/** Finds the lines of the next batch of rows to write. */
+export async function nextLines(tx: Transaction, before: Lines, batchRows: number): Promise<Lines> {
+  const [row] = await tx<[Lines]>`
+    select min(line) as from, max(line) as to from (
+      select line from import_rows where line > ${before.to} and outcome in ('added', 'changed')
+      order by line limit ${batchRows}
+    ) next`
+  return row
+}
