@@ -1,8 +1,8 @@
-import type { Completion } from './complete-deliveries.ts'
+import type { Completion } from './record-completions.ts'
 
-/** As long as what is stored of a success may be old. */
+/** How old the stored time of a success may be. */
 const FRESH_MS = 60_000
-/** Subscriptions remembered at once; to forget one costs a statement. */
+/** Cached subscriptions; a miss costs one statement. */
 const ENTRIES_MAX = 10_000
 
 export interface Health {
@@ -11,8 +11,8 @@ export interface Health {
 }
 
 /**
- * What completions tell of their receivers that has not been stored lately. Failures always: whether they are new is for
- * the database to say. What another node noted meanwhile is corrected within a minute.
+ * Returns a filter for health changes that need to be stored: all failures, because only the database knows whether they
+ * are the first, and one success per minute.
  */
 export function watchHealth(): (communityId: number, completions: Completion[], nowMs: number) => Health[] {
   const noted = new Map<string, number>()
@@ -29,7 +29,7 @@ export function watchHealth(): (communityId: number, completions: Completion[], 
     })
 }
 
-/** One success among them says that the receiver lives. */
+/** One success among them is enough. */
 function healthOf(completions: Completion[]): Health[] {
   const bySubscription = new Map<number, boolean>()
   for (const { subscriptionId, attempt } of completions) {
