@@ -13,33 +13,32 @@ export interface Access {
 }
 
 /**
- * Stores the last success, or since when all attempts have failed. Not part of the statement that records completions,
- * so that neither waits for the other's locks while the subscription is deleted.
+ * Stores the last success, to the minute, or since when all attempts have failed. Locks only rows that change. Not part
+ * of the statement that records completions, so that neither waits for the other's locks while the subscription is
+ * deleted.
  */
 export async function noteHealth(
   sql: Queries,
   communityId: number,
-  health: { subscriptionId: number; ok: boolean }[],
+  isSuccess: Map<number, boolean>,
   now: Date,
 ): Promise<void> {
   await sql`
     with input as materialized (
-      select * from unnest(${health.map((one) => one.subscriptionId)}::int8[], ${health.map((one) => `${one.ok}`)}::text[])
-        as i(id, ok)
-    ), locked as materialized (
-      select id from subscriptions
-      where community_id = ${communityId} and id = any (${health.map((one) => one.subscriptionId)}::int8[])
-      order by id for no key update
-    )
-    update subscriptions s set
-      last_success_at = case when i.ok = 'true' then ${now}::timestamptz else s.last_success_at end,
-      failing_since = case when i.ok = 'true' then null else coalesce(s.failing_since, ${now}::timestamptz) end
-    from input i join locked l using (id)
-    where s.community_id = ${communityId} and s.id = i.id
-      and case when i.ok = 'true'
+      select * from unnest(${[...isSuccess.keys()]}::int8[], ${[...isSuccess.values()]}::bool[]) as i(id, ok)
+    ), changing as materialized (
+      select s.id, i.ok from input i join subscriptions s on s.community_id = ${communityId} and s.id = i.id
+      where case when i.ok
         then s.failing_since is not null or s.last_success_at is null
           or s.last_success_at < ${now}::timestamptz - interval '1 minute'
-        else s.failing_since is null end`
+        else s.failing_since is null end
+      order by s.id for no key update of s
+    )
+    update subscriptions s set
+      last_success_at = case when c.ok then ${now}::timestamptz else s.last_success_at end,
+      failing_since = case when c.ok then null else coalesce(s.failing_since, ${now}::timestamptz) end
+    from changing c
+    where s.community_id = ${communityId} and s.id = c.id`
 }
 
 /**

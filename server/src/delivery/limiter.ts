@@ -48,8 +48,9 @@ export function createLimiter(): Limiter {
     },
     giveBack(communityId) {
       change(communityId, -1)
-      for (const [id, line] of [...waiting]) {
-        for (const [retry, isFirst] of [...line]) {
+      // Whoever is refused again goes to the end of its line, where there is no room for it any more.
+      for (const [id, line] of waiting) {
+        for (const [retry, isFirst] of line) {
           if (!hasRoom(id, isFirst)) continue
           line.delete(retry)
           // Moves the community to the end of the turns.

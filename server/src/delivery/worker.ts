@@ -8,7 +8,6 @@ import { coalesce, type CoalesceLimits } from '../postgres/coalesce.ts'
 import type { Sql } from '../postgres/connect.ts'
 import { disableFailing, noteHealth } from './delivery-queries.ts'
 import { FAN_OUT_MAX, fanOut } from './fan-out.ts'
-import { watchHealth } from './health.ts'
 import { createLimiter } from './limiter.ts'
 import { claimQueues, limitDelays, releaseQueues, renewLeases, type Lease, type Release } from './queue-queries.ts'
 import { openQueue, type Queue, type QueueDeps } from './queue.ts'
@@ -73,7 +72,6 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const shared = databaseClock(sql)
   const clock = options.clock ?? shared.now
   const announce = deliveryAnnouncer(sql, log)
-  const healthChanges = watchHealth()
   const queues = new Map<string, Queue>()
   let isClosing = false
   let wasSetBack = false
@@ -102,9 +100,13 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   async function record(communityId: number, completions: Completion[]): Promise<Completion[]> {
     await recordCompletions(sql, communityId, completions, clock())
     const now = clock()
-    const health = healthChanges(communityId, completions, now.getTime())
-    if (health.length > 0) await noteHealth(sql, communityId, health, now)
-    const failing = health.filter(({ ok }) => !ok).map(({ subscriptionId }) => subscriptionId)
+    const isSuccess = new Map<number, boolean>()
+    for (const { subscriptionId, attempt } of completions) {
+      // One success among them shows that the receiver works.
+      if (attempt) isSuccess.set(subscriptionId, attempt.outcome.ok || (isSuccess.get(subscriptionId) ?? false))
+    }
+    if (isSuccess.size > 0) await noteHealth(sql, communityId, isSuccess, now)
+    const failing = [...isSuccess].flatMap(([subscriptionId, ok]) => (ok ? [] : [subscriptionId]))
     if (failing.length > 0) {
       const disabled = await disableFailing(sql, communityId, failing, new Date(now.getTime() - FAILING_MAX_MS), now)
       if (disabled.length > 0) log.warn({ communityId, disabled }, 'disabled: nothing but failures for five days')
@@ -179,17 +181,17 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     if (free.length === 0) return 0
     const lease = leaseFrom(clock())
     const claimed = await claimQueues(sql, communityId, free, lease)
-    for (const one of claimed) {
-      const key = keyOf(communityId, one.subscription_id)
-      const queue = openQueue(deps, communityId, one, lease.until)
-      queues.set(key, queue)
-      void queue.finished.then((isDue) => {
-        queues.delete(key)
-        if (isDue) claiming.wake()
-      })
-      if (isClosing) queue.stop()
-    }
+    for (const one of claimed) void run(openQueue(deps, communityId, one, lease.until))
     return claimed.length
+  }
+
+  async function run(queue: Queue): Promise<void> {
+    const key = keyOf(queue.communityId, queue.subscriptionId)
+    queues.set(key, queue)
+    if (isClosing) queue.stop()
+    const isDue = await queue.finished
+    queues.delete(key)
+    if (isDue) claiming.wake()
   }
 
   function leaseFrom(now: Date): Lease {
