@@ -4,6 +4,7 @@ import { hold, type Outcome, type Plan } from './contest.ts'
 import { prepareContests } from './contests.ts'
 import { creditCpuContest } from './credit-cpu.ts'
 import { deliveryContest, measureBacklog, startReceiver, type Backlog } from './deliveries.ts'
+import { measureOneSubscription, type OneSubscription } from './one-subscription.ts'
 import { report, type Results } from './report.ts'
 import { openDatabaseServer } from './service.ts'
 import { startTown } from './town.ts'
@@ -11,7 +12,17 @@ import { watchMemory } from './memory.ts'
 
 const WHOLE: Plan = { rounds: 5, firstWarmUpMs: 5000, times: { warmUpMs: 1000, measureMs: 3000 }, barsOnly: false }
 const QUICK: Plan = { rounds: 3, firstWarmUpMs: 1000, times: { warmUpMs: 150, measureMs: 500 }, barsOnly: true }
-const ROWS = ['users-by-id', 'credit', 'credit-cpu', 'token', 'users-page', 'aggregates', 'deliveries', 'backlog']
+const ROWS = [
+  'users-by-id',
+  'credit',
+  'credit-cpu',
+  'token',
+  'users-page',
+  'aggregates',
+  'deliveries',
+  'one-subscription',
+  'backlog',
+]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -45,6 +56,7 @@ async function run(): Promise<Results> {
   const receiver = await startReceiver(certificate)
   const memory = watchMemory(() => service.peakResidentBytes())
   const outcomes: Outcome[] = []
+  let oneSubscription: OneSubscription | undefined
   let backlog: Backlog | undefined
   try {
     for (const contest of contests.list) {
@@ -60,12 +72,15 @@ async function run(): Promise<Results> {
       outcomes.push(...(await hold(contest, plan, progress)))
       await stop()
     }
+    if (wanted.includes('one-subscription')) {
+      oneSubscription = await measureOneSubscription(town, receiver, plan.rounds, progress)
+    }
     if (wanted.includes('backlog')) {
       progress('backlog: 100 fresh events beside 100,000 waiting deliveries')
       backlog = await measureBacklog(service, receiver)
     }
     const [version] = await service.sql<[{ server_version: string }]>`show server_version`
-    return { outcomes, backlog, residentBytesMax: memory.max(), postgres: version.server_version }
+    return { outcomes, oneSubscription, backlog, residentBytesMax: memory.max(), postgres: version.server_version }
   } finally {
     memory.stop()
     await receiver.process.stop()

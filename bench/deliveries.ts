@@ -8,7 +8,7 @@ import type { Measured } from './load/job.ts'
 import type { Arrivals, ReceiverQuestion } from './receiver.ts'
 import type { Service } from './service.ts'
 
-/** With four deliveries each under way, what one community may have under way at once. */
+/** With four deliveries each in flight, they reach the limit of one community. */
 const SUBSCRIPTIONS = 16
 const CONNECTIONS = 64
 /** Of wallet.balance_changed: each goes to all subscriptions. */
@@ -126,9 +126,7 @@ async function settled(service: Service, { communityId }: Place): Promise<void> 
   const deadlineMs = performance.now() + DRAIN_MS
   for (;;) {
     const [left] = await service.sql`
-      select from deliveries where community_id = ${communityId} and status = 'pending'
-      union all
-      select from delivery_cursors where community_id = ${communityId} and done_position < wanted_position limit 1`
+      select from deliveries where community_id = ${communityId} and status = 'pending' limit 1`
     if (!left) return
     if (performance.now() > deadlineMs) throw new Error('deliveries are still pending')
     await pause(DRAIN_POLL_MS)
@@ -192,4 +190,7 @@ async function fillBacklog(service: Service, { communityId, memberId }: Place, s
     )
     insert into deliveries (community_id, subscription_id, event_id, event_created_at)
     select ${communityId}, ${subscriptionId}, id, created_at from made`
+  await service.sql`
+    insert into delivery_queues (community_id, subscription_id, due_at) values (${communityId}, ${subscriptionId}, now())
+    on conflict (community_id, subscription_id) do update set due_at = excluded.due_at`
 }

@@ -10,6 +10,8 @@ export interface Arrivals {
   count: number
   /** The rate between the first tenth and the last tenth of the arrivals. */
   perSecond: number
+  /** Unix time. */
+  lastAtMs: number
   /** A sample delivery, which the comparison sends again. */
   headers: Record<string, string>
   body: string
@@ -52,5 +54,5 @@ serveParent<ReceiverQuestion>(async (question) => {
   }
   const [from, until] = [Math.floor(timesMs.length * FROM), Math.floor(timesMs.length * UNTIL)]
   const perSecond = ((until - from) * 1000) / (timesMs[until]! - timesMs[from]!)
-  return { count: timesMs.length, perSecond, ...last } satisfies Arrivals
+  return { count: timesMs.length, perSecond, lastAtMs: timesMs.at(-1) ?? Number.NaN, ...last } satisfies Arrivals
 })

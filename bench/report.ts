@@ -6,12 +6,14 @@ import { drawRatios, type Verdict } from './chart.ts'
 import { FRESH_BAR_MS, type Backlog } from './deliveries.ts'
 import { median, rounded, spread } from './figures.ts'
 import type { Measured } from './load/job.ts'
+import { ONE_SUBSCRIPTION_BAR, type OneSubscription } from './one-subscription.ts'
 
 const RESIDENT_BAR_BYTES = 250 * 1_000_000
 const MEGABYTE = 1_000_000
 
 export interface Results {
   outcomes: Outcome[]
+  oneSubscription: OneSubscription | undefined
   backlog: Backlog | undefined
   residentBytesMax: number | undefined
   postgres: string
@@ -35,8 +37,9 @@ export async function report(results: Results, { isWhole, plan }: { isWhole: boo
   return failed.length === 0
 }
 
-function judge({ outcomes, backlog, residentBytesMax }: Results): Verdict[] {
+function judge({ outcomes, oneSubscription, backlog, residentBytesMax }: Results): Verdict[] {
   const verdicts = outcomes.map(judgeOutcome)
+  if (oneSubscription) verdicts.push(judgeOneSubscription(oneSubscription))
   if (backlog) {
     verdicts.push({
       what: 'fresh events, first attempt (95 %)',
@@ -62,6 +65,23 @@ function judge({ outcomes, backlog, residentBytesMax }: Results): Verdict[] {
     })
   }
   return verdicts
+}
+
+function judgeOneSubscription(measured: OneSubscription): Verdict {
+  const { credits, ratios, ratiosToAlone, creditsMs, deliveredMs, aloneMs } = measured
+  const ratio = median(ratios)
+  return {
+    what: 'one subscription, last event delivered',
+    against: `the last of ${credits.toLocaleString('en-US')} credits answered, in the same round`,
+    connections: undefined,
+    figure: ONE_SUBSCRIPTION_BAR / ratio,
+    shown: `× ${ratio.toFixed(2)}`,
+    range:
+      `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}; ${rounded(deliveredMs)} ms against ` +
+      `${rounded(creditsMs)} ms; × ${median(ratiosToAlone).toFixed(2)} of ${rounded(aloneMs)} ms without a subscription`,
+    bar: `≤ ${ONE_SUBSCRIPTION_BAR}`,
+    holds: ratio <= ONE_SUBSCRIPTION_BAR,
+  }
 }
 
 function judgeOutcome({ title, against, connections, bar, ours, theirs }: Outcome): Verdict {

@@ -10,11 +10,11 @@ const SQL = /(?<![`\w])\w*(?:sql|tx|queries)(?:<[^`]*?>)?`|\.unsafe\(/i
 const QUERY_FILE = /(?:^|[/-])queries\.ts$|^(?:postgres|backup)\//
 /** Files named after their statements. */
 const STATEMENT_FILES = `
-  delivery/complete-deliveries.ts delivery/fan-out.ts delivery/read-due.ts delivery/wake.ts
+  delivery/fan-out.ts delivery/read-due.ts delivery/record-completions.ts delivery/wake.ts
   features/audit/export-audit.ts features/audit/record-many.ts features/audit/record.ts
   features/events/asks-for.ts features/events/record.ts
   features/listings/export-listings.ts features/listings/search-listings.ts features/members/export-members.ts
-  features/subscriptions/check-secret-key.ts features/subscriptions/untried.ts
+  features/subscriptions/check-secret-key.ts features/subscriptions/mark-due.ts
   features/wallet/export-transfers.ts features/wallet/insert-credits.ts features/wallet/post-transfers.ts
   features/wallet/verify-ledger.ts http/shared/paging.ts`
 

@@ -20,12 +20,16 @@ serveParent<Job>(async (job) => {
   const endMs = startMs + job.measureMs
   const latencies: number[] = []
   let answerBytes = 0
+  let requests = 0
+  const isOver = (nowMs: number) => nowMs >= endMs || (requests += 1) > (job.requestsMax ?? Infinity)
+  const fromMs = performance.timeOrigin + performance.now()
   try {
-    await Promise.all(sockets.map((socket, index) => drive(socket, job, index, { startMs, endMs }, note)))
+    await Promise.all(sockets.map((socket, index) => drive(socket, job, index, { startMs, endMs, isOver }, note)))
   } finally {
     for (const socket of sockets) socket.destroy()
   }
-  return summarise(latencies, answerBytes, job.measureMs)
+  const span = { fromMs, untilMs: performance.timeOrigin + performance.now() }
+  return { ...summarise(latencies, answerBytes, job.measureMs), span }
 
   function note(latencyMs: number, bytes: number): void {
     latencies.push(latencyMs)
@@ -55,12 +59,12 @@ function open(port: number): Promise<Socket> {
   })
 }
 
-/** Sends the next request as soon as a response is complete, until the time is over. */
+/** Sends the next request as soon as a response is complete, until the job is over. */
 function drive(
   socket: Socket,
   job: Job,
   index: number,
-  { startMs, endMs }: { startMs: number; endMs: number },
+  { startMs, endMs, isOver }: { startMs: number; endMs: number; isOver: (nowMs: number) => boolean },
   note: (latencyMs: number, bytes: number) => void,
 ): Promise<void> {
   const authorization = job.authorizations[index % job.authorizations.length]
@@ -69,7 +73,7 @@ function drive(
     let received: Buffer | undefined
     const send = () => {
       beganMs = performance.now()
-      if (beganMs >= endMs) return resolve()
+      if (isOver(beganMs)) return resolve()
       socket.write(requestOf(job, authorization))
     }
     socket.on('error', reject)

@@ -13,6 +13,8 @@ export interface Job {
   connections: number
   warmUpMs: number
   measureMs: number
+  /** Ends the job before its time. */
+  requestsMax?: number
 }
 
 export interface Measured {
@@ -20,5 +22,7 @@ export interface Measured {
   count: number
   /** The size of complete responses, including the headers. */
   answerBytes: number
+  /** From the first request to the last answer, in Unix time. */
+  span?: { fromMs: number; untilMs: number }
   latencyMs: { p50: number; p95: number; p99: number; max: number }
 }

@@ -338,6 +338,7 @@ test('access that is given back while a delivery is being held does not leave it
   for (let round = 0; round < 6; round++) {
     await changePartner(bank.sql, ...partner, { status: 'suspended' })
     await bank.sql`update deliveries set status = 'pending', next_attempt_at = now() where status = 'delivered'`
+    await bank.sql`update delivery_queues set due_at = now()`
     const delivering = post.deliver()
     await changePartner(bank.sql, ...partner, { status: 'active' })
     await delivering

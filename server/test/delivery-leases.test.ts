@@ -1,13 +1,18 @@
+import type { ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { hearDeliveries } from '../src/delivery/wake.ts'
 import { openListener } from '../src/postgres/listener.ts'
 import { recordEvents } from '../src/features/events/record.ts'
 import { eventually } from './bank.ts'
 import { holdOpen } from './lock-table.ts'
-import { startPostman } from './postman.ts'
+import { startPostman, trustingSender } from './postman.ts'
 
 const SECOND_MS = 1000
 const HOUR_MS = 60 * 60 * SECOND_MS
+const SUBSCRIPTIONS = 10
+/** Deliveries over which shares are compared. */
+const WINDOW = 1500
 
 test('who closes gives back what is still on the wire, uncounted; another sends it at once', async () => {
   const post = await startPostman()
@@ -17,7 +22,7 @@ test('who closes gives back what is still on the wire, uncounted; another sends 
   post.worker.wake()
   await eventually(() => post.receiver.received.length === 1)
   await post.worker.close()
-  expect(await post.bank.sql`select from deliveries`).toHaveLength(0)
+  expect(await post.bank.sql`select status, attempts from deliveries`).toEqual([{ status: 'pending', attempts: 0 }])
   post.receiver.answer = (response) => response.writeHead(204).end()
   await post.startWorker(() => new Date())
   expect(post.receiver.received).toHaveLength(2)
@@ -39,7 +44,9 @@ test('a worker keeps what it has under way, as long as it lives', async () => {
     await post.bank.sql`update subscriptions set status = ${seconds < 20 ? 'paused' : 'active'}`
     first.worker.wake()
     const until = new Date(nowMs + 10 * SECOND_MS)
-    await eventually(async () => (await post.bank.sql`select from delivery_leases where until = ${until}`).length === 1)
+    await eventually(
+      async () => (await post.bank.sql`select from delivery_queues where leased_until = ${until}`).length === 1,
+    )
     await second.deliver()
   }
   waiting[0]!()
@@ -72,23 +79,26 @@ test('what a dead worker held is taken over when its lease ends, after ten secon
   expect(await post.deliveries(id)).toMatchObject([{ status: 'delivered', attempts: [{ number: 1, status: 204 }] }])
 })
 
-test('a subscription that is being deleted holds up no other', async () => {
+test('a subscription whose deliveries are being deleted delays no other', async () => {
   const post = await startPostman()
-  const { bank } = post
+  const { bank, token } = post
   const { id } = await post.subscribe()
   await post.subscribe({ target_url: `${post.receiver.url}/other` })
   await post.credit()
   await post.deliver()
-  const deleting = await holdOpen(bank.sql, `delete from delivery_leases where subscription_id = ${id}`)
+  const locked = await holdOpen(bank.sql, `select from deliveries where subscription_id = ${id} for update`)
+  const deleting = bank.call(`/webhooks/subscriptions/${id}`, { token, method: 'DELETE' })
+  await eventually(async () => (await bank.sql`select from pg_locks where not granted`).length > 0)
   await post.credit()
-  await post.advance(HOUR_MS)
-  expect(post.receiver.received.map(({ path }) => path).toSorted()).toEqual(['/hook', '/hook/other', '/hook/other'])
-  await deleting.release()
   await post.deliver()
-  expect(post.receiver.received).toHaveLength(4)
+  expect(post.receiver.received.filter(({ path }) => path === '/hook/other')).toHaveLength(2)
+  await locked.release()
+  expect((await deleting).status).toBe(200)
+  expect(await bank.sql`select from deliveries where subscription_id = ${id}`).toHaveLength(0)
+  expect(await bank.sql`select from delivery_queues where subscription_id = ${id}`).toHaveLength(0)
 })
 
-test('what is due for another worker is announced to it', async () => {
+test('new deliveries of a subscription that another worker has leased are announced to it', async () => {
   const post = await startPostman()
   const { bank } = post
   const heard: string[] = []
@@ -101,10 +111,12 @@ test('what is due for another worker is announced to it', async () => {
     }),
   )
   await post.subscribe()
+  const unanswered: ServerResponse[] = []
+  post.receiver.answer = (response) => void unanswered.push(response)
   await post.credit()
-  const second = await post.startWorker(() => new Date())
-  await eventually(() => post.receiver.received.length === 1)
-  // What the node announced has been heard.
+  const second = await post.startWorker(() => new Date(), { isIdle: false })
+  await eventually(() => unanswered.length === 1)
+  // The node's own announcement arrives first.
   await pause(SECOND_MS / 2)
   heard.length = 0
   await recordEvents(bank.sql, bank.communityId, [
@@ -114,12 +126,60 @@ test('what is due for another worker is announced to it', async () => {
       data: { user_id: post.member.id, balance_centihours: 0, version: 2 },
     },
   ])
-  // The second has the lease: the first puts the event in order, and has nothing to send.
   await post.deliver()
   await eventually(() => heard.length > 0)
   expect(post.receiver.received).toHaveLength(1)
-  await second.deliver()
-  expect(post.receiver.received).toHaveLength(2)
+  second.worker.wake()
+  await eventually(() => unanswered.length === 2)
+  for (const response of unanswered) response.writeHead(204).end()
+  await second.worker.idle()
+})
+
+test('workers come to share busy subscriptions evenly, also when one starts later', async () => {
+  const sent: number[] = []
+  const post = await startPostman({
+    sender(receiver) {
+      const sender = trustingSender(receiver)
+      const index = sent.push(0) - 1
+      return {
+        ...sender,
+        send(...request) {
+          sent[index]! += 1
+          return sender.send(...request)
+        },
+      }
+    },
+  })
+  const { bank, member } = post
+  for (let n = 0; n < SUBSCRIPTIONS; n++) await post.subscribe()
+  const addEvents = () => bank.sql`
+    insert into events (community_id, type, member_id, data)
+    select ${bank.communityId}, 'wallet.balance_changed', ${member.id},
+      jsonb_build_object('user_id', ${member.id}::int8, 'balance_centihours', 0, 'version', n)
+    from generate_series(1, 100) n`
+  await addEvents()
+  post.worker.wake()
+  await eventually(() => sent[0]! > 0)
+  const second = await post.startWorker(() => new Date(), { isIdle: false })
+  const listener = openListener(bank.databaseUrl)
+  onTestFinished(() => listener.close())
+  hearDeliveries(listener, () => {
+    post.worker.wake()
+    second.worker.wake()
+  })
+  // Both stay busy until they share evenly: each sends at least a third of what is sent in a while.
+  const isEven = async () => {
+    const before = [...sent]
+    await eventually(async () => {
+      const [left] = await bank.sql<[{ count: number }]>`select count(*) from deliveries where status = 'pending'`
+      if (left.count < WINDOW) await addEvents()
+      post.worker.wake()
+      return sent[0]! + sent[1]! >= before[0]! + before[1]! + WINDOW
+    }, 60 * SECOND_MS)
+    const shares = sent.map((count, index) => count - before[index]!)
+    return Math.min(...shares) > WINDOW / 3
+  }
+  await eventually(isEven, 90 * SECOND_MS)
 })
 
 test('several workers at once send each event once', async () => {

@@ -25,12 +25,10 @@ export interface PostmanOptions {
   sender?: (receiver: Receiver) => Sender
   /** From 0 to 1; in the middle there is no jitter. */
   random?: () => number
-  /** How long what was read ahead may wait. */
-  staleMs?: number
 }
 
 /** A bank whose deliveries go out when the test says so, by the test's clock. */
-export async function startPostman({ sender = trustingSender, random = () => 0.5, staleMs }: PostmanOptions = {}) {
+export async function startPostman({ sender = trustingSender, random = () => 0.5 }: PostmanOptions = {}) {
   const receiver = await startReceiver()
   const bank = await startBank({ config: { role: 'api' } })
   const token = await bank.token()
@@ -38,7 +36,7 @@ export async function startPostman({ sender = trustingSender, random = () => 0.5
   let nowMs = Date.now()
 
   /** One more, by whatever clock. */
-  async function startWorker(clock: () => Date) {
+  async function startWorker(clock: () => Date, { isIdle = true, mayReadAhead = (): boolean => true } = {}) {
     const sql = connect(bank.databaseUrl, { connectionsMax: 4, name: 'test deliveries' })
     const started = startDeliveryWorker({
       sql,
@@ -47,15 +45,15 @@ export async function startPostman({ sender = trustingSender, random = () => 0.5
       sender: sender(receiver),
       clock,
       random,
+      mayReadAhead,
       poll: false,
       closeTimeoutMs: 200,
-      staleMs,
     })
     onTestFinished(async () => {
       await started.close()
       await sql.end()
     })
-    await started.idle()
+    if (isIdle) await started.idle()
     return {
       worker: started,
       async deliver(): Promise<void> {

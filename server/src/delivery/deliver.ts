@@ -4,10 +4,10 @@ import type { Sql } from '../postgres/connect.ts'
 import { isConcealed, renderEvent } from '../features/events/render.ts'
 import { commonScopes, type Scope } from '../core/scopes.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
-import { withRows, type Completion } from './complete-deliveries.ts'
 import { disableSubscription, holdDelivery, type Access } from './delivery-queries.ts'
 import { scopesFor } from '../features/subscriptions/event-types.ts'
 import type { DueDelivery, DueEvent, Recipient } from './read-due.ts'
+import type { Completion } from './record-completions.ts'
 import { nextAttempt, readRetryAfter } from './schedule.ts'
 import type { Outcome, Sender } from './send.ts'
 import { signedHeaders, signingKey } from '../crypto/sign.ts'
@@ -24,8 +24,8 @@ export interface DeliverDeps {
 }
 
 /**
- * Judges, renders, signs and sends one delivery; says what became of it. Undefined: that is written down already.
- * @throws SenderClosed when it is for another node to send.
+ * Checks access, renders, signs and sends one delivery. Returns undefined if the result is already recorded.
+ * @throws SenderClosed if the worker is closing and another one has to send it.
  */
 export async function deliver(
   deps: DeliverDeps,
@@ -35,10 +35,12 @@ export async function deliver(
   const { event, recipient } = due
   if (!event) return completion(due, { status: 'failed' })
   if (isConcealed(event, recipient.partner_id)) return completion(due, { status: 'held', heldReason: CONCEALED })
-  // By the state of client and partner when it was read; a change has what has not been sent read again.
-  const judge = (access: Access) => lackOfAccess(access, event)
-  if (judge(recipient) !== undefined) {
-    await hold(deps, communityId, due, judge)
+  // As of the moment when it was read; after an access change, deliveries that were not sent are read again.
+  const reasonToHold = (access: Access) => lackOfAccess(access, event)
+  if (reasonToHold(recipient) !== undefined) {
+    const { partner_id: partnerId, client_id: clientId } = recipient
+    const held = { id: due.id, claims: due.claims, partnerId, clientId }
+    await holdDelivery(deps.sql, communityId, held, reasonToHold, deps.clock())
     return undefined
   }
   const at = deps.clock()
@@ -47,41 +49,21 @@ export async function deliver(
     const reason = 'The receiver answered 410 Gone'
     await disableSubscription(deps.sql, communityId, due.subscription_id, reason, deps.clock())
   }
-  return completion(due, { ...fate(deps, due, outcome), attempt: { at, outcome } })
+  return completion(due, { ...resultOf(deps, due, outcome), attempt: { at, outcome } })
 }
 
-type Fate = Pick<Completion, 'status' | 'heldReason' | 'nextAttemptAt' | 'attempt'>
+type Result = Pick<Completion, 'status' | 'heldReason' | 'nextAttemptAt' | 'attempt'>
 
-function completion(due: DueDelivery, { status, heldReason, nextAttemptAt, attempt }: Fate): Completion {
-  return {
-    subscriptionId: due.subscription_id,
-    eventId: due.event_id,
-    eventCreatedAt: due.event?.created_at,
-    id: due.row?.id,
-    claims: due.claims,
-    attempts: due.attempts,
-    status,
-    heldReason,
-    nextAttemptAt,
-    attempt,
-  }
-}
-
-async function hold(
-  { sql, clock }: DeliverDeps,
-  communityId: number,
-  due: DueDelivery,
-  judge: (access: Access) => string | undefined,
-): Promise<void> {
-  const [row] = await withRows(sql, communityId, [completion(due, { status: 'held' })], clock())
-  if (!row) return
-  const { partner_id: partnerId, client_id: clientId } = due.recipient
-  await holdDelivery(sql, communityId, { id: row.id, claims: due.claims, partnerId, clientId }, judge, clock())
+function completion(
+  { id, subscription_id: subscriptionId, claims, attempts }: DueDelivery,
+  result: Result,
+): Completion {
+  return { id, subscriptionId, claims, attempts, ...result }
 }
 
 const scopesByAccess = new WeakMap<Access, Scope[]>()
 
-/** What both allow; many deliveries in a row share the same access. */
+/** The scopes that both have. Cached, because many deliveries in a row share one recipient. */
 function scopesOf(access: Access): Scope[] {
   let scopes = scopesByAccess.get(access)
   if (!scopes) scopesByAccess.set(access, (scopes = commonScopes(access.client_scopes, access.partner_scopes)))
@@ -98,7 +80,7 @@ function lackOfAccess(access: Access, { type }: DueEvent): string | undefined {
 
 const keysByRecipient = new WeakMap<Recipient, KeyObject[]>()
 
-/** The present one, and during a rotation the one before. */
+/** The current key and, during a rotation, the previous one. */
 function keysOf(box: SecretBox, recipient: Recipient): KeyObject[] {
   let keys = keysByRecipient.get(recipient)
   if (!keys) {
@@ -126,7 +108,7 @@ async function send(
   return sender.send(recipient.target_url, signedHeaders(webhookId, at, body, keysOf(box, recipient)), body)
 }
 
-function fate({ clock, random }: DeliverDeps, { attempts }: DueDelivery, outcome: Outcome): Fate {
+function resultOf({ clock, random }: DeliverDeps, { attempts }: DueDelivery, outcome: Outcome): Result {
   if (outcome.ok) return { status: 'delivered' }
   const now = clock()
   const retryAfterMs = readRetryAfter(outcome.retryAfter, now)

@@ -1,70 +1,100 @@
-import { transaction, type Sql } from '../postgres/connect.ts'
 import { asksFor } from '../features/events/asks-for.ts'
+import { markDue, type MarkedQueue } from '../features/subscriptions/mark-due.ts'
+import { transaction, type Queries, type Sql } from '../postgres/connect.ts'
 
-/** About 30 ms with sixteen receivers that fail. Other communities wait for it. */
+/** Bounds the transaction: other communities wait for it. */
 export const FAN_OUT_MAX = 100
-/** Another node at the same community is done within milliseconds; one that hangs must not hold up the others. */
+/** Another node finishes the same community within milliseconds; one that hangs must not delay the others. */
 const LOCK_TIMEOUT = '2s'
 
+export interface FanOut {
+  events: number
+  /** The queues of the subscriptions that got deliveries. */
+  queues: MarkedQueue[]
+}
+
+interface NewEvent {
+  id: number
+  created_at: string
+  type: string
+  /** Set for an event that goes only to this subscription. */
+  subscription_id: number | null
+}
+
 /**
- * Gives committed events their position and has subscriptions told of them, one node at a time per community. Returns
- * how many. Ids are given out before commit, so a reader who followed ids would skip whatever commits late.
- *
- * Who is well is sent them soon: that its cursor moves is all it takes (migration 0018). For the others, who may stay
- * behind for long, rows are made, which can be counted, listed and searched for what is due.
+ * Gives committed events their position and inserts a pending delivery for each matching subscription, one node at a
+ * time per community. Ids are assigned before commit, so a reader that followed ids would skip what commits late.
  */
-export async function fanOut(sql: Sql, communityId: number, now: Date): Promise<number> {
+export async function fanOut(sql: Sql, communityId: number, now: Date): Promise<FanOut> {
   return transaction(sql, async (tx) => {
-    // The lock comes before the statement that reads: its snapshot then sees what the former holder committed.
-    await Promise.all([
+    // Take the lock before the statement that reads: its snapshot then includes what the previous holder committed.
+    const [, , [head]] = await Promise.all([
       tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`,
       tx`insert into event_heads (community_id) values (${communityId}) on conflict (community_id) do nothing`,
-      tx`select from event_heads where community_id = ${communityId} for update`,
+      tx<[{ position: number }]>`select position from event_heads where community_id = ${communityId} for update`,
     ])
-    // What an erasure is just blanking comes with the next round.
-    const [row] = await tx<[{ count: number }]>`
-      with ordered as materialized (
-        select e.*, h.position + row_number() over (order by e.id) as position
-        from event_heads h, (
-          select id, created_at, type, subscription_id from events
-          where community_id = ${communityId} and position is null
-          order by id limit ${FAN_OUT_MAX} for no key update skip locked
-        ) e
-        where h.community_id = ${communityId}
-      ), placed as (
-        update events e set position = o.position from ordered o
-        where e.community_id = ${communityId} and e.created_at = o.created_at and e.id = o.id
-      ), moved as (
-        update event_heads set position = greatest(position, (select coalesce(max(position), 0) from ordered))
-        where community_id = ${communityId}
-      ), wanted as materialized (
-        -- Once for each type, not for each event. Who is being deleted is waited for, so that no cursor outlives it.
-        select t.*, s.id, s.status = 'active' and s.failing_since is null and c.partner_api_enabled as is_well
-        from (
-          select type, subscription_id, min(position) as first_position, max(position) as last_position
-          from ordered group by type, subscription_id
-        ) t
-        join communities c on c.id = ${communityId}
-        join subscriptions s on s.community_id = ${communityId}
-          and case when t.subscription_id is not null then s.id = t.subscription_id
-            else s.status <> 'disabled' and ${asksFor(tx, 't')} end
-        for key share of s
-      ), wished as (
-        insert into delivery_cursors as k (community_id, subscription_id, done_position, wanted_position)
-        select ${communityId}, id, min(first_position) - 1, max(last_position) from wanted
-        where is_well group by id order by id
-        on conflict (community_id, subscription_id) do update set wanted_position = excluded.wanted_position,
-          -- Between what it was told of last and this there is nothing for it.
-          done_position = case when k.done_position = k.wanted_position then excluded.done_position else k.done_position end
-      ), made as (
-        insert into deliveries (community_id, subscription_id, event_id, event_created_at, next_attempt_at, created_at)
-        select ${communityId}, s.id, o.id, o.created_at, ${now}, ${now}
-        from ordered o join wanted s on s.type = o.type and s.subscription_id is not distinct from o.subscription_id
-        where not s.is_well
-        order by s.id, o.id
-        on conflict (community_id, subscription_id, event_id) do nothing
-      )
-      select count(*) from ordered`
-    return row.count
+    // Events locked by an erasure are left for the next round.
+    const events = await tx<NewEvent[]>`
+      select id, created_at, type, subscription_id from events
+      where community_id = ${communityId} and position is null
+      order by id limit ${FAN_OUT_MAX} for no key update skip locked`
+    if (events.length === 0) return { events: 0, queues: [] }
+    await assignPositions(tx, communityId, events, head.position)
+    const matches = await lockMatches(tx, communityId, events)
+    if (matches.length === 0) return { events: events.length, queues: [] }
+    await insertDeliveries(tx, communityId, events, matches, now)
+    const queues = await markDue(tx, communityId, [...new Set(matches.map(({ id }) => id))], now)
+    return { events: events.length, queues }
   })
+}
+
+async function assignPositions(tx: Queries, communityId: number, events: NewEvent[], position: number): Promise<void> {
+  await tx`
+    with placed as (
+      update events e set position = ${position}::int8 + i.n
+      from ${eventRows(tx, events)}
+      where e.community_id = ${communityId} and e.created_at = i.created_at and e.id = i.id
+    )
+    update event_heads set position = ${position + events.length} where community_id = ${communityId}`
+}
+
+interface Match {
+  id: number
+  type: string
+  subscription_id: number | null
+}
+
+/** Compares patterns once per type instead of per event. Waits for a subscription that is being deleted. */
+async function lockMatches(tx: Queries, communityId: number, events: NewEvent[]): Promise<Match[]> {
+  return tx<Match[]>`
+    select s.id, t.type, t.subscription_id
+    from (select distinct i.type, i.subscription_id from ${eventRows(tx, events)}) t
+    join subscriptions s on s.community_id = ${communityId}
+      and case when t.subscription_id is not null then s.id = t.subscription_id
+        else s.status <> 'disabled' and ${asksFor(tx, 't')} end
+    order by s.id for key share of s`
+}
+
+async function insertDeliveries(
+  tx: Queries,
+  communityId: number,
+  events: NewEvent[],
+  matches: Match[],
+  now: Date,
+): Promise<void> {
+  await tx`
+    insert into deliveries (community_id, subscription_id, event_id, event_created_at, next_attempt_at, created_at)
+    select ${communityId}, m.id, i.id, i.created_at, ${now}, ${now}
+    from ${eventRows(tx, events)}
+    join unnest(${matches.map(({ id }) => id)}::int8[], ${matches.map(({ type }) => type)}::text[],
+      ${matches.map((match) => match.subscription_id)}::int8[]) as m(id, type, subscription_id)
+      on m.type = i.type and m.subscription_id is not distinct from i.subscription_id
+    order by m.id, i.n
+    on conflict (community_id, subscription_id, event_id) do nothing`
+}
+
+function eventRows(tx: Queries, events: NewEvent[]) {
+  return tx`unnest(${events.map(({ id }) => id)}::int8[], ${events.map((event) => event.created_at)}::timestamptz[],
+    ${events.map(({ type }) => type)}::text[], ${events.map((event) => event.subscription_id)}::int8[])
+    with ordinality as i(id, created_at, type, subscription_id, n)`
 }

@@ -1,4 +1,4 @@
-/** One run at a time; a wake during a run makes another. */
+/** Runs the work once at a time; a wake during a run starts another one after it. */
 export function repeat(work: () => Promise<void>, isClosing: () => boolean) {
   let current: Promise<void> | undefined
   let again = false

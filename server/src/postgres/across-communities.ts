@@ -133,114 +133,50 @@ export async function communitiesToFanOut(sql: Queries): Promise<number[]> {
   return rows.map((row) => row.community_id)
 }
 
-export interface SubscriptionKey {
-  communityId: number
-  subscriptionId: number
-}
-
-/** Deliveries in flight, as parallel arrays: entry n is event n for subscription n. */
-export interface InHandPairs {
-  subscriptionIds: number[]
-  eventIds: number[]
-}
-
-/** Every event up to this position has been delivered or has a delivery row. */
-export interface SubscriptionPosition extends SubscriptionKey {
-  position: number
-}
-
-export interface DueSubscription {
+export interface DueQueue {
   community_id: number
-  id: number
-  /** When it was last changed, tested or asked to redeliver. */
-  set_going_at: string
+  subscription_id: number
+}
+
+export interface DueQueueLimits {
+  now: Date
+  /** A lease that ends later than this is not valid. */
+  leaseMax: Date
+  /** Communities for which the worker has enough queues. */
+  fullCommunities: number[]
+  perCommunityMax: number
+  limit: number
 }
 
 /**
- * Returns subscriptions that no other worker has leased and that have work beyond the deliveries in flight: untried
- * events after the read position, or rows that are due. Each subscription costs one index lookup, because a dead
- * endpoint may have many pending rows: `exists` is planned as a join that reads all of them (142 ms with 100,000 rows;
- * 0.2 ms this way). Deliveries of a community are held while its partner API is switched off.
+ * Returns queues with due deliveries that no worker has leased, in random order: workers that look at the same time
+ * rarely choose the same ones. Reads only what is due (migration 0020), and each of those costs one index lookup: an
+ * ordinary join compared all queues with all subscriptions until the tables were analyzed. Deliveries wait while a
+ * subscription is paused or a community's partner API is switched off.
  */
-export async function dueSubscriptions(
+export async function dueQueues(
   sql: Queries,
-  worker: string,
-  inHand: InHandPairs,
-  read: SubscriptionPosition[],
-  now: Date,
-  leaseEndMax: Date,
-): Promise<DueSubscription[]> {
-  return sql<DueSubscription[]>`
-    with in_hand as materialized (
-      select * from unnest(${inHand.subscriptionIds}::int8[], ${inHand.eventIds}::int8[])
+  { now, leaseMax, fullCommunities, perCommunityMax, limit }: DueQueueLimits,
+): Promise<DueQueue[]> {
+  return sql<DueQueue[]>`
+    with due as materialized (
+      select community_id, subscription_id from delivery_queues
+      where due_at <= ${now} and (leased_until is null or leased_until <= ${now} or leased_until > ${leaseMax})
+        and community_id <> all (${fullCommunities}::int8[])
+    ), sendable as materialized (
+      select community_id, subscription_id, row_number() over (partition by community_id order by random()) as place
+      from due q
+      where (select s.status = 'active' and c.partner_api_enabled from subscriptions s, communities c
+        where s.community_id = q.community_id and s.id = q.subscription_id and c.id = q.community_id)
     )
-    select s.community_id, s.id, s.set_going_at
-    from subscriptions s join communities c on c.id = s.community_id
-    left join delivery_leases l on l.community_id = s.community_id and l.subscription_id = s.id
-      and l.worker <> ${worker} and l.until > ${now} and l.until <= ${leaseEndMax}
-    left join delivery_cursors k on k.community_id = s.community_id and k.subscription_id = s.id
-    left join unnest(${read.map((one) => one.communityId)}::int8[], ${read.map((one) => one.subscriptionId)}::int8[],
-      ${read.map((one) => one.position)}::int8[]) as r(community_id, subscription_id, read_to)
-      on r.community_id = s.community_id and r.subscription_id = s.id
-    where s.status = 'active' and c.partner_api_enabled and l.worker is null
-      and (k.wanted_position > greatest(k.done_position, r.read_to) or (
-        select true from deliveries where community_id = s.community_id and subscription_id + 0 = s.id
-          and status = 'pending' and next_attempt_at <= ${now} and (subscription_id, event_id) not in (select * from in_hand)
-        order by next_attempt_at limit 1))`
+    select community_id, subscription_id from sendable where place <= ${perCommunityMax} order by place limit ${limit}`
 }
 
-/**
- * Reschedules retries that are further in the future than the retry schedule allows, because the database clock was set
- * back. Safe to run on any number of nodes. Locked rows are skipped: they are being rescheduled anyway.
- */
-export async function limitRetryDelays(sql: Queries, longestDelaysMs: number[], now: Date): Promise<number> {
-  const rows = await sql`
-    with late as materialized (
-      select community_id, id, ${now}::timestamptz
-        + (${longestDelaysMs}::float8[])[attempts + 1] * interval '1 millisecond' as latest
-      from deliveries
-      where status = 'pending'
-        and next_attempt_at > ${now}::timestamptz
-          + (${longestDelaysMs}::float8[])[attempts + 1] * interval '1 millisecond'
-      order by community_id, subscription_id, event_id for no key update skip locked
-    )
-    update deliveries d set next_attempt_at = l.latest from late l
-    where d.community_id = l.community_id and d.id = l.id
-    returning d.id`
-  return rows.length
-}
-
-/**
- * Persists how far each subscription has been delivered. Does not wait for locks: a locked cursor is left for the next
- * call. Returns the positions that need not be stored again.
- */
-export async function storePositions(sql: Queries, positions: SubscriptionPosition[]): Promise<SubscriptionPosition[]> {
-  const rows = await sql<{ index: number }[]>`
-    with input as materialized (
-      select * from unnest(${positions.map((one) => one.communityId)}::int8[],
-        ${positions.map((one) => one.subscriptionId)}::int8[], ${positions.map((one) => one.position)}::int8[])
-        with ordinality as i(community_id, subscription_id, position, index)
-    ), free as materialized (
-      select k.community_id, k.subscription_id, i.position, i.index
-      from input i join delivery_cursors k using (community_id, subscription_id)
-      order by k.community_id, k.subscription_id for no key update of k skip locked
-    ), stored as (
-      update delivery_cursors k set done_position = f.position from free f
-      where k.community_id = f.community_id and k.subscription_id = f.subscription_id and k.done_position < f.position
-    )
-    select index from free
-    union all
-    -- Deleted in the meantime.
-    select index from input i where not exists (
-      select from delivery_cursors k where k.community_id = i.community_id and k.subscription_id = i.subscription_id)`
-  return rows.map(({ index }) => positions[index - 1]!)
-}
-
-/** Notifies the listening workers, if any other worker holds a lease. */
-export async function notifyOtherWorkers(sql: Queries, channel: string, worker: string): Promise<void> {
-  await sql`
-    select pg_notify(${channel}, '')
-    where exists (select from delivery_leases where worker <> ${worker} and until > now())`
+/** Returns communities with deliveries that wait for a later time. */
+export async function communitiesWithRetries(sql: Queries, now: Date): Promise<number[]> {
+  const rows = await sql<{ community_id: number }[]>`
+    select distinct community_id from delivery_queues where due_at > ${now}`
+  return rows.map((row) => row.community_id)
 }
 
 /** Returns communities with a month to close, or with no closed month yet. */
@@ -303,13 +239,22 @@ export const deleteOldAdminRequests: DeleteOld = async (sql, before, batchMax) =
   return count
 }
 
-/** Deletes deliveries in any state, because their events are deleted as well. */
+/** Deletes deliveries in any state, because their events are deleted as well. Rows are locked community by community. */
 export const deleteOldDeliveries: DeleteOld = async (sql, before, batchMax) => {
-  const { count } = await sql`
-    delete from deliveries where (community_id, id) in (
+  const found = await sql<{ community_id: number; ids: number[] }[]>`
+    select community_id, array_agg(id) as ids from (
       select community_id, id from deliveries where event_created_at < ${before}
-      order by event_created_at limit ${batchMax} for update skip locked)`
-  return count
+      order by event_created_at limit ${batchMax}) old
+    group by community_id`
+  let deleted = 0
+  for (const { community_id, ids } of found) {
+    const { count } = await sql`
+      delete from deliveries where community_id = ${community_id} and id = any (array(
+        select id from deliveries where community_id = ${community_id} and id = any (${ids}::int8[])
+        order by subscription_id, event_id for update skip locked))`
+    deleted += count
+  }
+  return deleted
 }
 
 /** The default partitions hold rows that were inserted before their partition existed (after a restore). */

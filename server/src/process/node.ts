@@ -175,8 +175,8 @@ function startDeliveries({
     sender:
       sender ?? createSender({ resolve: resolveBySystem, allowPrivateTargets: config.webhookAllowPrivateTargets }),
   })
-  hearDeliveries(listener, () => worker.look())
-  access.onChange(worker.judgeAnew)
+  hearDeliveries(listener, worker.wake)
+  access.onChange(worker.invalidate)
   return {
     ...worker,
     async close() {

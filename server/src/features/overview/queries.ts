@@ -1,5 +1,4 @@
 import type { Queries } from '../../postgres/connect.ts'
-import { untriedEvents } from '../subscriptions/untried.ts'
 
 export interface MonthTotal {
   month: string
@@ -115,11 +114,7 @@ export async function readWebhookHealth(sql: Queries, communityId: number): Prom
     select count(*) filter (where status = 'active') as active, count(*) filter (where status = 'paused') as paused,
       count(*) filter (where status = 'disabled') as disabled,
       count(*) filter (where status = 'active' and failing_since is not null) as failing,
-      (select count(*) from deliveries where community_id = ${communityId} and status = 'pending') + (
-        select count(*) from delivery_cursors k
-        join subscriptions s on s.community_id = ${communityId} and s.id = k.subscription_id, lateral (
-          select from ${untriedEvents(sql, communityId, 'k')} order by e.position offset 0) u
-        where k.community_id = ${communityId} and k.done_position < k.wanted_position) as waiting
+      (select count(*) from deliveries where community_id = ${communityId} and status = 'pending') as waiting
     from subscriptions where community_id = ${communityId}`
   return row
 }

@@ -2,7 +2,6 @@ import type { Queries } from '../../postgres/connect.ts'
 import type { StoredEvent } from '../events/render.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
 import type { Attempt, Delivery, Subscription } from './schema.ts'
-import { untriedEvents } from './untried.ts'
 
 /** Counts are exact up to this number. */
 export const COUNT_MAX = 1000
@@ -61,13 +60,7 @@ function selectSubscriptions(sql: Queries, communityId: number) {
     join clients c on c.community_id = ${communityId} and c.id = s.client_id,
     lateral (
       select count(*) as found from (
-        (select from deliveries
-        where community_id = ${communityId} and subscription_id + 0 = s.id and status = 'pending'
-        limit ${COUNT_MAX + 1})
-        union all
-        (select from delivery_cursors k, lateral (
-          select from ${untriedEvents(sql, communityId, 'k')} order by e.position limit ${COUNT_MAX + 1}) u
-        where k.community_id = ${communityId} and k.subscription_id = s.id and k.done_position < k.wanted_position)
+        select from deliveries where community_id = ${communityId} and subscription_id + 0 = s.id and status = 'pending'
         limit ${COUNT_MAX + 1}) few
     ) waiting, lateral (
       select count(*) as found from (

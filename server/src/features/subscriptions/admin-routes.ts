@@ -30,7 +30,6 @@ import {
 import { setSubscriptionStatus } from './change-subscription.ts'
 import { replayEvents, resendDelivery, sendTestEvent } from './operate-subscription.ts'
 import type { Attempt } from './schema.ts'
-import { insertUntriedDeliveries } from './untried.ts'
 
 const TAGS = ['Webhooks']
 /** Each resend makes up to ten attempts. After many resends, only the last attempts are shown. */
@@ -78,7 +77,6 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     handler: async (request, reply) => {
       const { id } = await requireSubscription(request.community.id, request.params.id)
       const list = await readListRequest(sql, await epoch(), `admin deliveries of ${id} by event`, request.query)
-      await insertUntriedDeliveries(sql, request.community.id, id)
       const found = await listDeliveriesOf(sql, request.community.id, id, list, request.query)
       const { rows, meta } = finishList(list, found, (row) => ({ id: row.cursor_id }), request, reply, config.publicUrl)
       return { data: rows.map(presentDelivery), meta }

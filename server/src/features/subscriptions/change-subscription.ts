@@ -5,6 +5,7 @@ import { ApiError } from '../../http/shared/errors.ts'
 import type { SecretBox } from '../../crypto/secret-box.ts'
 import {
   countSubscriptions,
+  deleteDeliveries,
   deleteSubscription,
   findSubscription,
   insertSubscription,
@@ -13,9 +14,11 @@ import {
 } from './queries.ts'
 import type { Subscription, SubscriptionChange, SubscriptionRequest } from './schema.ts'
 import { newWebhookSecret } from '../../crypto/sign.ts'
-import { materializePending } from './untried.ts'
 
 const SUBSCRIPTIONS_MAX = 20
+/** Beyond these, deliveries are deleted together with the subscription. */
+const DELETE_BATCH_MAX = 1000
+const DELETE_BATCHES_MAX = 1000
 const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
 /** For more events, partners read the feed or replay from a later time. */
 export const REPLAY_MAX = 100_000
@@ -49,10 +52,7 @@ export async function changeSubscription(
 ): Promise<Subscription> {
   const change = { ...(event_types && { event_types }), ...(target_url && { target_url }), ...(status && { status }) }
   const { communityId, partnerId } = caller
-  requireFound(await findSubscription(sql, communityId, partnerId, id))
-  if (event_types || status) await materializePending(sql, communityId, id)
   return transaction(sql, async (tx) => {
-    if (event_types || status) await materializePending(tx, communityId, id)
     const changed = requireFound(await updateSubscription(tx, communityId, partnerId, id, change))
     await auditChange(tx, caller, 'subscription.changed', id, describeForAudit(change))
     return changed
@@ -69,9 +69,7 @@ export async function setSubscriptionStatus(
   id: number,
   status: 'active' | 'paused',
 ): Promise<void> {
-  await materializePending(sql, communityId, id)
   await transaction(sql, async (tx) => {
-    await materializePending(tx, communityId, id)
     const reason = status === 'paused' ? PAUSED_BY_OFFICE : null
     requireFound(await updateSubscription(tx, communityId, partnerId, id, { status, reason }))
     const action = status === 'paused' ? 'subscription.paused' : 'subscription.resumed'
@@ -80,6 +78,10 @@ export async function setSubscriptionStatus(
 }
 
 export async function unsubscribe(sql: Sql, caller: Caller, id: number): Promise<Subscription> {
+  requireFound(await findSubscription(sql, caller.communityId, caller.partnerId, id))
+  for (let batch = 0; batch < DELETE_BATCHES_MAX; batch++) {
+    if ((await deleteDeliveries(sql, caller.communityId, id, DELETE_BATCH_MAX)) < DELETE_BATCH_MAX) break
+  }
   return transaction(sql, async (tx) => {
     const deleted = requireFound(await deleteSubscription(tx, caller.communityId, caller.partnerId, id))
     await auditChange(tx, caller, 'subscription.deleted', id, describeForAudit(deleted))

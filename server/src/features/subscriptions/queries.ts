@@ -1,5 +1,6 @@
 import { assignments, columnsAndValues, Json, type Queries, transaction } from '../../postgres/connect.ts'
 import { asksFor } from '../events/asks-for.ts'
+import { markDue, resetBreaker } from './mark-due.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
 import type { Delivery, Subscription } from './schema.ts'
 
@@ -62,7 +63,7 @@ export async function updateSubscription(
   }: { event_types?: string[]; target_url?: string; status?: 'active' | 'paused'; reason?: string | null },
 ): Promise<Subscription | undefined> {
   const [row] = await sql<Subscription[]>`
-    update subscriptions set ${assignments({ ...change, updated_at: new Date() })}, set_going_at = clock_timestamp()
+    update subscriptions set ${assignments({ ...change, updated_at: new Date() })}
       ${
         status === undefined
           ? sql``
@@ -71,7 +72,25 @@ export async function updateSubscription(
       }
     where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
     returning ${columns(sql)}`
+  if (row) await resetBreaker(sql, communityId, id)
   return row
+}
+
+/**
+ * Deletes up to `batchMax` deliveries of a subscription that is about to be deleted, and returns the count. Deleting
+ * many together with the subscription would keep its row locked, and the fan-out of the community waits for it.
+ */
+export async function deleteDeliveries(
+  sql: Queries,
+  communityId: number,
+  subscriptionId: number,
+  batchMax: number,
+): Promise<number> {
+  const { count } = await sql`
+    delete from deliveries where community_id = ${communityId} and id = any (array(
+      select id from deliveries where community_id = ${communityId} and subscription_id = ${subscriptionId}
+      order by event_id limit ${batchMax} for update))`
+  return count
 }
 
 export async function deleteSubscription(
@@ -83,12 +102,6 @@ export async function deleteSubscription(
   const [row] = await sql<Subscription[]>`
     delete from subscriptions where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
     returning ${columns(sql)}`
-  if (row) {
-    // Its row is locked, so nobody can insert more deliveries.
-    await sql`delete from deliveries where community_id = ${communityId} and subscription_id = ${id}`
-    await sql`delete from delivery_leases where community_id = ${communityId} and subscription_id = ${id}`
-    await sql`delete from delivery_cursors where community_id = ${communityId} and subscription_id = ${id}`
-  }
   return row
 }
 
@@ -102,10 +115,11 @@ export async function rotateSubscriptionSecret(
   overlapSeconds: number,
 ): Promise<Subscription | undefined> {
   const [row] = await sql<Subscription[]>`
-    update subscriptions set previous_secret = secret, secret = ${secret}, updated_at = now(), set_going_at = clock_timestamp(),
+    update subscriptions set previous_secret = secret, secret = ${secret}, updated_at = now(),
       previous_secret_until = now() + make_interval(secs => ${overlapSeconds})
     where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
     returning ${columns(sql)}`
+  if (row) await resetBreaker(sql, communityId, id)
   return row
 }
 
@@ -119,16 +133,6 @@ export async function insertTestEvent(sql: Queries, communityId: number, subscri
       returning uuid`
     return row.uuid
   })
-}
-
-/**
- * Closes an open circuit breaker, because somebody waits for the next delivery. Call it before locking deliveries:
- * deleting a subscription locks in the same order.
- */
-async function resetBreaker(tx: Queries, communityId: number, subscriptionId: number): Promise<void> {
-  await tx`
-    update subscriptions set set_going_at = clock_timestamp()
-    where community_id = ${communityId} and id = ${subscriptionId}`
 }
 
 export interface DeliveryRow extends Omit<Delivery, 'event_id'> {
@@ -177,13 +181,14 @@ export async function redeliver(sql: Queries, communityId: number, partnerId: nu
     const [owned] = await tx<{ subscription_id: number }[]>`
       select d.subscription_id from deliveries d
       join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
-      where d.community_id = ${communityId} and d.id = ${id} and s.partner_id = ${partnerId}`
+      where d.community_id = ${communityId} and d.id = ${id} and s.partner_id = ${partnerId} for key share of s`
     if (!owned) return false
-    await resetBreaker(tx, communityId, owned.subscription_id)
     await tx`
       update deliveries set status = 'pending', held_reason = null, attempts = 0, claims = claims + 1,
         next_attempt_at = now(), finished_at = null
       where community_id = ${communityId} and id = ${id}`
+    await resetBreaker(tx, communityId, owned.subscription_id)
+    await markDue(tx, communityId, [owned.subscription_id])
     return true
   })
 }
@@ -200,7 +205,8 @@ export async function replaySince(
   limit: number,
 ): Promise<number | undefined> {
   return transaction(sql, async (tx) => {
-    await resetBreaker(tx, communityId, subscriptionId)
+    await tx`
+      select from subscriptions where community_id = ${communityId} and id = ${subscriptionId} for key share`
     const wanted = tx`
       from subscriptions s join events e on e.community_id = ${communityId} and e.created_at >= ${since}::timestamptz
         and e.position is not null and e.subscription_id is null
@@ -215,6 +221,8 @@ export async function replaySince(
       on conflict (community_id, subscription_id, event_id) do update
         set status = 'pending', held_reason = null, attempts = 0, claims = deliveries.claims + 1, next_attempt_at = now(),
           finished_at = null`
+    await resetBreaker(tx, communityId, subscriptionId)
+    if (replayed.count > 0) await markDue(tx, communityId, [subscriptionId])
     return replayed.count
   })
 }
@@ -246,9 +254,18 @@ export async function pauseForNewSecret(
 /** Queues deliveries held for lack of access, which is checked again. Call it with the partner's row locked. */
 export async function releaseHeld(sql: Queries, communityId: number, partnerId: number): Promise<void> {
   await sql`
-    update deliveries d set status = 'pending', held_reason = null, next_attempt_at = now()
-    where d.community_id = ${communityId} and d.id = any (array(
-      select h.id from deliveries h join subscriptions s on s.community_id = ${communityId} and s.id = h.subscription_id
-      where h.community_id = ${communityId} and h.status = 'held' and s.partner_id = ${partnerId}
-      order by h.subscription_id, h.event_id for no key update of h))`
+    select from subscriptions where community_id = ${communityId} and partner_id = ${partnerId}
+    order by id for key share`
+  const released = await sql<{ subscription_id: number }[]>`
+    with released as (
+      update deliveries d set status = 'pending', held_reason = null, next_attempt_at = now()
+      where d.community_id = ${communityId} and d.id = any (array(
+        select h.id from deliveries h join subscriptions s on s.community_id = ${communityId} and s.id = h.subscription_id
+        where h.community_id = ${communityId} and h.status = 'held' and s.partner_id = ${partnerId}
+        order by h.subscription_id, h.event_id for no key update of h))
+      returning d.subscription_id
+    )
+    select distinct subscription_id from released`
+  const ids = released.map((row) => row.subscription_id)
+  if (ids.length > 0) await markDue(sql, communityId, ids)
 }

@@ -36,7 +36,6 @@ import {
   SubscriptionMeta,
   SubscriptionRequest,
 } from './schema.ts'
-import { insertUntriedDeliveries } from './untried.ts'
 
 const SUBSCRIPTIONS_PATH = `${API_PREFIX}/webhooks/subscriptions`
 
@@ -231,7 +230,6 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     handler: async (request, reply) => {
       const { id } = await requireOwn(request.caller, request.params.id)
       const list = await readListRequest(sql, await epoch(), `deliveries of ${id} by event`, request.query)
-      await insertUntriedDeliveries(sql, request.caller.communityId, id)
       const rows = await listDeliveries(sql, request.caller.communityId, id, list, request.query.status)
       const page = finishList(list, rows, (row) => ({ id: row.cursor_id }), request, reply, config.publicUrl)
       return { data: page.rows.map(presentDelivery), meta: page.meta }

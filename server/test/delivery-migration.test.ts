@@ -1,0 +1,53 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { createCommunity } from '../src/features/communities/create-community.ts'
+import { createPartner } from '../src/features/partners/create-partner.ts'
+import { SCOPE_NAMES } from '../src/core/scopes.ts'
+import { connect } from '../src/postgres/connect.ts'
+import { migrate } from '../src/postgres/migrate.ts'
+import { TESTER } from './bank.ts'
+import { newEmptyDatabase } from './database.ts'
+
+test('migration 0020 turns what cursors still owe into deliveries, and restores the foreign key', async () => {
+  const sql = connect(await newEmptyDatabase(), { connectionsMax: 2, name: 'test' })
+  onTestFinished(() => sql.end({ timeoutMs: 1000 }))
+  await migrate(sql, { upTo: '0019_tokens_of_clients' })
+  const { id: communityId } = await createCommunity(sql, TESTER, { slug: 'town', name: 'Town' })
+  await createPartner(sql, TESTER, communityId, { name: 'Bank', scopes: SCOPE_NAMES })
+  const subscribe = async (eventTypes: string[]) => {
+    const [row] = await sql<[{ id: number }]>`
+      insert into subscriptions (community_id, partner_id, client_id, event_types, target_url, secret)
+      select ${communityId}, partner_id, id, ${eventTypes}, 'https://example.org/', ''
+      from clients where community_id = ${communityId} returning id`
+    return row.id
+  }
+  const [wallets, users, idle] = [
+    await subscribe(['wallet.*']),
+    await subscribe(['user.joined']),
+    await subscribe(['*']),
+  ]
+  // Of the wallet's events, the first was attempted before the cursor was stored, and the last is for someone else.
+  await sql`
+    insert into events (community_id, id, type, data, position, subscription_id)
+    select ${communityId}, n, case n when 3 then 'user.joined' else 'wallet.credited' end, '{}', n,
+      case n when 5 then ${idle}::int8 end
+    from generate_series(1, 5) n`
+  await sql`
+    insert into deliveries (community_id, subscription_id, event_id, event_created_at, status)
+    select ${communityId}, s.id, e.id, e.created_at, 'delivered' from events e, unnest(${[wallets, 999]}::int8[]) s(id)
+    where e.id = 2`
+  await sql`
+    insert into delivery_cursors (community_id, subscription_id, done_position, wanted_position)
+    values (${communityId}, ${wallets}, 1, 5), (${communityId}, ${users}, 0, 5), (${communityId}, ${idle}, 5, 5)`
+  await migrate(sql)
+  const deliveries = await sql`select subscription_id, event_id, status from deliveries order by 1, 2`
+  expect(deliveries).toEqual([
+    { subscription_id: wallets, event_id: 2, status: 'delivered' },
+    { subscription_id: wallets, event_id: 4, status: 'pending' },
+    { subscription_id: users, event_id: 3, status: 'pending' },
+  ])
+  const queues = await sql`select subscription_id from delivery_queues where due_at <= now() order by 1`
+  expect(queues).toEqual([{ subscription_id: wallets }, { subscription_id: users }])
+  await sql`delete from subscriptions where id = ${wallets}`
+  expect(await sql`select from deliveries where subscription_id = ${wallets}`).toHaveLength(0)
+  expect(await sql`select from delivery_queues where subscription_id = ${wallets}`).toHaveLength(0)
+})
