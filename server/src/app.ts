@@ -25,6 +25,7 @@ import { describeApi } from './http/partner/openapi.ts'
 import { parseQuery, rejectMalformedQuery } from './http/shared/query.ts'
 import { referenceRoutes } from './http/partner/reference.ts'
 import { newRequestId } from './http/shared/request-id.ts'
+import { compileSerializer } from './http/shared/serialization.ts'
 import { answerInTime } from './http/shared/time-limit.ts'
 import { answerUnframed, ignoreExpectations } from './http/partner/unframed.ts'
 import { compileValidator } from './http/shared/validation.ts'
@@ -81,6 +82,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(compileValidator)
+  app.setSerializerCompiler(compileSerializer)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('request-id', request.id)
     done()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import type { TestProject } from 'vitest/node'
-import { connect } from '../src/postgres/connect.ts'
+import { connect, type Sql } from '../src/postgres/connect.ts'
 import { openEmbedded } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { createPartitions } from '../src/postgres/partitions.ts'
@@ -17,12 +17,25 @@ declare module 'vitest' {
 
 const TEMPLATE = 'template_hourbank'
 
+/** Nothing survives the run, so nothing has to reach the disk. */
+const FAST_SETTINGS = [
+  'fsync = off',
+  'synchronous_commit = off',
+  'full_page_writes = off',
+  "max_wal_size = '8GB'",
+  "checkpoint_timeout = '1h'",
+]
+
 /** One real PostgreSQL for the whole run; each test clones a migrated template. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hourbank-test-'))
   // As root the database runs as another user, who has to come in.
   await chmod(dataDir, 0o711)
   const server = await openEmbedded(dataDir, 'serve')
+  await withServer(server.url, async (sql) => {
+    for (const setting of FAST_SETTINGS) await sql.unsafe(`alter system set ${setting}`)
+    await sql`select pg_reload_conf()`
+  })
   await createDatabase(server.url, TEMPLATE)
   const sql = connect(urlOf(server.url, TEMPLATE), { connectionsMax: 1, name: 'test template' })
   await migrate(sql)
@@ -54,9 +67,16 @@ async function makeDatabase(template: string): Promise<string> {
 }
 
 async function createDatabase(serverUrl: string, name: string, template = 'template0'): Promise<void> {
+  await withServer(serverUrl, (sql) => sql.unsafe(`create database ${name} template ${template} strategy file_copy`))
+}
+
+async function withServer<T>(serverUrl: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   const sql = connect(serverUrl, { connectionsMax: 1, name: 'test' })
-  await sql.unsafe(`create database ${name} template ${template} strategy file_copy`)
-  await sql.end()
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end()
+  }
 }
 
 function urlOf(serverUrl: string, database: string): string {
