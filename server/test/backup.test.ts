@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { backup } from '../src/backup/backup.ts'
 import { sortByReferences, listTables, publicName, type Table } from '../src/backup/catalogue.ts'
 import { connect, isOutage, Json, type Queries, type Sql, transaction } from '../src/postgres/connect.ts'
@@ -12,7 +12,9 @@ import { migrate, migrationNames } from '../src/postgres/migrate.ts'
 import { UnusableBackup } from '../src/backup/read-backup.ts'
 import { DatabaseNotEmpty, restore, SEQUENCE_GAP } from '../src/backup/restore.ts'
 import type { Progress } from '../src/core/progress.ts'
+import { eventually } from './bank.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
+import { volume } from './volume.ts'
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url)
 
@@ -34,9 +36,6 @@ const NASTY = [
   '👩‍👩‍👧‍👦 ‮ Ω ﷽ \u2028',
   '{"end":true,"rows":{}}',
 ]
-
-/** Much data on machines that do much else; none of it waits for a clock. */
-vi.setConfig({ testTimeout: 240_000 })
 
 let folder: string
 let emptyUrl: Promise<string> | undefined
@@ -305,7 +304,7 @@ describe('while the service runs', () => {
       }
     }
     const writers = [1, 2, 3].map(write)
-    await vi.waitUntil(() => written > 10)
+    await eventually(() => written > 10)
 
     const writtenDuring: number[] = []
     const file = newFile()
@@ -341,7 +340,7 @@ describe('while the service runs', () => {
 
   test('a migration waits for the backup without getting in anyone’s way', async () => {
     const source = open(await newDatabase())
-    await fillMany(source, 50_000)
+    await fillMany(source, volume(50_000))
     const directory = await laterVersion({ '9001_more': 'alter table members add column more text' })
     const seen: string[] = []
     let migrated: Promise<unknown> | undefined
@@ -634,7 +633,7 @@ describe('what cannot be restored', () => {
 
   test('a connection lost half-way leaves the database empty', async () => {
     const source = open(await newDatabase())
-    await fillMany(source, 20_000)
+    await fillMany(source, volume(20_000))
     const file = newFile()
     await backup(source, file, silent)
     const target = open(await newEmptyDatabase())
@@ -687,10 +686,10 @@ describe('the file', () => {
 
   test.each([1, 4])('a backup given up half-way leaves no file and a working pool of %d', async (connectionsMax) => {
     const sql = open(await newDatabase(), connectionsMax)
-    await fillMany(sql, 50_000)
+    await fillMany(sql, volume(50_000))
     const file = newFile()
     const giveUp = new AbortController()
-    const attempt = backup(sql, file, ({ done }) => done > 10_000 && giveUp.abort(), { signal: giveUp.signal })
+    const attempt = backup(sql, file, ({ done }) => done > volume(10_000) && giveUp.abort(), { signal: giveUp.signal })
     await expect(attempt).rejects.toThrow(/abort/i)
     expect(await leftBeside(file)).toEqual([])
     const working = range(8).map(() => sql`select count(*) from members`)
@@ -703,10 +702,10 @@ describe('the file', () => {
 
   test('a backup whose connection is lost leaves no file', async () => {
     const sql = open(await newDatabase())
-    await fillMany(sql, 50_000)
+    await fillMany(sql, volume(50_000))
     const file = newFile()
     let cut: Promise<void> | undefined
-    const attempt = backup(sql, file, ({ done }) => done > 5_000 && (cut ??= cutCopies(sql)))
+    const attempt = backup(sql, file, ({ done }) => done > volume(5_000) && (cut ??= cutCopies(sql)))
     await expect(attempt).rejects.toSatisfy(isOutage)
     await cut
     expect(await leftBeside(file)).toEqual([])
@@ -725,18 +724,20 @@ function range(length: number): number[] {
   return [...Array(length).keys()]
 }
 
-async function fillMany(sql: Sql, rows: number): Promise<void> {
+async function fillMany(sql: Sql, rows: number, textLength = 384): Promise<void> {
   await sql`insert into communities (slug, name) values ('many', 'Many')`
   await sql`
     insert into audit_log (community_id, actor_kind, actor_name, action, subject_kind, detail)
-    select 1, 'system', md5(n::text), 'a', 'b', jsonb_build_object('text', repeat(md5((n * 7)::text), 12))
+    select 1, 'system', md5(n::text), 'a', 'b', jsonb_build_object('text', repeat(md5((n * 7)::text), ${textLength / 32}::int))
     from generate_series(1, ${rows}::int) n`
 }
 
 describe('memory', () => {
   /** The rows are twice as much, so that holding them would show. */
   const GROWTH_BYTES_MAX = 80 * 1024 * 1024
-  const ROWS = 300_000
+  const ROWS = volume(300_000)
+  /** Fewer rows are longer ones: the bytes are always the same. */
+  const TEXT_LENGTH = 384 * (300_000 / ROWS)
 
   test(`stays flat over ${ROWS} rows, there and back`, async () => {
     const source = open(await newDatabase(), 1)
@@ -744,7 +745,7 @@ describe('memory', () => {
     await backup(source, newFile(), silent) // what is loaded and compiled once does not count
     await source`truncate communities cascade`
     await source`alter table communities alter column id restart`
-    await fillMany(source, ROWS)
+    await fillMany(source, ROWS, TEXT_LENGTH)
 
     const start = process.memoryUsage()
     let growth = 0

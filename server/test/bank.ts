@@ -175,7 +175,8 @@ export async function freePort(): Promise<number> {
   }
 }
 
-const WAIT_MS = 15_000
+/** Long enough for a busy machine: only what never comes takes this long. */
+const WAIT_MS = 120_000
 const POLL_MS = 20
 
 /** Asks again until it is so. */

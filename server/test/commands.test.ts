@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { apiDescription } from '../src/cli/describe.ts'
 import { migrationNames } from '../src/postgres/migrate.ts'
 import { SCOPE_NAMES } from '../src/core/scopes.ts'
@@ -14,9 +14,6 @@ import { newDatabase, newEmptyDatabase } from './database.ts'
 const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
 const SECRET_KEY = 'test'.repeat(8)
 const AT_ONCE = 4
-
-// Each command is a process of its own, which takes its time to load.
-vi.setConfig({ testTimeout: 60_000 })
 
 interface Outcome {
   code: number | null

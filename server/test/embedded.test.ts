@@ -23,11 +23,9 @@ import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { AlreadyRunning, openEmbedded, type EmbeddedDatabase, type Purpose } from '../src/postgres/embedded/embedded.ts'
 import { query } from './data-dir.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const UNTIL_MS = 30_000
 const POLL_MS = 20

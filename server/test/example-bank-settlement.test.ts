@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { formatAmount, parseAmount, parseRate, toCentihours } from '../../examples/bank-settlement/src/amounts.ts'
 import { findPaymentReferences, isPaymentReference } from '../../examples/bank-settlement/src/payment-reference.ts'
 import { readStatements, type Transfer } from '../../examples/bank-settlement/src/read-statement.ts'
@@ -14,9 +14,7 @@ import { agrees, writeReport } from '../../examples/bank-settlement/src/report.t
 import { settle } from '../../examples/bank-settlement/src/settle.ts'
 import { addMember, leave } from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
-import { PATIENCE, readmeCommand, runCommand, settingsFor, temporaryFolder } from './example-commands.ts'
-
-vi.setConfig(PATIENCE)
+import { readmeCommand, runCommand, settingsFor, temporaryFolder } from './example-commands.ts'
 
 const RATE = parseRate('10')
 const ACCOUNT = 'AT611904300234573201'
