@@ -48,9 +48,11 @@ export interface Timeouts {
   readonly handlerMs: number
   /** For receiving the complete request: limits how long a slow client can hold a connection. */
   readonly requestMs: number
+  /** How late the event loop may run before requests are rejected. */
+  readonly eventLoopDelayMs: number
 }
 
-export const TIMEOUTS: Timeouts = { handlerMs: 10_000, requestMs: 30_000 }
+export const TIMEOUTS: Timeouts = { handlerMs: 10_000, requestMs: 30_000, eventLoopDelayMs: 2000 }
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 /** Checks for late requests per timeout; Node checks only every 30 seconds by default. */
 const CHECKS_PER_REQUEST_TIMEOUT = 10
@@ -108,7 +110,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
     async (plain) => {
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       framePartnerApi(api, deps)
-      shedLoad(api)
+      shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)
       const answerRemainingMethods = answerOtherMethods(api)
 
@@ -129,7 +131,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
     async (plain) => {
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       await frameAdminApi(api, deps)
-      shedLoad(api)
+      shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)
       await describeAdminApi(api, deps.config)
       const answerRemainingMethods = answerOtherMethods(api)

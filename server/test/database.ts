@@ -28,6 +28,11 @@ const FAST_SETTINGS = [
 
 /** One real PostgreSQL for the whole run, the one of TEST_DATABASE_URL if it is set; tests clone a migrated template. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'hourbank-test-'))
+  // Like /tmp itself: some tests run programs as other users.
+  await chmod(folder, 0o1777)
+  // Workers inherit it, so whatever they leave behind is removed with it, even after one is killed.
+  process.env.TMPDIR = folder
   const server = await openServer(process.env.TEST_DATABASE_URL)
   const template = `hourbank_test_${randomUUID().slice(0, 8)}`
   await withDatabase(server.url, (sql) => createDatabase(sql, template, 'template0'))
@@ -41,12 +46,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     if (process.env.TEST_DATABASE_URL) await withDatabase(server.url, (sql) => dropDatabases(sql, template))
     await server.close()
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
 async function openServer(url: string | undefined): Promise<EmbeddedDatabase> {
   if (url) return { url, close: async () => {} }
-  const dataDir = await mkdtemp(join(tmpdir(), 'hourbank-test-'))
+  const dataDir = await mkdtemp(join(tmpdir(), 'server-'))
   // When tests run as root, the database runs as another user, who has to reach the folder.
   await chmod(dataDir, 0o711)
   const server = await openEmbedded(dataDir, 'serve')
@@ -54,13 +60,7 @@ async function openServer(url: string | undefined): Promise<EmbeddedDatabase> {
     for (const setting of FAST_SETTINGS) await sql.unsafe(`alter system set ${setting}`)
     await sql`select pg_reload_conf()`
   })
-  return {
-    url: server.url,
-    async close() {
-      await server.close()
-      await rm(dataDir, { recursive: true, force: true })
-    },
-  }
+  return server
 }
 
 /** A migrated database for one test. */
