@@ -43,15 +43,15 @@ export async function endOnFailure(work) {
 
 /**
  * Runs a program and resolves to its exit code. Its standard output goes to our standard error unless
- * `stdout` is 'inherit'.
+ * `stdout` says otherwise.
  *
  * While it runs, a signal ends the program first and then this process, so that no orphan and no lock is left
  * behind. A terminal sends SIGINT to both; only SIGTERM has to be forwarded.
  */
-export function run(command, args, { cwd = root, env = process.env, stdout = 2 } = {}) {
+export function run(command, args, { cwd = root, env = process.env, stdout = 2, stderr = 'inherit' } = {}) {
   return new Promise((resolve, reject) => {
     let interruptedBy
-    const child = spawn(command, args, { cwd, env, stdio: ['ignore', stdout, 'inherit'] })
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', stdout, stderr] })
     const onInterrupt = () => (interruptedBy = 'SIGINT')
     const onTerminate = () => {
       interruptedBy = 'SIGTERM'

@@ -1,5 +1,5 @@
 // `npm test`: everything. `npm test -- oauth`: only the test files whose names match, without browser, lint and types.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { prepare } from './prepare.mjs'
@@ -37,42 +37,57 @@ await endOnFailure(async () => {
   await prepare()
   await requirePrograms(everything ? ['chromium', 'redis-server', 'pgbouncer'] : ['redis-server', 'pgbouncer'])
 
-  if (everything) {
-    await step('Lint', [OXLINT, '--deny-warnings'])
-    await step('Imports', ['scripts/check-imports.mjs'])
-    await step('SQL', ['scripts/check-sql.mjs'])
-    await step('Format', [PRETTIER, '--check', '.'])
-    for (const part of PARTS) await step(`Types: ${part}`, [TSC, '--noEmit', '-p', part])
-  }
-
-  const vitestReporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`]
-  await step('Tests', [VITEST, 'run', '-c', 'server/vitest.config.ts', ...vitestReporters, ...selection], {
-    count: () => countVitest(JSON.parse(readFileSync(vitestReport, 'utf8'))),
-  })
-
-  if (everything) {
-    await step('Browser tests', [PLAYWRIGHT, 'test', '-c', 'server/playwright.config.ts', '--reporter=list,json'], {
-      env: { ...process.env, PLAYWRIGHT_JSON_OUTPUT_FILE: playwrightReport },
-      count: () => countPlaywright(JSON.parse(readFileSync(playwrightReport, 'utf8'))),
-    })
-  }
+  // Beside the tests, which spend part of their time waiting.
+  const besides = everything ? [runChecks(), runBrowserTests()] : []
+  const codes = (await Promise.all([runTests(), ...besides])).flat()
   printCounts()
+  const failure = codes.find((code) => code !== 0)
+  if (failure) throw new Failure('', failure)
 })
 
-async function step(name, command, { env = process.env, count } = {}) {
-  console.log(`\n— ${name}`)
-  const startedAt = performance.now()
-  const code = await run(process.execPath, command, { env, stdout: 'inherit' })
-  const took = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
-  const counted = count ? succeeds(count) : false
+function runTests() {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`]
+  return step('Tests', [VITEST, 'run', '-c', 'server/vitest.config.ts', ...reporters, ...selection], {
+    count: () => countVitest(JSON.parse(readFileSync(vitestReport, 'utf8'))),
+    isShownLive: true,
+  })
+}
 
-  if (code === 0 && (counted || !count)) {
+function runBrowserTests() {
+  return step('Browser tests', [PLAYWRIGHT, 'test', '-c', 'server/playwright.config.ts', '--reporter=list,json'], {
+    env: { ...process.env, PLAYWRIGHT_JSON_OUTPUT_FILE: playwrightReport },
+    count: () => countPlaywright(JSON.parse(readFileSync(playwrightReport, 'utf8'))),
+  })
+}
+
+/** One after the other: each uses several cores by itself. */
+async function runChecks() {
+  return [
+    await step('Lint', [OXLINT, '--deny-warnings']),
+    await step('Imports', ['scripts/check-imports.mjs']),
+    await step('SQL', ['scripts/check-sql.mjs']),
+    // Both skip what has not changed since the last run.
+    await step('Types', [TSC, '-b', '--incremental', ...PARTS]),
+    await step('Format', [PRETTIER, '--check', '--cache', '.']),
+  ]
+}
+
+/** Runs one program and returns its exit code. Only one can be shown live; the output of others follows when they end. */
+async function step(name, command, { env = process.env, count, isShownLive = false } = {}) {
+  const startedAt = performance.now()
+  const outputFile = join(reports, `${name}.txt`)
+  const output = isShownLive ? 'inherit' : openSync(outputFile, 'w')
+  const code = await run(process.execPath, command, { env, stdout: output, stderr: output })
+  const took = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
+  const counted = count ? succeeds(count) : true
+
+  if (!isShownLive) process.stdout.write(`\n${readFileSync(outputFile, 'utf8')}`)
+  if (code === 0 && counted) {
     console.log(`✓ ${name} (${took})`)
-    return
+    return 0
   }
-  console.log(`✗ ${name}: exit code ${code}${count && !counted ? ', no results' : ''} (${took}). Stopped here.`)
-  if (counted) printCounts()
-  throw new Failure('', code || 1)
+  console.log(`✗ ${name}: exit code ${code}${counted ? '' : ', no results'} (${took})`)
+  return code || 1
 }
 
 function succeeds(work) {

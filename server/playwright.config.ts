@@ -9,10 +9,11 @@ export default defineConfig({
   forbidOnly: true,
   // A test that needs a second try is broken.
   retries: 0,
-  workers: 1,
+  // Each file has a service of its own.
+  workers: 2,
   // A machine that does three other things at once is slow, not wrong.
-  timeout: 120_000,
-  expect: { timeout: 20_000 },
+  timeout: 600_000,
+  expect: { timeout: 60_000 },
   use: {
     browserName: 'chromium',
     trace: 'retain-on-failure',

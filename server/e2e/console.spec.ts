@@ -2,13 +2,11 @@ import { expect, test, type Page, type Response } from '@playwright/test'
 import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, printedAdmin, signIn } from './admin.ts'
 import { startService, type Service } from './service.ts'
 
-const START_TIMEOUT_MS = 90_000
 const FIRST_LOAD_BYTES_MAX = 200 * 1024
 
 let service: Service
 
 test.beforeAll(async () => {
-  test.setTimeout(START_TIMEOUT_MS)
   service = await startService()
 })
 
@@ -219,10 +217,7 @@ test('the sign-in, the account and the overview are accessible, in light and dar
   await expectAccessible(page)
 })
 
-test('without an administrator, the console offers setup through the link that the server printed', async ({
-  page,
-}) => {
-  test.setTimeout(START_TIMEOUT_MS)
+test('without an administrator the console offers set-up, by the link that the server printed', async ({ page }) => {
   const empty = await startService({ DEMO: 'off' })
   try {
     const [link] = /http\S+\/console\/set-up#\S+/.exec(empty.output()) ?? []

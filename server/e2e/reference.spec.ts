@@ -2,7 +2,6 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { expect, test, type Page } from '@playwright/test'
 import { startService, type Service } from './service.ts'
 
-const START_TIMEOUT_MS = 90_000
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 const CREDIT = '/api/partner/v1/wallet/credit'
 const CLIENT_ID = /\bhbc_1_[0-9a-f]{16}\b/
@@ -11,7 +10,6 @@ const CLIENT_SECRET = /\bhbs_[0-9a-f]{72}\b/
 let service: Service
 
 test.beforeAll(async () => {
-  test.setTimeout(START_TIMEOUT_MS)
   service = await startService()
 })
 

@@ -8,10 +8,10 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
-// The first start creates a database and fills it.
-const START_MAX_MS = 60_000
-// The service itself allows ten seconds for running requests.
-const STOP_MAX_MS = 20_000
+// The first start makes a database and fills it.
+const START_MAX_MS = 300_000
+// Ten seconds are the service's own limit for finishing what is running.
+const STOP_MAX_MS = 120_000
 const POLL_MS = 100
 const OUTPUT_KEPT_CHARS = 10_000
 

@@ -25,6 +25,7 @@ import { describeApi } from './http/partner/openapi.ts'
 import { parseQuery, rejectMalformedQuery } from './http/shared/query.ts'
 import { referenceRoutes } from './http/partner/reference.ts'
 import { newRequestId } from './http/shared/request-id.ts'
+import { compileSerializer } from './http/shared/serialization.ts'
 import { answerInTime } from './http/shared/time-limit.ts'
 import { answerUnframed, ignoreExpectations } from './http/partner/unframed.ts'
 import { compileValidator } from './http/shared/validation.ts'
@@ -47,9 +48,11 @@ export interface Timeouts {
   readonly handlerMs: number
   /** For receiving the complete request: limits how long a slow client can hold a connection. */
   readonly requestMs: number
+  /** How late the event loop may run before requests are rejected. */
+  readonly eventLoopDelayMs: number
 }
 
-export const TIMEOUTS: Timeouts = { handlerMs: 10_000, requestMs: 30_000 }
+export const TIMEOUTS: Timeouts = { handlerMs: 10_000, requestMs: 30_000, eventLoopDelayMs: 2000 }
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 /** Checks for late requests per timeout; Node checks only every 30 seconds by default. */
 const CHECKS_PER_REQUEST_TIMEOUT = 10
@@ -81,6 +84,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(compileValidator)
+  app.setSerializerCompiler(compileSerializer)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('request-id', request.id)
     done()
@@ -107,7 +111,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
     async (plain) => {
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       framePartnerApi(api, deps)
-      shedLoad(api)
+      shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)
       const answerRemainingMethods = answerOtherMethods(api)
 
@@ -128,7 +132,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
     async (plain) => {
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       await frameAdminApi(api, deps)
-      shedLoad(api)
+      shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)
       const answerRemainingMethods = answerOtherMethods(api)
 

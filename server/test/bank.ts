@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { pino, type Logger } from 'pino'
 import { onTestFinished } from 'vitest'
-import type { Timeouts } from '../src/app.ts'
+import { TIMEOUTS, type Timeouts } from '../src/app.ts'
 import type { Actor } from '../src/features/audit/record.ts'
 import { createCommunity } from '../src/features/communities/create-community.ts'
 import { readConfig, type Config } from '../src/config.ts'
@@ -19,6 +19,8 @@ export const TESTER: Actor = { kind: 'system', name: 'test' }
 /** Above those that fetch refuses, below those of connections on Linux. */
 const PORT_MIN = 11_000
 const PORT_MAX = 32_000
+/** A node shares its event loop with the test, so a busy machine must not make it reject requests. */
+const EVENT_LOOP_DELAY_MS = 60_000
 
 export interface Answer {
   status: number
@@ -63,7 +65,7 @@ export interface BankOptions {
   log?: Logger
   onStatement?: (statement: string) => void
   sender?: Sender
-  timeouts?: Timeouts
+  timeouts?: Partial<Timeouts>
 }
 
 /** The production app on a database of the test's own, on a real port. */
@@ -110,7 +112,7 @@ export async function startTestNode(
     log,
     sender: options.sender,
     ...(options.onStatement && { onStatement: options.onStatement }),
-    ...(options.timeouts && { timeouts: options.timeouts }),
+    timeouts: { ...TIMEOUTS, eventLoopDelayMs: EVENT_LOOP_DELAY_MS, ...options.timeouts },
   })
   onTestFinished(() => node.close())
   return { node, config, url: config.publicUrl }
@@ -175,7 +177,8 @@ export async function freePort(): Promise<number> {
   }
 }
 
-const WAIT_MS = 15_000
+/** Long enough for a busy machine: only what never comes takes this long. */
+const WAIT_MS = 120_000
 const POLL_MS = 20
 
 /** Asks again until it is so. */

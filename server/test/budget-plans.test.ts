@@ -3,8 +3,9 @@ import { transaction, type Sql } from '../src/postgres/connect.ts'
 import { callNode, fetchToken, startBank, startTestNode, type TestPartner } from './bank.ts'
 import { startReadingProxy, type Explained, type PlanNode } from './budget-proxy.ts'
 import { newDatabase } from './database.ts'
+import { isFullVolume, volume } from './volume.ts'
 
-const MEMBERS = 100_000
+const MEMBERS = volume(100_000)
 const EVENTS = 20_000
 const TRANSFERS = 20_000
 /** Of them, the partner's own. */
@@ -36,11 +37,13 @@ interface Read {
   isSureAlways?: true
   /** Only with statistics of the community's own rows. */
   needsStatistics?: true
+  /** Among fewer listings the planner is right to read all of them. */
+  needsFullVolume?: true
 }
 
 const SINCE = '2020-01-01T00:00:00Z'
 /** `{id}` is a member in the middle, `{at}` the time at which it was changed. */
-const READS: Read[] = [
+const ALL_READS: Read[] = [
   { path: `/users?limit=${LIMIT}`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: `/users?limit=${LIMIT}&updated_since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: `/users?payment_reference={reference}`, rowsMax: 10 },
@@ -50,13 +53,14 @@ const READS: Read[] = [
   { path: `/listings?limit=${LIMIT}&type=request`, rowsMax: FILTERED_ROWS_MAX },
   { path: `/listings?limit=${LIMIT}&category=Garden`, rowsMax: FILTERED_ROWS_MAX },
   { path: '/listings?user_id={id}', rowsMax: 10 },
-  { path: `/listings?limit=${LIMIT}&q=offer`, rowsMax: SEARCHED_ROWS_MAX },
-  { path: `/listings?limit=${LIMIT}&q=${MEMBERS}`, rowsMax: SEARCHED_ROWS_MAX },
+  { path: `/listings?limit=${LIMIT}&q=offer`, rowsMax: SEARCHED_ROWS_MAX, needsFullVolume: true },
+  { path: `/listings?limit=${LIMIT}&q=${MEMBERS}`, rowsMax: SEARCHED_ROWS_MAX, needsFullVolume: true },
   { path: `/removals?limit=${LIMIT}&since=${SINCE}`, rowsMax: ROWS_PER_PAGE_MAX },
   { path: '/wallet/balance/{id}', rowsMax: 20, isSureAlways: true },
   { path: `/wallet/credits?limit=${LIMIT}`, rowsMax: CREDIT_ROWS_MAX },
   { path: `/events?limit=${LIMIT}`, rowsMax: 4 * (LIMIT + 1), needsStatistics: true },
 ]
+const READS = ALL_READS.filter(({ needsFullVolume }) => isFullVolume || !needsFullVolume)
 
 test(`a page out of ${MEMBERS} members, listings or removals reads its own rows only, whatever the planner knows`, async () => {
   const databaseUrl = await newDatabase()
@@ -110,7 +114,7 @@ test(`a page out of ${MEMBERS} members, listings or removals reads its own rows 
   await look('statistics fresh', town, READS)
   await look('statistics fresh, the newer community', newer, READS)
   expect(problems).toEqual([])
-}, 300_000)
+})
 
 /** What is wrong with how these statements were run. */
 function problemsOf(plans: Explained[], rowsMax: number): string[] {

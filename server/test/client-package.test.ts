@@ -6,14 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newWebhookSecret, signedHeaders, signingKey } from '../src/crypto/sign.ts'
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const TSC = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
-/** A second or two, but on a machine that does much else. */
-const COMPILE_TIMEOUT_MS = 120_000
-vi.setConfig({ testTimeout: COMPILE_TIMEOUT_MS, hookTimeout: COMPILE_TIMEOUT_MS })
 const run = promisify(execFile)
 
 /** What a partner might write; it uses a part of everything. */

@@ -10,7 +10,7 @@ import { eventually, freePort } from './bank.ts'
 export const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
 
 /** A first start makes the embedded database and the demo community. */
-const START_WAIT_MS = 60_000
+const START_WAIT_MS = 300_000
 
 /** Only what is named here: the settings of whoever runs the tests are not the tests'. */
 function environment(databaseUrl: string, settings: Record<string, string> = {}) {

@@ -4,12 +4,10 @@ import { existsSync, openSync } from 'node:fs'
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { callNode, eventually, fetchToken, freePort, startBank } from './bank.ts'
 import { COMMAND, embeddedEnvironment, serveEmbedded } from './command-line.ts'
 import { newDataDir, query, readPid } from './data-dir.ts'
-
-vi.setConfig({ testTimeout: 180_000 })
 
 const DISK_BYTES = 200 * 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024

@@ -1,25 +1,17 @@
 import { Hourbank, type Credit } from '@hourbank/client'
-import * as fc from 'fast-check'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
-import { expect, onTestFinished, test, vi } from 'vitest'
-import { formatAmount, parseAmount, parseRate, toCentihours } from '../../examples/bank-settlement/src/amounts.ts'
-import { findPaymentReferences, isPaymentReference } from '../../examples/bank-settlement/src/payment-reference.ts'
-import { readStatements, type Transfer } from '../../examples/bank-settlement/src/read-statement.ts'
-import { FILE_BYTES_MAX, parseXml, readXmlFile } from '../../examples/bank-settlement/src/read-xml.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import { agrees, writeReport } from '../../examples/bank-settlement/src/report.ts'
 import { settle } from '../../examples/bank-settlement/src/settle.ts'
 import { addMember, leave } from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
-import { PATIENCE, readmeCommand, runCommand, settingsFor, temporaryFolder } from './example-commands.ts'
+import { readmeCommand, runCommand, settingsFor, temporaryFolder } from './example-commands.ts'
+import { RATE, ACCOUNT, payment, entry, statement } from './bank-statements.ts'
 
-vi.setConfig(PATIENCE)
-
-const RATE = parseRate('10')
-const ACCOUNT = 'AT611904300234573201'
 const SAMPLES = 'examples/bank-settlement/statements'
 
 interface TestMember {
@@ -51,46 +43,8 @@ async function creditsOf(hourbank: Hourbank): Promise<Credit[]> {
   return credits
 }
 
-interface TestEntry {
-  reference?: string | undefined
-  amount?: string
-  day?: string
-  direction?: string
-  status?: string
-  /** What is inside of TxDtls, one text for each. */
-  details?: string[]
-  more?: string
-}
-
 const structured = (reference: string) =>
   `<RmtInf><Strd><CdtrRefInf><Ref>${reference}</Ref></CdtrRefInf></Strd></RmtInf>`
-const unstructured = (text: string) => `<RmtInf><Ustrd>${text}</Ustrd></RmtInf>`
-const payment = (endToEndId: string, remittance = '') =>
-  `<Refs><EndToEndId>${endToEndId}</EndToEndId></Refs>${remittance}`
-
-function entry({ reference, amount = '10.00', day = '2026-01-30', direction = 'CRDT', ...rest }: TestEntry): string {
-  const { status = '<Sts>BOOK</Sts>', details = [''], more = '' } = rest
-  const transactions = details.map((one) => `<TxDtls>${one}</TxDtls>`).join('')
-  const bankReference = reference === undefined ? '' : `<AcctSvcrRef>${reference}</AcctSvcrRef>`
-  return `<Ntry><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>${direction}</CdtDbtInd>${more}${status}<BookgDt><Dt>${day}</Dt></BookgDt>${bankReference}<NtryDtls>${transactions}</NtryDtls></Ntry>`
-}
-
-function statement(entries: string[], kind: 'day' | 'report' = 'day'): string {
-  const [message, element] = kind === 'day' ? ['BkToCstmrStmt', 'Stmt'] : ['BkToCstmrAcctRpt', 'Rpt']
-  return `<?xml version="1.0" encoding="UTF-8"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><${message}><${element}><Acct><Id><IBAN>${ACCOUNT}</IBAN></Id></Acct>${entries.join('')}</${element}></${message}></Document>`
-}
-
-function transfersIn(xml: string): Transfer[] {
-  return readStatements(parseXml(Buffer.from(xml), 'a.xml'), 'a.xml').transfers
-}
-
-/** The amount of a part of a batch, in versions 2 and 8. */
-const oldPart = (amount: string) => `<AmtDtls><TxAmt><Amt Ccy="EUR">${amount}</Amt></TxAmt></AmtDtls>`
-const newPart = (amount: string) => `<Amt Ccy="EUR">${amount}</Amt>`
-
-const reading = (text: string | Buffer) => () => readStatements(parseXml(Buffer.from(text), 'a.xml'), 'a.xml')
-
-const validIn = (text: string) => findPaymentReferences([], text).valid
 
 /** Settles statements given as texts, in one run. */
 async function settleTexts({ hourbank, folder }: Town, ...texts: string[]) {
@@ -276,19 +230,20 @@ test('a return reverses its credit once, also long after and without the stateme
   expect(await town.hourbank.wallet.balance(town.members[0]!.id)).toMatchObject({ balance_hours: 1 })
 })
 
+const back = (amount: string, details: string) =>
+  entry({
+    reference: `back-${amount}`,
+    amount,
+    direction: 'DBIT',
+    more: '<RvslInd>true</RvslInd>',
+    details: [details],
+  })
+
 test('a return that may mean several credits, or means a part of one, is left to a person', async () => {
   const town = await startTown(1)
   const remittance = structured(town.members[0]!.payment_reference)
   const paid = ['A', 'B'].map((reference) => entry({ reference, details: [remittance] }))
   const named = entry({ reference: 'C', amount: '50.00', details: [payment('rent-3', remittance)] })
-  const back = (amount: string, details: string) =>
-    entry({
-      reference: `back-${amount}`,
-      amount,
-      direction: 'DBIT',
-      more: '<RvslInd>true</RvslInd>',
-      details: [details],
-    })
   const returns = [back('10.00', remittance), back('49.00', payment('rent-3', remittance)), back('7.00', '')]
   const run = await settleTexts(town, statement([...paid, named, ...returns]))
   expect(run.returns.unsettled.map(({ reason }) => reason)).toEqual([
@@ -308,97 +263,4 @@ test('who has left since stays credited, and the books still agree', async () =>
   const again = await settleTexts(town, day)
   expect(again.reconciliation).toMatchObject({ matched: { count: 1 }, extra: { count: 0 }, unmatched: [] })
   expect(again.agrees).toBe(true)
-})
-
-test('only booked credits that are not reversals count; debits only when they take a credit back', () => {
-  const more = '<RvslInd>true</RvslInd>'
-  const transfers = transfersIn(
-    statement([
-      entry({ reference: 'old form' }),
-      entry({ reference: 'new form', status: '<Sts><Cd>BOOK</Cd></Sts>' }),
-      entry({ reference: 'pending', status: '<Sts><Cd>PDNG</Cd></Sts>' }),
-      entry({ reference: 'info', status: '<Sts>INFO</Sts>' }),
-      entry({ reference: 'debit', direction: 'DBIT' }),
-      entry({ reference: 'our debit reversed', more }),
-      entry({ reference: 'credit reversed', direction: 'DBIT', more }),
-      entry({ reference: 'credit returned', direction: 'DBIT', details: ['<RtrInf/>'] }),
-      entry({ reference: 'our payment returned', details: ['<RtrInf/>'] }),
-    ]),
-  )
-  expect(transfers.map(({ kind, identity }) => `${kind} ${identity}`)).toEqual([
-    `credit ${ACCOUNT}/old form/1`,
-    `credit ${ACCOUNT}/new form/1`,
-    `return ${ACCOUNT}/credit reversed/1`,
-    `return ${ACCOUNT}/credit returned/1`,
-  ])
-})
-
-test('each part of a batch is a transfer; parts that do not add up are none', () => {
-  const [first, second, third, fourth] = transfersIn(
-    statement([
-      entry({ reference: 'A', amount: '15.00', details: [oldPart('10.00'), newPart('5.00')] }),
-      entry({ reference: 'B', amount: '15.00', details: [oldPart('10.00'), newPart('4.99')] }),
-    ]),
-  )
-  expect([first, second]).toMatchObject([
-    { identity: `${ACCOUNT}/A/1`, amount: 1_000_000n, defect: undefined },
-    { identity: `${ACCOUNT}/A/2`, amount: 500_000n, defect: undefined },
-  ])
-  expect([third?.defect, fourth?.defect]).toEqual(Array(2).fill('the parts of its batch do not add up to the entry'))
-})
-
-test('any namespace prefix and characters by number are read', () => {
-  const xml = statement([
-    entry({ reference: 'A', details: [unstructured('M&#252;ller &amp; S&#xF6;hne <![CDATA[<1>]]>')] }),
-  ])
-  const prefixed = xml.replaceAll(/<(\/?)(?=[A-Z])/g, '<$1camt:').replace('xmlns=', 'xmlns:camt=')
-  for (const text of [xml, prefixed]) {
-    expect(transfersIn(text.replace('<![camt:CDATA', '<![CDATA'))).toMatchObject([
-      { identity: `${ACCOUNT}/A/1`, remittance: expect.stringMatching(/^Müller & Söhne ?<1>$/) },
-    ])
-  }
-})
-
-test('document types, entities, huge files and what is no statement are refused', async () => {
-  const body = statement([]).replace(/^<\?xml.*?\?>/, '')
-  expect(reading(`<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>${body}`)).toThrow('document type')
-  expect(reading(`<!doctype a>${body}`)).toThrow('document type')
-  expect(reading(Buffer.from(`<?xml version="1.0"?>${body}`, 'utf16le'))).toThrow('not UTF-8')
-  expect(reading(`<?xml version="1.0" encoding="ISO-8859-1"?>${body}`)).toThrow('not UTF-8')
-  expect(reading('<Document><a></Document>')).toThrow('not well-formed')
-  expect(reading('<Document/>')).toThrow('no camt.053')
-  expect(reading(`${'<a>'.repeat(1000)}${'</a>'.repeat(1000)}`)).toThrow('nested')
-  const file = join(temporaryFolder(), 'huge.xml')
-  writeFileSync(file, Buffer.alloc(FILE_BYTES_MAX + 1))
-  await expect(readXmlFile(file)).rejects.toThrow('larger than')
-})
-
-test('amounts become hundredths of hours exactly, or not at all', () => {
-  expect(toCentihours(parseAmount('10.03')!, RATE)).toBeUndefined()
-  expect(toCentihours(parseAmount('0.1')!, RATE)).toBe(1n)
-  expect(toCentihours(parseAmount('100')!, parseRate('12.50'))).toBe(800n)
-  expect(['', '-1', '1e3', '1,5', '1.000001', ' 1'].map(parseAmount)).toEqual(Array(6).fill(undefined))
-  fc.assert(
-    fc.property(fc.bigInt(1n, 10n ** 15n), fc.bigInt(1n, 10n ** 8n), (amount, rate) => {
-      expect(parseAmount(formatAmount(amount))).toBe(amount)
-      const centihours = toCentihours(amount, rate)
-      if (centihours !== undefined) expect(centihours * rate).toBe(amount * 100n)
-    }),
-  )
-})
-
-test('a payment reference is found as payers write it, and a mistyped one is not', () => {
-  const RF = 'RF86001000000042'
-  expect(isPaymentReference(RF)).toBe(true)
-  expect(validIn(`rf86 0010 0000 0042 thank you`)).toContain(RF)
-  expect(validIn(`Hours for Ada, Ref:${RF}/January`)).toEqual([RF])
-  expect(validIn('SURF86001000000042')).toEqual([])
-  expect(findPaymentReferences([`${RF.slice(0, 8)} ${RF.slice(8)}`], 'RF18539007547034').valid).toEqual([RF])
-  expect(findPaymentReferences([], 'RF86001000000024')).toEqual({ valid: [], invalid: ['RF86001000000024'] })
-  fc.assert(
-    fc.property(fc.integer({ min: 2, max: RF.length - 1 }), fc.integer({ min: 0, max: 9 }), (place, digit) => {
-      const typed = `${RF.slice(0, place)}${digit}${RF.slice(place + 1)}`
-      expect(isPaymentReference(typed)).toBe(typed === RF)
-    }),
-  )
 })

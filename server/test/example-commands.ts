@@ -7,9 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { TestPartner } from './bank.ts'
 
-/** Starting a program takes a second on an idle machine. On a busy one these tests wait rather than fail. */
-export const PATIENCE = { testTimeout: 120_000 }
-
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 export interface Running {

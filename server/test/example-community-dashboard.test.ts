@@ -1,11 +1,9 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { closeDuePeriods } from '../src/features/aggregates/close-due-periods.ts'
 import { publishListing } from '../src/features/listings/change-listing.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
-import { PATIENCE, readmeCommand, runCommand, settingsFor } from './example-commands.ts'
-
-vi.setConfig(PATIENCE)
+import { readmeCommand, runCommand, settingsFor } from './example-commands.ts'
 
 const MEMBERS = 12
 const FOUNDED = '2024-01-02T12:00:00Z'

@@ -1,12 +1,14 @@
 import { connect as connectSocket, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { addMember } from '../src/features/members/change-member.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { addAdmin, type TestAdmin } from './admin.ts'
-import { eventually, startBank, type Bank } from './bank.ts'
+import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 import { lockTable } from './lock-table.ts'
 
-/** A member's CSV row is about 70 bytes: more than fits into the buffers between the service and a caller that does not read. */
-const MANY_MEMBERS = 200_000
+/** 16 MB of listings: more than fits into the buffers between the service and a caller that does not read. */
+const LISTINGS = 4000
+const DESCRIPTION_LENGTH = 4000
 
 async function openRaw(bank: Bank, admin: TestAdmin, head: string): Promise<Socket> {
   const { port, host } = new URL(bank.url)
@@ -26,8 +28,8 @@ function startUpload(bank: Bank, admin: TestAdmin): Promise<Socket> {
 }
 
 /** Asks for a download and does not read it. */
-function startDownload(bank: Bank, admin: TestAdmin): Promise<Socket> {
-  return openRaw(bank, admin, 'GET /api/admin/v1/communities/town/members/export HTTP/1.1').then((socket) => {
+function startDownload(bank: Bank, admin: TestAdmin, what: 'members' | 'listings'): Promise<Socket> {
+  return openRaw(bank, admin, `GET /api/admin/v1/communities/town/${what}/export HTTP/1.1`).then((socket) => {
     socket.pause()
     socket.write('\r\n')
     return socket
@@ -41,11 +43,13 @@ async function fileSessions(bank: Bank): Promise<number> {
   return rows.length
 }
 
-async function fill(bank: Bank): Promise<void> {
-  await bank.sql`
-    insert into members (community_id, name, external_id)
-    select ${bank.communityId}, 'A member with a rather long name, number ' || n, 'K-' || n
-    from generate_series(1, ${MANY_MEMBERS}::int8) n`
+async function fill({ sql, communityId }: Bank): Promise<void> {
+  const { id } = await addMember(sql, TESTER, communityId, { name: 'Ada' })
+  await sql`insert into categories (community_id, name) values (${communityId}, 'Home')`
+  await sql`
+    insert into listings (community_id, member_id, type, title, description, category, visible)
+    select ${communityId}, ${id}, 'service', 'Listing ' || n, repeat('x', ${DESCRIPTION_LENGTH}::int), 'Home', true
+    from generate_series(1, ${LISTINGS}::int) n`
 }
 
 test('uploads that do not arrive keep nobody from exports, imports or the overview', async () => {
@@ -68,17 +72,20 @@ test('a caller that has to wait for other exports is told so, and served when th
   const bank = await startBank()
   await fill(bank)
   const manager = await addAdmin(bank, 'manager')
-  const stalled = await Promise.all([startDownload(bank, manager), startDownload(bank, manager)])
+  const stalled = await Promise.all([
+    startDownload(bank, manager, 'listings'),
+    startDownload(bank, manager, 'listings'),
+  ])
   await eventually(async () => (await fileSessions(bank)) === 2)
 
-  const told = await manager.call('/listings/export')
+  const told = await manager.call('/members/export')
   expect(told.status).toBe(503)
   expect(told.headers.get('retry-after')).toBe('30')
   expect(told.body).toMatchObject({ error: 'overloaded', error_description: expect.stringContaining('exports') })
   // Meanwhile the rest of the console works.
   expect((await manager.call('/overview')).status).toBe(200)
 
-  const waiting = manager.call('/listings/export')
+  const waiting = manager.call('/members/export')
   for (const socket of stalled) socket.destroy()
   expect((await waiting).status).toBe(200)
   await eventually(async () => (await fileSessions(bank)) === 0)
@@ -90,7 +97,7 @@ test('an export whose caller is gone is cancelled, however long its statement wo
   const other = connect(bank.databaseUrl, { connectionsMax: 2, name: 'locker' })
   onTestFinished(() => other.end())
   const lock = await lockTable(other, 'members')
-  const socket = await startDownload(bank, manager)
+  const socket = await startDownload(bank, manager, 'members')
   await lock.awaited()
   socket.destroy()
   await eventually(async () => (await fileSessions(bank)) === 0)

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readGuides, REPOSITORY, type Guide } from './guide-blocks.ts'
 import { difference } from './guide-output.ts'
 import { openGuideShell, type GuideShell } from './guide-shell.ts'
@@ -10,7 +10,6 @@ import { openGuideShell, type GuideShell } from './guide-shell.ts'
 const TSC = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
 
 // Each guide is a row of programs, and each of them takes its time to load.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 })
 
 const all = readGuides()
 /** As a newcomer meets them, for it shows what the first start prints; those that start the service otherwise last. */

@@ -108,4 +108,4 @@ test('whatever is done at once, the books verify and a model in memory agrees', 
     }),
     { numRuns: 12, endOnFailure: true },
   )
-}, 120_000)
+})

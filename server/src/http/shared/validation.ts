@@ -24,8 +24,18 @@ interface ObjectSchema {
   properties?: Record<string, { type?: string; format?: string }>
 }
 
-/** Accepted input reaches SQL, so times are converted here: see toUtc. */
+/** Keyed by the kind and text of the schema: compiling is slow, and all apps of one process share the results. */
+const validators = new Map<string, ReturnType<typeof createValidator>>()
+
 export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+  const key = `${httpPart === 'body'} ${JSON.stringify(schema)}`
+  const validate = validators.get(key) ?? createValidator(schema, httpPart)
+  validators.set(key, validate)
+  return validate
+}
+
+/** Accepted input reaches SQL, so times are converted here: see toUtc. */
+function createValidator(schema: ObjectSchema, httpPart: string | undefined) {
   const readValues = httpPart === 'body' ? undefined : createParameterReader(schema)
   const validate = (httpPart === 'body' ? bodies : parameters).compile<Record<string, unknown>>(schema)
   const times = timeFieldsOf(schema)

@@ -1,0 +1,113 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { backup } from '../src/backup/backup.ts'
+import { isOutage } from '../src/postgres/connect.ts'
+import { migrationNames } from '../src/postgres/migrate.ts'
+import { restore } from '../src/backup/restore.ts'
+import { newDatabase, newEmptyDatabase } from './database.ts'
+import { volume } from './volume.ts'
+import { silent, folder, open, newFile, linesOf, restored, leftBeside, cutCopies, fillMany } from './backup-files.ts'
+
+describe('the file', () => {
+  test('is readable by its owner only, and never overwrites another unless asked', async () => {
+    const sql = open(await newDatabase())
+    const file = newFile()
+    await backup(sql, file, silent)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    const before = await readFile(file)
+    await expect(backup(sql, file, silent)).rejects.toThrow(/exists already/)
+    expect(await readFile(file)).toEqual(before)
+    await backup(sql, file, silent, { overwrite: true, appVersion: 'second' })
+    expect((await linesOf(file))[0]).toContain('"app_version":"second"')
+    expect(await leftBeside(file)).toEqual([file])
+  })
+
+  test('two backups under one name: one is made, the other refused', async () => {
+    const sql = open(await newDatabase())
+    const file = newFile()
+    const results = await Promise.allSettled([backup(sql, file, silent), backup(sql, file, silent)])
+    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect(await leftBeside(file)).toEqual([file])
+    await restored(file)
+  })
+
+  test('is not made from an empty database, nor in a folder that is not there', async () => {
+    const file = newFile()
+    await expect(backup(open(await newEmptyDatabase()), file, silent)).rejects.toThrow(/no tables of Hourbank/)
+    expect(await leftBeside(file)).toEqual([])
+    const astray = join(folder, 'none', 'file')
+    await expect(backup(open(await newDatabase()), astray, silent)).rejects.toThrow(`cannot be written to ${astray}`)
+  })
+
+  test.each([1, 4])('a backup given up half-way leaves no file and a working pool of %d', async (connectionsMax) => {
+    const sql = open(await newDatabase(), connectionsMax)
+    await fillMany(sql, volume(50_000))
+    const file = newFile()
+    const giveUp = new AbortController()
+    const attempt = backup(sql, file, ({ done }) => done > volume(10_000) && giveUp.abort(), { signal: giveUp.signal })
+    await expect(attempt).rejects.toThrow(/abort/i)
+    expect(await leftBeside(file)).toEqual([])
+    const working = range(8).map(() => sql`select count(*) from members`)
+    expect(await Promise.all(working)).toHaveLength(8)
+    expect(
+      await sql`select state from pg_stat_activity where state like 'idle in%' and datname = current_database()`,
+    ).toEqual([])
+    await backup(sql, file, silent)
+  })
+
+  test('a backup whose connection is lost leaves no file', async () => {
+    const sql = open(await newDatabase())
+    await fillMany(sql, volume(50_000))
+    const file = newFile()
+    let cut: Promise<void> | undefined
+    const attempt = backup(sql, file, ({ done }) => done > volume(5_000) && (cut ??= cutCopies(sql)))
+    await expect(attempt).rejects.toSatisfy(isOutage)
+    await cut
+    expect(await leftBeside(file)).toEqual([])
+    await backup(sql, file, silent)
+  })
+})
+
+function range(length: number): number[] {
+  return [...Array(length).keys()]
+}
+
+describe('memory', () => {
+  /** The rows are twice as much, so that holding them would show. */
+  const GROWTH_BYTES_MAX = 80 * 1024 * 1024
+  const ROWS = volume(300_000)
+  /** Fewer rows are longer ones: the bytes are always the same. */
+  const TEXT_LENGTH = 384 * (300_000 / ROWS)
+
+  test(`stays flat over ${ROWS} rows, there and back`, async () => {
+    const source = open(await newDatabase(), 1)
+    await fillMany(source, 2_000)
+    await backup(source, newFile(), silent) // what is loaded and compiled once does not count
+    await source`truncate communities cascade`
+    await source`alter table communities alter column id restart`
+    await fillMany(source, ROWS, TEXT_LENGTH)
+
+    const start = process.memoryUsage()
+    let growth = 0
+    const measure = () => {
+      const now = process.memoryUsage()
+      growth = Math.max(growth, now.rss - start.rss, now.heapUsed + now.external - start.heapUsed - start.external)
+    }
+    const file = newFile()
+    const { rows } = await backup(source, file, measure)
+    expect(rows).toBeGreaterThan(ROWS)
+    const backupGrowth = growth
+    growth = 0
+    await restore(open(await newEmptyDatabase(), 1), file, measure)
+    expect(backupGrowth).toBeLessThan(GROWTH_BYTES_MAX)
+    expect(growth).toBeLessThan(GROWTH_BYTES_MAX)
+  })
+})
+
+test('migrations have the names a backup lists', async () => {
+  const source = open(await newDatabase())
+  const file = newFile()
+  await backup(source, file, silent)
+  expect(JSON.parse((await linesOf(file))[0]!).migrations).toEqual(await migrationNames())
+})

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { freePort, startBank } from './bank.ts'
+import { newDatabase } from './database.ts'
+import { type Settings, run } from './commands.ts'
+
+const AT_ONCE = 4
+
+test('what is wrong is said in one line on standard error, without a stack, and nothing is changed', async () => {
+  const bank = await startBank()
+  const { clientId } = bank.partner
+  const town = ['--community', 'town']
+  const partner = [...town, '--name', 'X']
+  const [before] = await bank.sql`select count(*) from audit_log`
+  const cases: [code: number, args: string[], says: string][] = [
+    [2, ['nonsense'], 'There is no command nonsense.'],
+    [2, ['community', 'list', '--colour'], '--colour'],
+    [1, ['community', 'create', '--slug', 'x'], '--name is missing.'],
+    [1, ['community', 'create', '--slug', 'town', '--name', 'Again'], 'There is a community town already.'],
+    [
+      1,
+      ['community', 'create', '--slug', 'x', '--name', 'X', '--time-zone', 'Mars/Olympus'],
+      'There is no time zone Mars/Olympus',
+    ],
+    [1, ['community', 'partner-api', 'off', ...town], '--reason is missing.'],
+    [1, ['partner', 'create', '--community', 'nowhere', '--name', 'X'], 'There is no community nowhere.'],
+    [1, ['partner', 'create', ...partner, '--scopes', 'users.read users.write'], 'There is no scope users.write.'],
+    [
+      1,
+      ['partner', 'create', ...partner, '--allow-addresses', '10.0.0.1/8'],
+      '10.0.0.1/8 has bits set beyond its prefix',
+    ],
+    [1, ['partner', 'create', ...partner, '--rate-limit', '0'], 'The rate limit must be a whole number from 1'],
+    [1, ['partner', 'suspend', '987654', ...town], 'There is no partner 987654 in this community.'],
+    [1, ['client', 'create', ...town, '--partner', '1.5'], '--partner must be a whole number.'],
+    [1, ['client', 'rotate', clientId, '--grace', 'forever'], '--grace must be one of none, 1h, 24h, 7d.'],
+    [1, ['client', 'revoke', 'hbc_1_0000000000000000'], 'There is no client hbc_1_0000000000000000.'],
+    [1, ['admin', 'create', ...town, '--email', 'nobody', '--name', 'X'], 'nobody is not an email address.'],
+    [1, ['admin', 'reset', '--email', 'nobody@example.org'], 'There is no administrator nobody@example.org.'],
+  ]
+  await inTurns(cases, async ([code, args, says]) => {
+    const outcome = await run(args, { DATABASE_URL: bank.databaseUrl })
+    const name = args.join(' ')
+    expect.soft({ code: outcome.code, stdout: outcome.stdout }, name).toEqual({ code, stdout: '' })
+    expect.soft(outcome.stderr, name).toContain(says)
+    const lines = outcome.stderr.trimEnd().split('\n')
+    // Wrong use is told how it is used, on a line of its own.
+    expect.soft(lines.length, outcome.stderr).toBeLessThanOrEqual(code)
+    expect.soft(outcome.stderr, name).not.toMatch(/^\s+at /m)
+  })
+  const [after] = await bank.sql`select count(*) from audit_log`
+  expect(after).toEqual(before)
+})
+
+test('a database that cannot be used, or settings that are wrong, are one clear message and exit code 1', async () => {
+  const there = new URL(await newDatabase())
+  const changed = (change: Partial<URL>) => Object.assign(new URL(there), change).href
+  const port = `${await freePort()}`
+  const cases: [settings: Settings, says: string][] = [
+    [
+      { DATABASE_URL: changed({ port }) },
+      'The database cannot be reached (ECONNREFUSED): connect ECONNREFUSED 127.0.0.1',
+    ],
+    [
+      { DATABASE_URL: changed({ port, hostname: 'localhost' }) },
+      `The database cannot be reached (ECONNREFUSED): connect`,
+    ],
+    [{ DATABASE_URL: changed({ hostname: 'nowhere.invalid' }) }, 'The database cannot be reached'],
+    [{ DATABASE_URL: changed({ password: 'hunter2' }) }, 'The database refuses the connection'],
+    [
+      { DATABASE_URL: changed({ pathname: '/missing' }) },
+      'The database refuses the connection: database "missing" does not exist',
+    ],
+    [
+      { DATABASE_URL: there.href, SECRET_KEY: '' },
+      'These settings are wrong:\n  SECRET_KEY: required with DATABASE_URL',
+    ],
+    [
+      { DATABASE_URL: `mysql://me:hunter2@db`, PORT: 'x' },
+      'These settings are wrong:\n  PORT: expected a whole number',
+    ],
+  ]
+  await inTurns(cases, async ([settings, says]) => {
+    const outcome = await run(['community', 'list'], settings)
+    expect.soft({ code: outcome.code, stdout: outcome.stdout }, says).toEqual({ code: 1, stdout: '' })
+    expect.soft(outcome.stderr).toContain(says)
+    expect.soft(outcome.stderr).not.toMatch(/hunter2|^\s+at /m)
+  })
+})
+
+async function inTurns<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items]
+  const take = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, take))
+}

@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest'
+import { publishListing } from '../src/features/listings/change-listing.ts'
+import { addMember } from '../src/features/members/change-member.ts'
+import { eraseMember } from '../src/features/members/erase-member.ts'
+import { membersExport } from '../src/features/members/export-members.ts'
+import { importMembers } from '../src/features/members/import-members.ts'
+import { TESTER } from './bank.ts'
+import { sql, newCommunity, lines, load, save, everythingOf, MEMBERS, listingOf } from './csv-communities.ts'
+
+describe('members import', () => {
+  test('adds members with their wallets, events and audit entries, as the office does', async () => {
+    const community = await newCommunity()
+    const { summary } = await load(importMembers, community, MEMBERS)
+    expect(summary).toEqual({ rows: 3, added: 3, changed: 0, unchanged: 0, refused: 0, written: true })
+    const rows = await sql`
+      select m.external_id, m.name, m.email, m.status, m.hidden, m.joined_at, m.left_at is not null as left, a.active,
+        a.hidden as wallet_hidden, a.balance
+      from members m join accounts a on a.community_id = ${community.id} and a.member_id = m.id
+      where m.community_id = ${community.id} order by m.id`
+    expect(rows.map((row) => ({ ...row }))).toMatchObject([
+      {
+        external_id: 'L-1',
+        joined_at: '2020-02-29T12:00:00Z',
+        status: 'active',
+        left: false,
+        active: true,
+        balance: 0,
+      },
+      { external_id: 'L-2', email: null, joined_at: '2021-05-31T10:00:00.123456Z', left: true, active: false },
+      { external_id: 'L-3', name: 'Krenn, Doris', hidden: true, active: true, wallet_hidden: true },
+    ])
+    // Partners are told of what they can see, in the same words as of a member whom the office adds.
+    await addMember(sql, TESTER, community.id, { name: 'Emre', external_id: 'L-4' })
+    const events = await sql`select type, data from events where community_id = ${community.id} order by id`
+    expect(events.map(({ type, data }) => [type, data.name])).toEqual([
+      ['user.joined', 'Anna Auer'],
+      ['user.joined', 'Emre'],
+    ])
+    expect(new Set(Object.keys(events[0]!.data))).toEqual(new Set(Object.keys(events[1]!.data)))
+    const audit = await sql`select action from audit_log where community_id = ${community.id} order by id`
+    expect(audit.map(({ action }) => action)).toEqual([
+      'community.created',
+      'member.added',
+      'member.added',
+      'member.added',
+      'members.imported',
+      'member.added',
+    ])
+  })
+
+  test('a second import of the same file changes nothing', async () => {
+    const community = await newCommunity()
+    await load(importMembers, community, MEMBERS)
+    const before = await everythingOf(community)
+    const { summary } = await load(importMembers, community, MEMBERS)
+    expect(summary).toMatchObject({ rows: 3, unchanged: 3, written: true })
+    const after = await everythingOf(community)
+    expect({ ...after, audit_log: [] }).toEqual({ ...before, audit_log: [] })
+  })
+
+  test('changes what differs, and only that', async () => {
+    const community = await newCommunity()
+    await load(importMembers, community, MEMBERS)
+    const [anna] = await sql<[{ id: number }]>`
+      select id from members where community_id = ${community.id} and external_id = 'L-1'`
+    await publishListing(sql, TESTER, community.id, listingOf(anna.id))
+    const changed = lines(
+      'external_id,name,email,status,hidden',
+      'L-1,Anna Auer,new@example.org,inactive,',
+      'L-2,Bilal Haddad,,active,',
+      'L-3,Doris Krenn,,,false',
+    )
+    const { fates } = await load(importMembers, community, changed, { dryRun: true })
+    expect(fates).toEqual([
+      { line: 2, outcome: 'changed', reason: 'email, status' },
+      { line: 3, outcome: 'changed', reason: 'status' },
+      { line: 4, outcome: 'changed', reason: 'name, email, hidden' },
+    ])
+    await load(importMembers, community, changed)
+    const rows = await sql`
+      select m.name, m.email, m.status, m.hidden, m.joined_at, a.active, a.hidden as wallet_hidden
+      from members m join accounts a on a.community_id = ${community.id} and a.member_id = m.id
+      where m.community_id = ${community.id} order by m.id`
+    expect(rows.map((row) => ({ ...row }))).toMatchObject([
+      { email: 'new@example.org', status: 'inactive', active: false, joined_at: '2020-02-29T12:00:00Z' },
+      { status: 'active', active: true, email: null },
+      { name: 'Doris Krenn', email: null, hidden: false, wallet_hidden: false },
+    ])
+    const events = await sql`select type, member_id from events where community_id = ${community.id} order by id`
+    expect(events.map(({ type }) => type)).toEqual([
+      'user.joined',
+      'listing.published',
+      'user.updated',
+      'listing.closed',
+      'user.left',
+      'user.joined',
+      'user.joined',
+    ])
+    const removals = await sql`select type from removals where community_id = ${community.id} order by id`
+    expect(removals.map(({ type }) => type)).toEqual(['listing', 'user'])
+  })
+
+  const MIXED = lines(
+    'external_id,name,email,status,hidden,joined_at',
+    'L-1,Anna Auer,anna@example.org,active,false,2020-02-29',
+    'L-2,Bilal Haddad,bilal@example.org,,,',
+    'L-9,Nobody,not an address,asleep,perhaps,yesterday',
+    ',Without,,,,',
+    'L-5,,,,,',
+    'L-6,Too,few',
+    'L-7,Gabriele,,,,2999-01-01',
+    'L-8,Hadi,,,,',
+    'L-8,Hadi again,,,,',
+    ',,,,,',
+  )
+
+  test('a dry run tells every row’s fate and writes nothing', async () => {
+    const community = await newCommunity()
+    await load(importMembers, community, MEMBERS)
+    const before = await everythingOf(community)
+    const { summary, fates } = await load(importMembers, community, MIXED, { dryRun: true })
+    expect(summary).toEqual({ rows: 9, added: 1, changed: 1, unchanged: 1, refused: 6, written: false })
+    expect(fates).toEqual([
+      { line: 2, outcome: 'unchanged', reason: '' },
+      { line: 3, outcome: 'changed', reason: 'email' },
+      {
+        line: 4,
+        outcome: 'refused',
+        reason:
+          'The email address is not one. The status must be active or inactive. Hidden must be true or false. ' +
+          'The time of joining must be like 2024-05-31 or 2024-05-31T12:00:00Z.',
+      },
+      { line: 5, outcome: 'refused', reason: expect.stringContaining('external id is missing') },
+      { line: 6, outcome: 'refused', reason: 'The name must have 1 to 200 characters.' },
+      { line: 7, outcome: 'refused', reason: 'The row has 3 fields, the first line 6.' },
+      { line: 8, outcome: 'refused', reason: 'The time of joining lies in the future.' },
+      { line: 9, outcome: 'added', reason: null },
+      { line: 10, outcome: 'refused', reason: 'The external id is in line 9 already.' },
+    ])
+    expect(await everythingOf(community)).toEqual(before)
+  })
+
+  test('one bad row keeps everything from being written, and all reasons are told', async () => {
+    const community = await newCommunity()
+    const before = await everythingOf(community)
+    const { summary, fates } = await load(importMembers, community, MIXED)
+    expect(summary).toMatchObject({ added: 3, refused: 6, written: false })
+    expect(fates.map(({ line }) => line)).toEqual([4, 5, 6, 7, 8, 10])
+    expect(await everythingOf(community)).toEqual(before)
+  })
+
+  test('bad rows can be left out', async () => {
+    const community = await newCommunity()
+    const { summary } = await load(importMembers, community, MIXED, { skipBad: true })
+    expect(summary).toMatchObject({ added: 3, refused: 6, written: true })
+    const rows = await sql`select external_id, name from members where community_id = ${community.id} order by id`
+    expect(rows.map(({ name }) => name)).toEqual(['Anna Auer', 'Bilal Haddad', 'Hadi'])
+  })
+
+  test.each([
+    ['', 'The file is empty'],
+    ['name,email\nAnna,\n', '"external_id" is missing'],
+    ['external_id,name,phone\n1,Anna,2\n', 'there is no column "phone"'],
+    ['external_id,name,name\n1,Anna,2\n', '"name" is there twice'],
+    ['external_id;name\n1;Anna\n', 'separated by semicolons'],
+    ['external_id,name\n1,Anna\n2,"Bil', 'Line 3: The quote that opens here is never closed'],
+  ])('a broken file is refused as a whole: %j', async (text, problem) => {
+    const community = await newCommunity()
+    const before = await everythingOf(community)
+    await expect(load(importMembers, community, text, { skipBad: true })).rejects.toThrow(problem)
+    expect(await everythingOf(community)).toEqual(before)
+  })
+
+  test('headers in another order, in capitals, with a byte order mark', async () => {
+    const community = await newCommunity()
+    await load(importMembers, community, '\uFEFFName, External_ID\nAnna,L-1\n')
+    const rows = await sql`select external_id, name from members where community_id = ${community.id}`
+    expect({ ...rows[0] }).toEqual({ external_id: 'L-1', name: 'Anna' })
+  })
+
+  test('who was erased does not come back', async () => {
+    const community = await newCommunity()
+    const { id } = await addMember(sql, TESTER, community.id, { name: 'Anna' })
+    const text = await save(membersExport(community))
+    await eraseMember(sql, TESTER, community.id, id)
+    const { fates } = await load(importMembers, community, text)
+    expect(fates).toEqual([{ line: 2, outcome: 'refused', reason: 'This member was erased.' }])
+    expect(await save(membersExport(community))).toBe('external_id,name,email,status,hidden,joined_at\r\n')
+  })
+
+  test('other communities are left alone', async () => {
+    const [one, other] = [await newCommunity(), await newCommunity()]
+    await load(importMembers, one, MEMBERS)
+    const before = await everythingOf(one)
+    const { summary } = await load(importMembers, other, MEMBERS)
+    expect(summary).toMatchObject({ added: 3 })
+    expect(await everythingOf(one)).toEqual(before)
+  })
+})
