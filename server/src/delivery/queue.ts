@@ -131,7 +131,7 @@ export function openQueue(deps: QueueDeps, communityId: number, claimed: Claimed
     isAsking = true
     mayHaveMore = false
     const readGeneration = generation
-    const limit = room() + (deps.mayReadAhead() ? (isQuick ? AHEAD_MAX : concurrency) : 0)
+    const limit = room() + (isQuick && deps.mayReadAhead() ? AHEAD_MAX : 0)
     try {
       const exclude = [...inHand, ...loaded.map(({ delivery }) => delivery.id)]
       const due = await deps.readDue(communityId, { subscriptionId, limit, exclude })
