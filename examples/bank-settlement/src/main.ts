@@ -67,6 +67,7 @@ try {
 } catch (error) {
   process.exitCode = FAILED
   if (error instanceof Refusal) console.error(error.message)
-  else if (error instanceof HourbankError) console.error(`${error.message}\nNothing is lost: run the same command again later.`)
+  else if (error instanceof HourbankError)
+    console.error(`${error.message}\nNothing is lost: run the same command again later.`)
   else throw error
 }
