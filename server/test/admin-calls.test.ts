@@ -247,6 +247,6 @@ test('a search that takes too long is given up, and says what to do', async () =
   const { status, body } = await viewer.call('/calls?path=nothing')
   await lock.release()
   expect([status, body.error]).toEqual([409, 'refused'])
-  expect(body.error_description).toContain('Choose a shorter time')
+  expect(body.error_description).toContain('Choose a shorter period')
   expect((await viewer.call('/calls?path=nothing')).status).toBe(200)
 })

@@ -16,7 +16,7 @@ describe('the file', () => {
     await backup(sql, file, silent)
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     const before = await readFile(file)
-    await expect(backup(sql, file, silent)).rejects.toThrow(/exists already/)
+    await expect(backup(sql, file, silent)).rejects.toThrow(/already exists/)
     expect(await readFile(file)).toEqual(before)
     await backup(sql, file, silent, { overwrite: true, appVersion: 'second' })
     expect((await linesOf(file))[0]).toContain('"app_version":"second"')
@@ -34,7 +34,7 @@ describe('the file', () => {
 
   test('is not made from an empty database, nor in a folder that is not there', async () => {
     const file = newFile()
-    await expect(backup(open(await newEmptyDatabase()), file, silent)).rejects.toThrow(/no tables of Hourbank/)
+    await expect(backup(open(await newEmptyDatabase()), file, silent)).rejects.toThrow(/no Hourbank tables/)
     expect(await leftBeside(file)).toEqual([])
     const astray = join(folder, 'none', 'file')
     await expect(backup(open(await newDatabase()), astray, silent)).rejects.toThrow(`cannot be written to ${astray}`)

@@ -65,18 +65,18 @@ test('a database that cannot be used, or settings that are wrong, are one clear 
       `The database cannot be reached (ECONNREFUSED): connect`,
     ],
     [{ DATABASE_URL: changed({ hostname: 'nowhere.invalid' }) }, 'The database cannot be reached'],
-    [{ DATABASE_URL: changed({ password: 'hunter2' }) }, 'The database refuses the connection'],
+    [{ DATABASE_URL: changed({ password: 'hunter2' }) }, 'The database rejects the connection'],
     [
       { DATABASE_URL: changed({ pathname: '/missing' }) },
-      'The database refuses the connection: database "missing" does not exist',
+      'The database rejects the connection: database "missing" does not exist',
     ],
     [
       { DATABASE_URL: there.href, SECRET_KEY: '' },
-      'These settings are wrong:\n  SECRET_KEY: required with DATABASE_URL',
+      'These settings are invalid:\n  SECRET_KEY: required with DATABASE_URL',
     ],
     [
       { DATABASE_URL: `mysql://me:hunter2@db`, PORT: 'x' },
-      'These settings are wrong:\n  PORT: expected a whole number',
+      'These settings are invalid:\n  PORT: expected a whole number',
     ],
   ]
   await inTurns(cases, async ([settings, says]) => {
