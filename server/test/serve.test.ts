@@ -72,5 +72,7 @@ test('a port that is taken is said once, however many processes want it', async 
   const settings = { DATABASE_URL: await newDatabase(), PORT: `${port}`, WEB_CONCURRENCY: '2', LOG_LEVEL: 'silent' }
   const outcome = await run(['serve'], settings)
   expect(outcome).toMatchObject({ code: 1, stdout: '' })
-  expect(outcome.stderr).toBe(`Port ${port} is already in use. Stop the program that uses it, or choose another port: PORT=3001 npm start\n`)
+  expect(outcome.stderr).toBe(
+    `Port ${port} is already in use. Stop the program that uses it, or choose another port: PORT=3001 npm start\n`,
+  )
 })
