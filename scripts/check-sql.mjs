@@ -16,7 +16,7 @@ const STATEMENT_FILES = `
   features/listings/export-listings.ts features/listings/search-listings.ts features/members/export-members.ts
   features/subscriptions/check-secret-key.ts features/subscriptions/mark-due.ts
   features/wallet/export-transfers.ts features/wallet/insert-credits.ts features/wallet/post-transfers.ts
-  features/wallet/verify-ledger.ts http/shared/paging.ts`
+  features/wallet/verify-ledger.ts`
 
 /** One sentence for each file that has SQL but should not, and for each listed file that has none. */
 export function findMisplacedSql(listed, files, read) {

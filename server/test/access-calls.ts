@@ -1,16 +1,5 @@
-import { expect } from 'vitest'
 import { callNode, eventually, startBank, type Bank, type BankOptions } from './bank.ts'
 import { tokenRequest } from './oauth.ts'
-
-/** The promise is one second; as much again is for the machine, which runs other tests beside this one. */
-const SOON_MS = 2000
-
-/** From this moment on it takes no longer than promised. */
-export async function soon(ask: () => Promise<boolean>): Promise<void> {
-  const sinceMs = performance.now()
-  await eventually(ask)
-  expect(performance.now() - sinceMs).toBeLessThan(SOON_MS)
-}
 
 export async function isCacheTrusted(url: string): Promise<boolean> {
   const { body } = await callNode(url, '/metrics')

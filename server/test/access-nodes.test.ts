@@ -10,7 +10,7 @@ import { hourbank, serveAsProcess } from './command-line.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
 import { credentials } from './oauth.ts'
 import { startPgBouncer } from './pgbouncer.ts'
-import { soon, isCacheTrusted, statusOf, startCountingBank, startCachingBank } from './access-calls.ts'
+import { isCacheTrusted, statusOf, startCountingBank, startCachingBank } from './access-calls.ts'
 
 describe('many nodes', () => {
   test('a token revoked on one node has ended on every other within a second', async () => {
@@ -21,7 +21,7 @@ describe('many nodes', () => {
     expect([await statusOf(first.url, token), await statusOf(second.url, token)]).toEqual([200, 200])
     const { status } = await first.call('/oauth/revoke', { body: { token, ...credentials(first.partner) } })
     expect(status).toBe(200)
-    await soon(async () => (await statusOf(second.url, token)) === 401)
+    await eventually(async () => (await statusOf(second.url, token)) === 401)
     expect(await statusOf(first.url, token)).toBe(401)
   })
 
@@ -40,9 +40,9 @@ describe('many nodes', () => {
     for (const partner of tokens.keys()) expect(await statuses(partner)).toEqual([200, 200, 200, 200])
 
     await hourbank(bank.databaseUrl, 'partner', 'suspend', `${suspended.partnerId}`, '--community', 'town')
-    await soon(async () => (await statuses(suspended)).every((status) => status === 401))
+    await eventually(async () => (await statuses(suspended)).every((status) => status === 401))
     await hourbank(bank.databaseUrl, 'client', 'revoke', revoked.clientId)
-    await soon(async () => (await statuses(revoked)).every((status) => status === 401))
+    await eventually(async () => (await statuses(revoked)).every((status) => status === 401))
     expect(await statuses(untouched)).toEqual([200, 200, 200, 200])
   })
 })
@@ -86,7 +86,7 @@ describe('when the listening connection fails', () => {
       return (await statusOf(bank.url, token)) === 200 && lookupsSinceLast() === 0
     })
     await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'suspended' })
-    await soon(async () => (await statusOf(bank.url, token)) === 401)
+    await eventually(async () => (await statusOf(bank.url, token)) === 401)
   })
 
   test('a listener that is ended in the very moment of a change hides it for a second at most', async () => {
@@ -107,7 +107,7 @@ describe('when the listening connection fails', () => {
         return ended.length === 1
       })
       await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status })
-      await soon(async () => (await statusOf(bank.url, token)) === expected)
+      await eventually(async () => (await statusOf(bank.url, token)) === expected)
     }
   })
 
@@ -123,7 +123,7 @@ describe('when the listening connection fails', () => {
 
       proxy[failure]()
       await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'suspended' })
-      await soon(async () => (await statusOf(bank.url, token)) === 401)
+      await eventually(async () => (await statusOf(bank.url, token)) === 401)
       expect(await isCacheTrusted(bank.url)).toBe(false)
       lookupsSinceLast()
       for (let use = 0; use < 3; use++) expect(await statusOf(bank.url, others)).toBe(200)

@@ -8,7 +8,7 @@ import { announceChange } from './announce.ts'
 import { eventually, startBank, TESTER, type TestPartner } from './bank.ts'
 import { BEHIND_PROXY, from, tokenRequest } from './oauth.ts'
 import { holdOpen } from './lock-table.ts'
-import { soon, statusOf, startCachingBank, works } from './access-calls.ts'
+import { statusOf, startCachingBank, works } from './access-calls.ts'
 
 describe('who may call', () => {
   test('without credentials, or with those of another scheme: a challenge without an error code', async () => {
@@ -90,10 +90,10 @@ describe('who may call', () => {
       allowed_networks: ['192.0.2.0/24'],
     })
     const ask = async (address: string) => (await bank.call('/users', { token, headers: from(address) })).body.error
-    await soon(async () => (await ask('198.51.100.1')) === 'ip_not_allowed')
+    await eventually(async () => (await ask('198.51.100.1')) === 'ip_not_allowed')
     expect(await ask('192.0.2.200')).toBeUndefined()
     await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { allowed_networks: [] })
-    await soon(async () => (await ask('198.51.100.1')) === undefined)
+    await eventually(async () => (await ask('198.51.100.1')) === undefined)
   })
 
   test('a token of one community shows nothing of another', async () => {
@@ -124,12 +124,12 @@ describe('rotation of a secret', () => {
       const [row] = await bank.sql`
         select extract(epoch from previous_secret_until - secret_created_at)::int4 as seconds from clients`
       expect(row!.seconds).toBe(seconds)
-      await soon(() => works(bank, clientSecret))
+      await eventually(() => works(bank, clientSecret))
       expect(await works(bank, old)).toBe(true)
 
       await bank.sql`update clients set previous_secret_until = now() - interval '1 second'`
       await announceChange(bank.sql, { communityId: bank.communityId })
-      await soon(async () => !(await works(bank, old)))
+      await eventually(async () => !(await works(bank, old)))
       expect(await works(bank, clientSecret)).toBe(true)
     }
     // Who holds a token keeps it: rotation is no loss of access.
@@ -142,7 +142,7 @@ describe('rotation of a secret', () => {
     await bank.sql`update clients set previous_secret_until = now() + interval '500 ms'`
     await announceChange(bank.sql, { communityId: bank.communityId })
     await eventually(() => works(bank, clientSecret))
-    await soon(async () => !(await works(bank, bank.partner.clientSecret)))
+    await eventually(async () => !(await works(bank, bank.partner.clientSecret)))
     expect(await works(bank, clientSecret)).toBe(true)
   })
 
@@ -150,7 +150,7 @@ describe('rotation of a secret', () => {
     const { bank } = await startCachingBank()
     expect(await works(bank, bank.partner.clientSecret)).toBe(true)
     const { clientSecret } = await rotateSecret(bank.sql, TESTER, bank.partner.clientId, 'none')
-    await soon(async () => !(await works(bank, bank.partner.clientSecret)))
+    await eventually(async () => !(await works(bank, bank.partner.clientSecret)))
     expect(await works(bank, clientSecret)).toBe(true)
   })
 
@@ -158,7 +158,7 @@ describe('rotation of a secret', () => {
     const { bank } = await startCachingBank()
     const second = await rotateSecret(bank.sql, TESTER, bank.partner.clientId, '7d')
     const third = await rotateSecret(bank.sql, TESTER, bank.partner.clientId, '1h')
-    await soon(() => works(bank, third.clientSecret))
+    await eventually(() => works(bank, third.clientSecret))
     expect(await works(bank, second.clientSecret)).toBe(true)
     expect(await works(bank, bank.partner.clientSecret)).toBe(false)
   })
@@ -171,7 +171,7 @@ describe('live tokens follow at once', () => {
     const [token, others] = [await bank.token(), await bank.token(undefined, other)]
     expect([await statusOf(bank.url, token), await statusOf(bank.url, others)]).toEqual([200, 200])
     await revokeClient(bank.sql, TESTER, bank.partner.clientId)
-    await soon(async () => (await statusOf(bank.url, token)) === 401)
+    await eventually(async () => (await statusOf(bank.url, token)) === 401)
     expect((await bank.call('/oauth/token', tokenRequest(bank.partner))).status).toBe(401)
     expect(await statusOf(bank.url, others)).toBe(200)
     expect((await bank.call('/users', { token })).body.error_description).toContain('client')
@@ -183,13 +183,13 @@ describe('live tokens follow at once', () => {
     const token = await bank.token()
     expect(await statusOf(bank.url, token)).toBe(200)
     await changePartner(bank.sql, TESTER, bank.communityId, partnerId, { status: 'suspended' })
-    await soon(async () => (await statusOf(bank.url, token)) === 401)
+    await eventually(async () => (await statusOf(bank.url, token)) === 401)
     expect((await bank.call('/users', { token })).body).toMatchObject({
       error: 'invalid_token',
       error_description: expect.stringContaining('suspended'),
     })
     await changePartner(bank.sql, TESTER, bank.communityId, partnerId, { status: 'active' })
-    await soon(async () => (await statusOf(bank.url, token)) === 200)
+    await eventually(async () => (await statusOf(bank.url, token)) === 200)
     expect((await bank.call('/oauth/token', tokenRequest(bank.partner))).status).toBe(200)
   })
 
@@ -198,7 +198,7 @@ describe('live tokens follow at once', () => {
     const token = await bank.token()
     expect(await statusOf(bank.url, token)).toBe(200)
     await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { scopes: ['wallet.read'] })
-    await soon(async () => (await statusOf(bank.url, token)) === 403)
+    await eventually(async () => (await statusOf(bank.url, token)) === 403)
     expect((await bank.call('/oauth/token', tokenRequest(bank.partner))).body.scope).toBe('wallet.read')
   })
 
@@ -206,11 +206,11 @@ describe('live tokens follow at once', () => {
     const { bank } = await startCachingBank()
     const [wide, narrow] = [await bank.token(), await bank.token('wallet.read')]
     await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { scopes: ['wallet.read'] })
-    await soon(async () => (await statusOf(bank.url, wide)) === 403)
+    await eventually(async () => (await statusOf(bank.url, wide)) === 403)
     await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, {
       scopes: ['wallet.read', 'users.read'],
     })
-    await soon(async () => (await statusOf(bank.url, wide)) === 200)
+    await eventually(async () => (await statusOf(bank.url, wide)) === 200)
     expect(await statusOf(bank.url, narrow)).toBe(403)
   })
 
@@ -222,7 +222,7 @@ describe('live tokens follow at once', () => {
       await tx`update clients set scopes = '{wallet.read}' where public_id = ${bank.partner.clientId}`
       await announceAccessChange(tx, { communityId: bank.communityId })
     })
-    await soon(async () => (await statusOf(bank.url, token)) === 403)
+    await eventually(async () => (await statusOf(bank.url, token)) === 403)
     expect((await bank.call('/oauth/token', tokenRequest(bank.partner))).body.scope).toBe('wallet.read')
   })
 })
@@ -268,7 +268,7 @@ describe('memory', () => {
     const token = await bank.token()
     await bank.sql`update tokens set expires_at = now() + interval '1500 ms'`
     expect(await statusOf(bank.url, token)).toBe(200)
-    await soon(async () => (await statusOf(bank.url, token)) === 401)
+    await eventually(async () => (await statusOf(bank.url, token)) === 401)
   })
 
   test('a look-up that was under way during a change does not bring back what the change removed', async () => {

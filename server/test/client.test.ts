@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { closeListing, publishListing } from '../src/features/listings/change-listing.ts'
 import { changeMember, leave } from '../src/features/members/change-member.ts'
-import { TESTER } from './bank.ts'
+import { eventually, TESTER } from './bank.ts'
 import { bank, hourbank, start, join, collect, refusalOf } from './client-calls.ts'
 
 function publish(member_id: number, title: string, type: 'service' | 'request' = 'service') {
@@ -79,6 +79,8 @@ test('listings are read one by one, filtered, all in a row, and by changes and r
   await closeListing(bank.sql, TESTER, bank.communityId, bread.id)
   expect((await hourbank.listings.changes(syncedUntil)).items).toEqual([])
   const removal = { type: 'listing', id: bread.id }
+  // A removal is told once no older transaction is open, be it one of the service's own jobs.
+  await eventually(async () => (await hourbank.removals.list({ since: syncedUntil })).data.length > 0)
   expect((await hourbank.removals.list({ since: syncedUntil, type: 'listing' })).data).toMatchObject([removal])
   expect(await collect(hourbank.removals.iterate())).toMatchObject([removal])
   expect(await collect(hourbank.removals.pages({ type: 'user' }))).toMatchObject([{ data: [] }])

@@ -1,5 +1,5 @@
 import type { Queries } from '../../postgres/connect.ts'
-import type { Position } from '../../http/shared/paging.ts'
+import type { Position } from '../../http/shared/page-queries.ts'
 import { msOfRequestId } from '../../http/shared/request-id.ts'
 
 export interface CallFilter {

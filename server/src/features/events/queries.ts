@@ -1,3 +1,4 @@
+import { hideFromPlanner, limitRows } from '../../http/shared/page-queries.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import { GONE_TYPES, type StoredEvent } from './render.ts'
 
@@ -16,14 +17,12 @@ export async function listEvents(
 ): Promise<FeedRow[]> {
   return sql<FeedRow[]>`
     select e.position, e.uuid, e.type, e.partner_id, e.member_id, e.data, e.created_at, true as member_visible
-    from events e
-    where e.community_id = ${communityId} and e.position > ${page.afterPosition} and e.position <= ${page.untilPosition}
+    from events e left join members m on m.community_id = ${communityId} and m.id = e.member_id
+    where e.community_id = ${communityId} and e.position > ${hideFromPlanner(sql, page.afterPosition)}
+      and e.position <= ${hideFromPlanner(sql, page.untilPosition)}
       and e.subscription_id is null and e.type = any (${page.types}::text[])
-      and (e.partner_id = ${page.partnerId} or e.type = any (${[...GONE_TYPES]}::text[])
-        -- Not a join: with 10,000 members the planner joined all events before it took a page.
-        or coalesce((
-          select m.visible from members m where m.community_id = ${communityId} and m.id = e.member_id), true))
-    order by e.position limit ${page.limit + 1}`
+      and (m.id is null or m.visible or e.partner_id = ${page.partnerId} or e.type = any (${[...GONE_TYPES]}::text[]))
+    order by e.position ${limitRows(sql, page.limit)}`
 }
 
 export async function findHead(

@@ -1,5 +1,6 @@
 import { assignments, columnsAndValues, type Queries } from '../../postgres/connect.ts'
-import { afterId, changedSince, limitRows, type ListRequest } from '../../http/shared/paging.ts'
+import { afterId, changedSince, limitRows } from '../../http/shared/page-queries.ts'
+import type { ListRequest } from '../../http/shared/paging.ts'
 
 /** A listing as stored. */
 export interface ListingRecord {

@@ -1,5 +1,6 @@
 import type { Queries } from '../../postgres/connect.ts'
-import { changedSince, limitRows, type ListRequest } from '../../http/shared/paging.ts'
+import { changedSince, limitRows } from '../../http/shared/page-queries.ts'
+import type { ListRequest } from '../../http/shared/paging.ts'
 
 export type RemovalType = 'user' | 'listing'
 

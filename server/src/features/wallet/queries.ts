@@ -1,5 +1,6 @@
 import { columnsAndValues, type Fragment, type Queries } from '../../postgres/connect.ts'
-import { afterId, limitRows, type ListRequest } from '../../http/shared/paging.ts'
+import { afterId, limitRows } from '../../http/shared/page-queries.ts'
+import type { ListRequest } from '../../http/shared/paging.ts'
 import type { CreditFields } from './insert-credits.ts'
 
 export interface BalanceRow {

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
-import { identifier, type Queries } from '../../postgres/connect.ts'
+import type { Queries } from '../../postgres/connect.ts'
 import { ApiError } from './errors.ts'
+import { syncHorizon, type Position } from './page-queries.ts'
 import { toUtc } from '../../core/times.ts'
 import { invalidField } from './validation.ts'
 
@@ -51,9 +52,6 @@ export const PageMeta = Type.Object(
   { title: 'PageMeta', examples: [{ limit: LIMIT_DEFAULT, has_more: false, next_cursor: null }] },
 )
 
-/** The position of a row in its list: an id, or a time and an id. */
-export type Position<Id extends number | string = number> = { id: Id; at?: string }
-
 export interface ListRequest<Id extends number | string = number> {
   /** The list and its filters: a cursor from another list or with other filters is rejected. */
   list: string
@@ -98,36 +96,6 @@ export function readTimedListRequest(epoch: string, list: string, query: ListQue
   return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
 }
 
-/**
- * Hides a bound or limit of a list from PostgreSQL's planner behind a `select`. Otherwise it plans for the given
- * values: a full scan for a small community, and a new plan per page for a large one, which took a third of the time
- * with a million members. Hidden, they lead to one generic plan, made once, that reads a page of the index.
- */
-export function hideFromPlanner(sql: Queries, place: number) {
-  return sql`(select ${place}::int8)`
-}
-
-function hideTimeFromPlanner(sql: Queries, time: string) {
-  return sql`(select ${time}::timestamptz)`
-}
-
-export function afterId(sql: Queries, after: Position | undefined) {
-  return sql`id > ${hideFromPlanner(sql, after?.id ?? 0)}`
-}
-
-/** Restricts a list to rows changed between `since` (or the cursor) and the horizon, by this column. */
-export function changedSince(sql: Queries, column: string, { since, after, horizon }: ListRequest) {
-  const start = after
-    ? sql`(${identifier(column)}, id) > (${hideTimeFromPlanner(sql, after.at!)}, ${hideFromPlanner(sql, after.id)})`
-    : sql`${identifier(column)} >= ${hideTimeFromPlanner(sql, since!)}`
-  return sql`${start} and ${identifier(column)} < ${hideTimeFromPlanner(sql, horizon!)}`
-}
-
-/** Reads one row more than the limit, which shows whether there is another page. */
-export function limitRows(sql: Queries, limit: number) {
-  return sql`limit ${hideFromPlanner(sql, limit + 1)}`
-}
-
 /** Drops the extra row of `limitRows` and describes the page, with the next cursor in the body and in a Link header. */
 export function finishList<Row, Id extends number | string = number>(
   list: ListRequest<Id>,
@@ -166,11 +134,6 @@ function describePage<Id extends number | string = number>(
     next_cursor: next,
     ...(list.horizon !== undefined && { synced_until: last?.at ?? list.horizon }),
   }
-}
-
-async function syncHorizon(sql: Queries): Promise<string> {
-  const [row] = await sql<[{ horizon: string }]>`select sync_horizon() as horizon`
-  return row.horizon
 }
 
 function fingerprint(list: string, filters: Record<string, unknown>): string {

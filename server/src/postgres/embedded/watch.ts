@@ -65,7 +65,7 @@ export function watchPostmaster(cluster: Cluster, port: number, log: Logger | un
 
   /** `other`: a command found our port taken and started the server on another one. It stops that server at its end. */
   async function restart(other: Postmaster | undefined): Promise<void> {
-    if (failures > 0) await pause(Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** (failures - 1)))
+    await pause(pauseMs())
     if (signal.aborted) return
     failures += 1
     if (other) return log?.warn({ port, other: other.port }, 'waiting for a command to release the database')
@@ -79,10 +79,12 @@ export function watchPostmaster(cluster: Cluster, port: number, log: Logger | un
     } catch (error) {
       const space = await readDiskSpace(cluster.folder)
       const cause = space?.state === 'full' ? 'its disk is full' : 'see its log'
-      log?.error({ err: error, attempt: failures, ...space }, `the database does not restart: ${cause}; retrying`)
+      const details = { err: error, attempt: failures, retry_in_ms: pauseMs(), ...space }
+      log?.error(details, `the database does not restart: ${cause}; retrying`)
     }
   }
 
+  const pauseMs = () => (failures === 0 ? 0 : Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** (failures - 1)))
   const pause = (ms: number) => wait(ms, undefined, { signal, ref: false }).catch(() => {})
 
   async function run(): Promise<void> {
