@@ -103,9 +103,8 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   await app.register(async (plain) => {
     const api = plain.withTypeProvider<TypeBoxTypeProvider>()
     framePartnerApi(api, deps)
-    const answerRemainingMethods = answerOtherMethods(api)
+    answerOtherMethods(api)
     oauthMetadataRoute(api, deps)
-    answerRemainingMethods()
   })
   await app.register(
     async (plain) => {
@@ -113,7 +112,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       framePartnerApi(api, deps)
       shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)
-      const answerRemainingMethods = answerOtherMethods(api)
+      answerOtherMethods(api)
 
       await api.register(async (oauth) => oauthRoutes(oauth.withTypeProvider<TypeBoxTypeProvider>(), deps))
       memberRoutes(api, deps)
@@ -123,8 +122,6 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       aggregateRoutes(api, deps)
       webhookRoutes(api, deps)
       eventRoutes(api, deps)
-
-      answerRemainingMethods()
     },
     { prefix: API_PREFIX },
   )
@@ -134,7 +131,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       await frameAdminApi(api, deps)
       shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)
-      const answerRemainingMethods = answerOtherMethods(api)
+      answerOtherMethods(api)
 
       sessionRoutes(api, deps)
       overviewRoutes(api, deps)
@@ -152,8 +149,6 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       communitySettingsRoutes(api, deps)
       auditRoutes(api, deps)
       adminDescriptionRoute(api)
-
-      answerRemainingMethods()
     },
     { prefix: ADMIN_PREFIX },
   )

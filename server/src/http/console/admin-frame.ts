@@ -52,7 +52,6 @@ export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps
   await app.register(cookie)
 
   app.addHook('onRoute', ({ config, method, url }) => {
-    if (config?.allow) return
     if (!config?.role) throw new Error(`${method} ${url} declares no role`)
     const needsCommunity = config.role in RANK
     if (needsCommunity !== url.includes('/communities/:slug')) throw new Error(`${url} and its role do not fit`)
@@ -73,7 +72,7 @@ export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps
     if (role !== 'session') request.community = requireRole(session, role)
   })
   app.addHook('onResponse', async (request, reply) => {
-    const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
+    const route = request.routeOptions.url ?? request.routeOfOtherMethods ?? 'none'
     const { method } = request
     deps.metrics.requestDurations.observe({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
     if (!SAFE_METHODS.has(method) && reply.statusCode < 300) deps.wakeDeliveries()

@@ -42,8 +42,6 @@ declare module 'fastify' {
     scope?: Scope | readonly Scope[]
     /** Needs no token. */
     public?: true
-    /** Set on routes that only answer 405: the allowed methods. */
-    allow?: string
   }
   interface FastifyRequest {
     caller: Caller
@@ -71,9 +69,9 @@ export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): v
     reply.header('x-content-type-options', 'nosniff')
     requireHost(request)
     requireSingleHeaders(request)
-    const { scope, allow } = request.routeOptions.config
+    const { scope } = request.routeOptions.config
     if (scope) await checkAccess(deps, request, reply, scope)
-    else if (request.is404 || allow) await attributeToCaller(deps, request, reply)
+    else if (request.is404) await attributeToCaller(deps, request, reply)
   })
   app.addHook('onSend', answerNotModified)
   sendTogether(app)
@@ -196,7 +194,7 @@ function partyOf(token: string, lookup: TokenLookup | undefined): Party | undefi
 
 function recordCall(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): void {
   const { party, failure, ip } = request
-  const { url: route } = request.routeOptions
+  const route = request.routeOptions.url ?? request.routeOfOtherMethods
   const durationMs = reply.elapsedTime
   const labels = { method: request.method, route: route ?? 'none', status: reply.statusCode }
   deps.metrics.requestDurations.observe(labels, durationMs / 1000)

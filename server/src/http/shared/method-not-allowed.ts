@@ -1,36 +1,42 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from './errors.ts'
+import { splitOnce } from './form.ts'
 
-/** Registers every method that Node parses, not only those Fastify knows: PROPFIND then gets 405 instead of 404. */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The route of this path, if it is offered, but not with this method. */
+    routeOfOtherMethods: string | undefined
+  }
+}
+
+/** Accepts every method that Node parses, not only those Fastify knows: PROPFIND then gets our errors too. */
 export function answerAnyMethod(app: FastifyInstance): void {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
 }
 
-/** Collects the routes registered after this call; the returned function adds 405 for their other methods. */
-export function answerOtherMethods(app: FastifyInstance): () => void {
-  const offered = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ url, method, config }) => {
-    if (config?.allow) return
-    const methods = offered.get(url) ?? new Set()
-    offered.set(url, methods)
+/** Answers 405 instead of 404 if the path is offered with other methods. Call it before the routes are registered. */
+export function answerOtherMethods(app: FastifyInstance): void {
+  const methodsByRoute = new Map<string, Set<string>>()
+  app.decorateRequest('routeOfOtherMethods')
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = methodsByRoute.get(url) ?? new Set()
+    methodsByRoute.set(url, methods)
     for (const one of [method].flat()) methods.add(one)
   })
-  return () => {
-    for (const [url, methods] of offered) {
-      if (methods.has('GET')) methods.add('HEAD')
-      const allow = [...methods].toSorted().join(', ')
-      app.route({
-        url: url.slice(app.prefix.length),
-        method: app.supportedMethods.filter((method) => !methods.has(method)),
-        config: { public: true, allow },
-        schema: { hide: true },
-        // Respond before reading the body, whatever it contains.
-        onRequest: async () => {
-          throw new ApiError('method_not_allowed', { headers: { allow } })
-        },
-        handler: () => {},
-      })
-    }
-  }
+  // Not in the handler: the body must not be read first, whatever it contains.
+  app.addHook('onRequest', async (request) => {
+    if (!request.is404) return
+    const [path] = splitOnce(request.url, '?')
+    const offered = [...methodsByRoute].find(([route]) => isPathOf(route, path))
+    if (!offered) return
+    const [route, methods] = offered
+    request.routeOfOtherMethods = route
+    throw new ApiError('method_not_allowed', { headers: { allow: [...methods].toSorted().join(', ') } })
+  })
+}
+
+function isPathOf(route: string, path: string): boolean {
+  const [wanted, given] = [route.split('/'), path.split('/')]
+  return wanted.length === given.length && wanted.every((part, n) => part === given[n] || part.startsWith(':'))
 }
