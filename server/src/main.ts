@@ -1,44 +1,34 @@
 import { parseArgs } from 'node:util'
-import { adminCommands } from './cli/admin.ts'
-import { backupCommands } from './cli/backup.ts'
-import { clientCommands } from './cli/client.ts'
 import { print, readOptions, type Command } from './cli/command.ts'
-import { communityCommands } from './cli/community.ts'
-import { demoCommand } from './cli/demo.ts'
-import { erasureCommands } from './cli/erasures.ts'
 import { explain } from './cli/explain.ts'
-import { exportCommands } from './cli/export.ts'
-import { importCommands } from './cli/import.ts'
-import { ledgerCommands } from './cli/ledger.ts'
-import { migrateCommand } from './cli/migrate.ts'
-import { openapiCommand } from './cli/openapi.ts'
-import { partnerCommands } from './cli/partner.ts'
-import { serveCommand } from './cli/serve.ts'
-import { webhookCommands } from './cli/webhooks.ts'
 import { readConfig } from './config.ts'
 import { tuneCollector } from './process/collector.ts'
 
-const COMMANDS: Command[] = [
-  serveCommand,
-  migrateCommand,
-  ...communityCommands,
-  ...adminCommands,
-  ...partnerCommands,
-  ...clientCommands,
-  ...webhookCommands,
-  ...backupCommands,
-  openapiCommand,
-  demoCommand,
-  ...importCommands,
-  ...exportCommands,
-  ...erasureCommands,
-  ...ledgerCommands,
-]
+/** By first word, in the order of the help. Loading all of them for each command would take most of its time. */
+const COMMANDS: Record<string, () => Promise<Command[]>> = {
+  serve: async () => [(await import('./cli/serve.ts')).serveCommand],
+  migrate: async () => [(await import('./cli/migrate.ts')).migrateCommand],
+  community: async () => (await import('./cli/community.ts')).communityCommands,
+  admin: async () => (await import('./cli/admin.ts')).adminCommands,
+  partner: async () => (await import('./cli/partner.ts')).partnerCommands,
+  client: async () => (await import('./cli/client.ts')).clientCommands,
+  webhooks: async () => (await import('./cli/webhooks.ts')).webhookCommands,
+  backup: async () => (await import('./cli/backup.ts')).backupCommands,
+  restore: async () => (await import('./cli/backup.ts')).backupCommands,
+  openapi: async () => [(await import('./cli/openapi.ts')).openapiCommand],
+  demo: async () => [(await import('./cli/demo.ts')).demoCommand],
+  members: async () => [...(await fileCommands()), ...(await import('./cli/erasures.ts')).erasureCommands],
+  listings: fileCommands,
+  transfers: fileCommands,
+  erasures: async () => (await import('./cli/erasures.ts')).erasureCommands,
+  ledger: async () => (await import('./cli/ledger.ts')).ledgerCommands,
+}
 
 const USAGE_ERROR = 2
 
 async function main(args: string[]): Promise<number> {
-  const command = COMMANDS.find(({ name }) => name.split(' ').every((word, index) => args[index] === word))
+  const commands = await loadCommands(args[0])
+  const command = commands.find(({ name }) => name.split(' ').every((word, index) => args[index] === word))
   if (!command) return help(args)
   const rest = args.slice(command.name.split(' ').length)
   if (rest.includes('--help')) {
@@ -66,15 +56,29 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
+async function fileCommands(): Promise<Command[]> {
+  const [{ importCommands }, { exportCommands }] = await Promise.all([
+    import('./cli/import.ts'),
+    import('./cli/export.ts'),
+  ])
+  return [...importCommands, ...exportCommands]
+}
+
+async function loadCommands(firstWord: string | undefined): Promise<Command[]> {
+  if (firstWord === undefined || !Object.hasOwn(COMMANDS, firstWord)) return []
+  const commands = await COMMANDS[firstWord]!()
+  return commands.filter(({ name }) => name.split(' ')[0] === firstWord)
+}
+
 /** Lists all commands, or those that start with the given word. */
-function help(args: string[]): number {
+async function help(args: string[]): Promise<number> {
   const words = args.filter((arg) => !arg.startsWith('-'))
-  const matching = COMMANDS.filter(({ name }) => words.length > 0 && name.split(' ')[0] === words[0])
+  const matching = await loadCommands(words[0])
   if (words.length > 0 && matching.length === 0) {
     process.stderr.write(`There is no command ${words.join(' ')}. See: npx hourbank --help\n`)
     return USAGE_ERROR
   }
-  const shown = matching.length > 0 ? matching : COMMANDS
+  const shown = words.length > 0 ? matching : (await Promise.all(Object.keys(COMMANDS).map(loadCommands))).flat()
   print('hourbank COMMAND [options]', '')
   for (const { name, usage, summary } of shown) print(`  ${`${name} ${usage}`.trim()}`, `      ${summary}`)
   return matching.length > 0 && !args.includes('--help') ? USAGE_ERROR : 0

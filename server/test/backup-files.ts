@@ -32,8 +32,6 @@ export const NASTY = [
   '{"end":true,"rows":{}}',
 ]
 
-let emptyUrl: Promise<string> | undefined
-
 export const silent = () => {}
 
 /** Removed with the temporary folder of the run. */
@@ -162,9 +160,7 @@ export async function leftBeside(file: string): Promise<string[]> {
 
 /** Restoring the file fails with these words, and leaves the database as empty as it was, and usable. */
 export async function refused(file: string, message: RegExp): Promise<void> {
-  // Always the same one: nothing that was refused left a trace.
-  emptyUrl ??= newEmptyDatabase()
-  const sql = open(await emptyUrl, 1)
+  const sql = open(await newEmptyDatabase(), 1)
   const error = await restore(sql, file, silent).then(
     () => undefined,
     (reason: unknown) => reason,

@@ -2,7 +2,17 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { addMember } from '../src/features/members/change-member.ts'
-import { fetchToken, startBank, startTestNode, TESTER, type Answer, type CallOptions, callNode } from './bank.ts'
+import { isCacheTrusted } from './access-calls.ts'
+import {
+  eventually,
+  fetchToken,
+  startBank,
+  startTestNode,
+  TESTER,
+  type Answer,
+  type CallOptions,
+  callNode,
+} from './bank.ts'
 import { startReadingProxy, type Sent } from './budget-proxy.ts'
 import { newDatabase } from './database.ts'
 
@@ -82,6 +92,8 @@ test(
     }
 
     async function callAlone(budget: Budget): Promise<Sent> {
+      // Until then, tokens are looked up again for each call.
+      await eventually(() => isCacheTrusted(url))
       proxy.sent()
       expect((await call(budget)).status, budget.path).toBeLessThan(300)
       return proxy.sent()

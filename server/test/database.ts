@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { openEmbedded, type EmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
@@ -77,7 +77,17 @@ async function cloneDatabase(source: string): Promise<string> {
   const serverUrl = inject('serverUrl')
   const name = `${inject('template')}_${randomUUID().replaceAll('-', '')}`
   await withDatabase(serverUrl, (sql) => createDatabase(sql, name, source))
+  dropAfterTest(() => withDatabase(serverUrl, (sql) => sql.unsafe(`drop database if exists ${name} with (force)`)))
   return urlOf(serverUrl, name)
+}
+
+/** Outside of a test, for all tests of a file, it stays until the run ends. */
+function dropAfterTest(drop: () => Promise<unknown>): void {
+  try {
+    onTestFinished(async () => void (await drop()))
+  } catch {
+    // Vitest's way of saying that no test is running.
+  }
 }
 
 async function createDatabase(sql: Sql, name: string, source: string): Promise<void> {
