@@ -1,7 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import type { CommunityRow } from '../communities/queries.ts'
 import { transaction, type Sql, type Transaction } from '../../postgres/connect.ts'
-import { allowNestedLoops, liftTimeouts } from '../../postgres/transaction-settings.ts'
+import { allowNestedLoops, discardPlans, liftTimeouts } from '../../postgres/transaction-settings.ts'
 import type { Progress } from '../../core/progress.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { restoreText } from '../../csv/formulas.ts'
@@ -208,6 +208,7 @@ async function writeRows(
     lines = await nextLines(tx, lines, BATCH_ROWS)
     if (counts.added > 0) await kind.add(tx, actor, communityId, lines)
     if (counts.changed > 0) await kind.change(tx, actor, communityId, lines)
+    if (done === 0) await discardPlans(tx)
     onProgress?.({ done: Math.min(done + BATCH_ROWS, total), total, label: 'writing' })
   }
   await recordAudit(tx, communityId, actor, {
