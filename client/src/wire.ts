@@ -69,8 +69,8 @@ export interface Credit {
   settled_on: string | null
   status: 'completed' | 'reversed'
   reversed_at: string | null
-  /** The balance right after this credit */
-  balance_hours: number
+  /** The balance right after this credit; only for tokens with wallet.read */
+  balance_hours?: number
   created_at: string
 }
 
@@ -83,8 +83,8 @@ export interface CreditAnswer {
   settled_on: string | null
   status: 'completed' | 'reversed'
   reversed_at: string | null
-  /** The balance right after this credit */
-  balance_hours: number
+  /** The balance right after this credit; only for tokens with wallet.read */
+  balance_hours?: number
   created_at: string
   /** true: this reference was credited before, by an earlier call or by an attempt whose answer was lost */
   replayed: boolean
@@ -212,6 +212,16 @@ export interface NewSubscription {
   id: number
   event_types: string[]
   target_url: string
+  /** Those of the token that created it: it sends nothing else. Other tokens need all of them for more than listing, pausing and deleting it */
+  scopes: (
+    | 'users.read'
+    | 'users.pii'
+    | 'listings.read'
+    | 'wallet.read'
+    | 'wallet.write'
+    | 'aggregates.read'
+    | 'webhooks.manage'
+  )[]
   status: 'active' | 'paused' | 'disabled'
   status_reason: string | null
   status_changed_at: string
@@ -286,6 +296,16 @@ export interface Subscription {
   id: number
   event_types: string[]
   target_url: string
+  /** Those of the token that created it: it sends nothing else. Other tokens need all of them for more than listing, pausing and deleting it */
+  scopes: (
+    | 'users.read'
+    | 'users.pii'
+    | 'listings.read'
+    | 'wallet.read'
+    | 'wallet.write'
+    | 'aggregates.read'
+    | 'webhooks.manage'
+  )[]
   status: 'active' | 'paused' | 'disabled'
   status_reason: string | null
   status_changed_at: string
@@ -378,7 +398,7 @@ export interface VersionedMember {
 
 export interface WalletCredited {
   user_id: number
-  balance_hours: number
+  balance_hours?: number
   /** Grows with every change of the resource, so that a late event can be told from a newer one */
   version: number
   transaction_id?: number
@@ -390,7 +410,7 @@ export interface WalletCredited {
 
 export interface WalletReversed {
   user_id: number
-  balance_hours: number
+  balance_hours?: number
   /** Grows with every change of the resource, so that a late event can be told from a newer one */
   version: number
   transaction_id?: number

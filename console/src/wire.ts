@@ -631,6 +631,16 @@ export interface SubscriptionOverview {
   id: number
   event_types: string[]
   target_url: string
+  /** Those of the token that created it: it sends nothing else. Other tokens need all of them for more than listing, pausing and deleting it */
+  scopes: (
+    | 'users.read'
+    | 'users.pii'
+    | 'listings.read'
+    | 'wallet.read'
+    | 'wallet.write'
+    | 'aggregates.read'
+    | 'webhooks.manage'
+  )[]
   status: 'active' | 'paused' | 'disabled'
   status_reason: string | null
   status_changed_at: string

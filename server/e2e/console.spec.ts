@@ -33,7 +33,7 @@ test('the root leads to the console, a one-time password must be changed, and th
   await page.getByLabel('One-time password').fill(password)
   await page.getByLabel('New password').fill('short')
   await page.keyboard.press('Enter')
-  await expect(page.getByText('at least 10 characters.', { exact: false }).last()).toBeVisible()
+  await expect(page.getByText('at least 12 characters.', { exact: false }).last()).toBeVisible()
   await expect(page.getByLabel('New password')).toHaveValue('short')
   await page.getByLabel('New password').fill(PASSWORD)
   await page.keyboard.press('Enter')

@@ -1,11 +1,12 @@
 import { validate } from '@scalar/openapi-validator'
 import { expect, onTestFinished, test } from 'vitest'
-import { createAdmin } from '../src/features/admins/create-admin.ts'
+import { createAdmin, resetAdmin } from '../src/features/admins/create-admin.ts'
+import { makeLink } from '../src/features/admins/links.ts'
 import { offerSetUp } from '../src/features/admins/set-up.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
 import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
-import { callNode, startBank, startTestNode, TESTER } from './bank.ts'
+import { callNode, eventually, startBank, startTestNode, TESTER } from './bank.ts'
 import { newDatabase } from './database.ts'
 
 test('a one-time password opens the console only to choose another', async () => {
@@ -27,6 +28,62 @@ test('a one-time password opens the console only to choose another', async () =>
   expect(changed.body.data).toMatchObject({ password_change_required: false })
   expect((await ada.call('/administrators')).status).toBe(200)
   expect((await newBrowser(bank).call('/session', { body: { email: wish.email, password } })).status).toBe(401)
+})
+
+test('a one-time password works once, for a day, and ends with a reset as do links', async () => {
+  const bank = await startBank()
+  const wish = { email: 'ada@town.example', name: 'Ada', role: 'owner' } as const
+  const { adminId, password } = await createAdmin(bank.sql, TESTER, bank.communityId, wish)
+  const enter = (secret: string | undefined) =>
+    newBrowser(bank).call('/session', { body: { email: wish.email, password: secret } })
+  const both = await Promise.all([enter(password), enter(password)])
+  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 401])
+  expect((await enter(password)).body.error).toBe('sign_in_failed')
+
+  const { token } = await makeLink(bank.sql, 'reset', adminId)
+  const reset = await resetAdmin(bank.sql, TESTER, wish.email)
+  expect((await newBrowser(bank).call('/links/inspect', { body: { token } })).body.error).toBe('link_expired')
+  await bank.sql`update admins set one_time_until = now() - interval '1 second' where id = ${adminId}`
+  expect((await enter(reset.password)).status).toBe(401)
+})
+
+test('a chosen password has twelve characters and is not easy to guess', async () => {
+  const bank = await startBank()
+  const ada = await addAdmin(bank)
+  const choose = async (password: string) => {
+    const body = { current_password: PASSWORD, new_password: password }
+    return (await ada.call('/password', { body })).body
+  }
+  for (const weak of [
+    'elevenchars',
+    'password1234',
+    'Password2026!',
+    'qwertyuiop12',
+    'abcabcabcabc',
+    'Hourbank2026!',
+    ada.email,
+  ]) {
+    expect(await choose(weak), weak).toMatchObject({ error: 'validation_failed', errors: [{ field: 'new_password' }] })
+  }
+  expect(await choose('lantern orbit mustard')).toHaveProperty('data')
+})
+
+test('sign-ins and failed sign-ins are in the audit log, with the address they came from', async () => {
+  const bank = await startBank()
+  const { email } = await addAdmin(bank)
+  expect((await newBrowser(bank).call('/session', { body: { email, password: 'wrong one' } })).status).toBe(401)
+  expect((await newBrowser(bank).call('/session', { body: { email, password: PASSWORD } })).status).toBe(200)
+  const rows = () => bank.sql`
+    select action, actor_kind, detail from audit_log
+    where action in ('admin.sign_in_failed', 'admin.signed_in') order by action`
+  // That of the helper, which signed in too.
+  const detail = { address: '127.0.0.1' }
+  await eventually(async () => (await rows()).length >= 3)
+  expect(await rows()).toEqual([
+    { action: 'admin.sign_in_failed', actor_kind: 'system', detail },
+    { action: 'admin.signed_in', actor_kind: 'admin', detail },
+    { action: 'admin.signed_in', actor_kind: 'admin', detail },
+  ])
 })
 
 test('nobody comes in without a session, to another community, or with another role', async () => {

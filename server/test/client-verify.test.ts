@@ -124,7 +124,7 @@ test('what the server signs is verified, and every event of its catalogue comes 
 function describeEvent(event: HourbankEvent): string {
   switch (event.type) {
     case 'wallet.credited':
-      return `${event.data.user_id} has ${event.data.balance_hours.toFixed(2)}`
+      return `${event.data.user_id} has ${event.data.balance_hours?.toFixed(2)}`
     case 'user.joined':
     case 'user.updated':
       return event.data.name

@@ -10,6 +10,7 @@ test('what is wrong is said in one line on standard error, without a stack, and 
   const { clientId } = bank.partner
   const town = ['--community', 'town']
   const partner = [...town, '--name', 'X']
+  const scopes = ['--scopes', 'users.read']
   const [before] = await bank.sql`select count(*) from audit_log`
   const cases: [code: number, args: string[], says: string][] = [
     [2, ['nonsense'], 'There is no command nonsense.'],
@@ -23,13 +24,18 @@ test('what is wrong is said in one line on standard error, without a stack, and 
     ],
     [1, ['community', 'partner-api', 'off', ...town], '--reason is missing.'],
     [1, ['partner', 'create', '--community', 'nowhere', '--name', 'X'], 'There is no community nowhere.'],
+    [1, ['partner', 'create', ...partner], 'Give the scopes that the partner needs'],
     [1, ['partner', 'create', ...partner, '--scopes', 'users.read users.write'], 'There is no scope users.write.'],
     [
       1,
-      ['partner', 'create', ...partner, '--allow-addresses', '10.0.0.1/8'],
+      ['partner', 'create', ...partner, ...scopes, '--allow-addresses', '10.0.0.1/8'],
       '10.0.0.1/8 has bits set beyond its prefix',
     ],
-    [1, ['partner', 'create', ...partner, '--rate-limit', '0'], 'The rate limit must be a whole number from 1'],
+    [
+      1,
+      ['partner', 'create', ...partner, ...scopes, '--rate-limit', '0'],
+      'The rate limit must be a whole number from 1',
+    ],
     [1, ['partner', 'suspend', '987654', ...town], 'There is no partner 987654 in this community.'],
     [1, ['client', 'create', ...town, '--partner', '1.5'], '--partner must be a whole number.'],
     [1, ['client', 'rotate', clientId, '--grace', 'forever'], '--grace must be one of none, 1h, 24h, 7d.'],

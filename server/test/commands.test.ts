@@ -72,6 +72,8 @@ test('a partner can be made, changed, suspended and resumed beside a running ser
     'town',
     '--name',
     'Savings Bank',
+    '--scopes',
+    SCOPE_NAMES.join(' '),
     '--rate-limit',
     '50',
   )

@@ -313,3 +313,20 @@ test.each(['enable_nestloop', 'enable_hashjoin', 'enable_mergejoin'])(
     expect((await waiting)[0]!.outcome).toBe('created')
   },
 )
+
+test('a token without wallet.read learns no balance from its credits', async () => {
+  const { bank, order } = await start()
+  const token = await bank.token('wallet.write')
+  const reversal = { reference: order.reference, reversal_reference: 'back-1' }
+  const answers = [
+    await bank.call('/wallet/credit', { token, body: order }),
+    await bank.call('/wallet/credit', { token, body: order }),
+    await bank.call('/wallet/credit', { token, body: { ...order, hours: 2 } }),
+    await bank.call('/wallet/credits', { token }),
+    await bank.call('/wallet/credits/reverse', { token, body: reversal }),
+    await bank.call('/wallet/credits/reverse', { token, body: reversal }),
+    await bank.call('/wallet/credits/reverse', { token, body: { ...reversal, reversal_reference: 'back-2' } }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([201, 200, 409, 200, 201, 200, 409])
+  for (const { body } of answers) expect(JSON.stringify(body)).not.toContain('balance')
+})

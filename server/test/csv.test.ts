@@ -68,6 +68,16 @@ describe('the round trip', () => {
         expect(cell).not.toMatch(/^[=+\-@\t\r\n]/)
       }),
     )
+    fc.assert(
+      fc.property(nastyText, (value) => {
+        // The same where lines are split at semicolons, and quotes in the middle of a cell do not count.
+        const cells = csvLine(['x', value])
+          .slice(0, -2)
+          .split(/[;\r\n]/)
+          .slice(1)
+        for (const cell of cells) expect(cell).not.toMatch(/^"{0,4}[=+\-@\t]/)
+      }),
+    )
     for (const start of ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) {
       expect(csvLine([`${start}1+1`, 'x'])).toMatch(/^"?'/)
     }

@@ -475,8 +475,8 @@ test('slow receivers by the dozen hold up neither another community nor their ow
   post.receiver.answer = (response, { path }) => void (path.endsWith('/slow') || response.writeHead(204).end())
   const { id } = await post.subscribe({ target_url: `${post.receiver.url}/slow` })
   await bank.sql`
-    insert into subscriptions (community_id, partner_id, client_id, event_types, target_url, secret)
-    select community_id, partner_id, client_id, event_types, target_url, secret
+    insert into subscriptions (community_id, partner_id, client_id, event_types, target_url, scopes, secret)
+    select community_id, partner_id, client_id, event_types, target_url, scopes, secret
     from subscriptions, generate_series(1, 80) where id = ${id}`
   for (let n = 0; n < 4; n++) await post.credit()
   post.worker.wake()

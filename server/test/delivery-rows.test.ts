@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { asksFor } from '../src/features/events/asks-for.ts'
 import { EVENT_TYPES } from '../src/features/events/event-types.ts'
 import { addMember } from '../src/features/members/change-member.ts'
-import { matches } from '../src/features/subscriptions/event-types.ts'
+import { matches } from '../src/features/subscriptions/event-patterns.ts'
 import { markDue } from '../src/features/subscriptions/mark-due.ts'
 import { dueQueues } from '../src/postgres/across-communities.ts'
 import { transaction } from '../src/postgres/connect.ts'
@@ -79,8 +79,8 @@ test('the search for work reads no idle subscription', async () => {
   const { bank } = post
   const { id } = await post.subscribe()
   await bank.sql`
-    insert into subscriptions (community_id, partner_id, client_id, event_types, target_url, secret)
-    select community_id, partner_id, client_id, event_types, target_url, secret
+    insert into subscriptions (community_id, partner_id, client_id, event_types, target_url, scopes, secret)
+    select community_id, partner_id, client_id, event_types, target_url, scopes, secret
     from subscriptions, generate_series(1, ${IDLE_SUBSCRIPTIONS})`
   await bank.sql`
     insert into delivery_queues (community_id, subscription_id) select community_id, id from subscriptions

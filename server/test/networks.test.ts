@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
-import { contains, parseNetwork } from '../src/core/networks.ts'
+import { contains, networkOf, parseNetwork } from '../src/core/networks.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
 import { listPartners } from '../src/features/partners/queries.ts'
 import { Refusal } from '../src/core/refusal.ts'
@@ -88,6 +88,15 @@ test('an address alone is a network of itself', () => {
       expect(contains(parseNetwork(one.text), other.text)).toBe(one.value === other.value)
     }),
   )
+})
+
+test('the addresses of an IPv6 /64 belong to one customer, those of IPv4 to one each', () => {
+  expect(networkOf('2001:db8:0:7::1')).toBe(networkOf('2001:DB8:0:7:ffff:ffff:ffff:ffff'))
+  expect(networkOf('2001:db8:0:7::1')).not.toBe(networkOf('2001:db8:0:8::1'))
+  expect(networkOf('fe80::1%eth0')).toBe(networkOf('fe80::2'))
+  expect(networkOf('192.0.2.1')).toBe('192.0.2.1')
+  expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1')
+  expect(networkOf('nonsense')).toBe('nonsense')
 })
 
 test('bits beyond the prefix are refused, never guessed about', () => {

@@ -113,6 +113,8 @@ test.each([
   const { sender } = senderTo(() => [address])
   const outcome = await sender.send('https://receiver.test/', {}, '{}')
   expect(outcome).toMatchObject({ ok: false, errorKind: 'refused_address' })
+  // A partner who chose the name is not told what it means in our network.
+  expect(outcome.error).toMatch(/receiver\.test leads to an address that is not public$/)
 })
 
 test('one private address among several refuses them all', async () => {

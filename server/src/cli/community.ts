@@ -34,7 +34,7 @@ export const communityCommands: Command[] = [
         print(
           `Created the community ${slug} (${name}). Next:`,
           `  npx hourbank admin create --community ${slug} --email you@example.org --name "Your name"`,
-          `  npx hourbank partner create --community ${slug} --name "A bank"`,
+          `  npx hourbank partner create --community ${slug} --name "A bank" --scopes "users.read wallet.write"`,
         )
       }),
   },

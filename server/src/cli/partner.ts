@@ -1,4 +1,5 @@
-import { SCOPE_NAMES } from '../core/scopes.ts'
+import { createInterface } from 'node:readline/promises'
+import { SCOPES } from '../core/scopes.ts'
 import { changePartner } from '../features/partners/change-partner.ts'
 import { createPartner } from '../features/partners/create-partner.ts'
 import { listPartners } from '../features/partners/queries.ts'
@@ -17,13 +18,13 @@ import {
 } from './command.ts'
 
 const PROPERTY_USAGE =
-  '[--contact TEXT] [--scopes "…"] [--rate-limit N] [--hours-per-day N] [--allow-addresses "10.0.0.0/8 2001:db8::/32"]'
+  '[--contact TEXT] [--rate-limit N] [--hours-per-day N] [--allow-addresses "10.0.0.0/8 2001:db8::/32"]'
 
 export const partnerCommands: Command[] = [
   {
     name: 'partner create',
-    usage: `--community SLUG --name NAME ${PROPERTY_USAGE} [--json]`,
-    summary: 'Create a partner and its first client credentials',
+    usage: `--community SLUG --name NAME --scopes "…" ${PROPERTY_USAGE} [--json]`,
+    summary: 'Create a partner and its first client credentials; asks for the scopes if they are not given',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const name = requireText(values, 'name')
@@ -32,7 +33,7 @@ export const partnerCommands: Command[] = [
         const community = await requireCommunity(sql, values)
         const partner = await createPartner(sql, commandActor(), community.id, {
           name,
-          scopes: scopes ?? SCOPE_NAMES,
+          scopes: scopes ?? (await askForScopes()),
           ...(contact && { contact }),
           ...(rate_limit_per_minute !== undefined && { rateLimitPerMinute: rate_limit_per_minute }),
           ...(daily_limit_centihours !== undefined && { dailyLimitCentihours: daily_limit_centihours }),
@@ -69,7 +70,7 @@ export const partnerCommands: Command[] = [
   },
   {
     name: 'partner update',
-    usage: `PARTNER_ID --community SLUG [--name NAME] ${PROPERTY_USAGE}`,
+    usage: `PARTNER_ID --community SLUG [--name NAME] [--scopes "…"] ${PROPERTY_USAGE}`,
     summary: 'Change a partner, with immediate effect on its tokens (--allow-addresses any removes the allowlist)',
     run: (input) => change(input, readProperties(input.values), 'is changed'),
   },
@@ -103,12 +104,32 @@ async function change(
   })
 }
 
+/** There is no default: a partner gets what somebody chose for it. */
+async function askForScopes(): Promise<string[]> {
+  if (!process.stdin.isTTY) {
+    const names = Object.keys(SCOPES).join(', ')
+    throw new Refusal(
+      `Give the scopes that the partner needs, as in --scopes "users.read wallet.write". There are ${names}.`,
+    )
+  }
+  print('What may the partner do?')
+  for (const [name, meaning] of Object.entries(SCOPES)) print(`  ${name.padEnd(16)} ${meaning}`)
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await terminal.question('Scopes, separated by spaces: ')
+  terminal.close()
+  return splitWords(answer)
+}
+
+function splitWords(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean)
+}
+
 /** Returns only the given properties. */
 function readProperties(values: CommandInput['values']) {
-  const words = (name: string) =>
-    optionalText(values, name)
-      ?.split(/[\s,]+/)
-      .filter(Boolean)
+  const words = (name: string) => {
+    const text = optionalText(values, name)
+    return text === undefined ? undefined : splitWords(text)
+  }
   const [name, contact] = [optionalText(values, 'name'), optionalText(values, 'contact')]
   const [scopes, addresses] = [words('scopes'), words('allow-addresses')]
   const [rate, hours] = [optionalNumber(values, 'rate-limit'), optionalNumber(values, 'hours-per-day')]

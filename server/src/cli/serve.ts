@@ -125,7 +125,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
       ...lines,
       'To create new credentials:',
       '  npx hourbank community list',
-      '  npx hourbank partner create --community SLUG --name NAME',
+      '  npx hourbank partner create --community SLUG --name NAME --scopes "users.read"',
       '  npx hourbank admin reset --email EMAIL',
       '',
     ]
@@ -134,6 +134,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
     grant_type: 'client_credentials',
     client_id: demo.clientId,
     client_secret: demo.clientSecret,
+    scope: 'users.read',
   })
   return [
     ...lines,
@@ -144,7 +145,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
     `  client_id          ${demo.clientId}`,
     `  client_secret      ${demo.clientSecret}`,
     '',
-    'Get an access token:',
+    'Get an access token that may read members (leave scope out for all that the client may do):',
     '',
     `curl -s ${config.publicUrl}${API_PREFIX}/oauth/token -H 'Content-Type: application/json' -d '${body}'`,
     '',

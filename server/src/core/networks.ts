@@ -9,6 +9,9 @@ export interface Network {
 
 const ADDRESS_BITS = 128
 const MAPPED_PREFIX_BITS = 96
+const CUSTOMER_PREFIX_BITS = 64
+
+const MAPPED: Network = { bytes: toBytes('::ffff:0:0'), prefixBits: MAPPED_PREFIX_BITS }
 
 /** Parses `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32` or `::ffff:192.0.2.0/120`; throws an Error with the reason. */
 export function parseNetwork(text: string): Network {
@@ -35,6 +38,14 @@ export function contains(network: Network, address: string): boolean {
   if (isIP(address) === 0) return false
   const bytes = toBytes(address)
   return network.bytes.every((byte, index) => byte === (bytes[index]! & mask(index, network.prefixBits)))
+}
+
+/** Returns what one customer of a network has: an IPv4 address, or the /64 that an IPv6 address is in. */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address
+  const bytes = toBytes(address)
+  if (contains(MAPPED, address)) return bytes.subarray(MAPPED_PREFIX_BITS / 8).join('.')
+  return `${Buffer.from(bytes.subarray(0, CUSTOMER_PREFIX_BITS / 8)).toString('hex')}/${CUSTOMER_PREFIX_BITS}`
 }
 
 function toBytes(address: string): Uint8Array {

@@ -39,7 +39,7 @@ export function guardedLookup(resolve: Resolve, allowPrivate: boolean): LookupFu
   const resolvePublic = callbackify(async (name: string) => {
     const addresses = await resolve(name)
     const refused = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address))
-    if (refused) throw new RefusedAddress(`${name} leads to ${refused.address}`)
+    if (refused) throw new RefusedAddress(`${name} leads to an address that is not public`)
     if (addresses.length === 0) throw Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' })
     return addresses
   })

@@ -5,7 +5,7 @@ import { isConcealed, renderEvent } from '../features/events/render.ts'
 import { commonScopes, type Scope } from '../core/scopes.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
 import { disableSubscription, holdDelivery, type Access } from './delivery-queries.ts'
-import { scopesFor } from '../features/subscriptions/event-types.ts'
+import { scopesFor } from '../features/subscriptions/event-patterns.ts'
 import type { DueDelivery, DueEvent, Recipient } from './read-due.ts'
 import type { Completion } from './record-completions.ts'
 import { nextAttempt, readRetryAfter } from './schedule.ts'
@@ -38,8 +38,7 @@ export async function deliver(
   // As of the moment when it was read; after an access change, deliveries that were not sent are read again.
   const reasonToHold = (access: Access) => lackOfAccess(access, event)
   if (reasonToHold(recipient) !== undefined) {
-    const { partner_id: partnerId, client_id: clientId } = recipient
-    const held = { id: due.id, claims: due.claims, partnerId, clientId }
+    const held = { id: due.id, claims: due.claims, subscriptionId: due.subscription_id }
     await holdDelivery(deps.sql, communityId, held, reasonToHold, deps.clock())
     return undefined
   }
@@ -63,10 +62,14 @@ function completion(
 
 const scopesByAccess = new WeakMap<Access, Scope[]>()
 
-/** The scopes that both have. Cached, because many deliveries in a row share one recipient. */
+/** The scopes that all three have. Cached, because many deliveries in a row share one recipient. */
 function scopesOf(access: Access): Scope[] {
   let scopes = scopesByAccess.get(access)
-  if (!scopes) scopesByAccess.set(access, (scopes = commonScopes(access.client_scopes, access.partner_scopes)))
+  if (!scopes)
+    scopesByAccess.set(
+      access,
+      (scopes = commonScopes(access.subscription_scopes, access.client_scopes, access.partner_scopes)),
+    )
   return scopes
 }
 

@@ -10,6 +10,8 @@ export interface Access {
   partner_scopes: string[]
   client_status: string
   client_scopes: string[]
+  /** Of the token that created the subscription. */
+  subscription_scopes: string[]
 }
 
 /**
@@ -48,15 +50,20 @@ export async function noteHealth(
 export async function holdDelivery(
   sql: Sql,
   communityId: number,
-  { id, claims, partnerId, clientId }: { id: number; claims: number; partnerId: number; clientId: number },
+  { id, claims, subscriptionId }: { id: number; claims: number; subscriptionId: number },
   reasonToHold: (access: Access) => string | undefined,
   now: Date,
 ): Promise<void> {
   await transaction(sql, async (tx) => {
-    const [access] = await tx<[Access]>`
-      select p.status as partner_status, p.scopes as partner_scopes, c.status as client_status, c.scopes as client_scopes
-      from partners p join clients c on c.community_id = ${communityId} and c.id = ${clientId}
-      where p.community_id = ${communityId} and p.id = ${partnerId} for share of p, c`
+    const [access] = await tx<Access[]>`
+      select p.status as partner_status, p.scopes as partner_scopes, c.status as client_status,
+        c.scopes as client_scopes, s.scopes as subscription_scopes
+      from subscriptions s
+      join partners p on p.community_id = ${communityId} and p.id = s.partner_id
+      join clients c on c.community_id = ${communityId} and c.id = s.client_id
+      where s.community_id = ${communityId} and s.id = ${subscriptionId} for share of p, c`
+    // Deleted meanwhile, with its deliveries.
+    if (!access) return
     const reason = reasonToHold(access)
     await tx`
       update deliveries set status = ${reason === undefined ? 'pending' : 'held'}, held_reason = ${reason ?? null},

@@ -57,7 +57,8 @@ export async function readDueDeliveries(
         'secrets', array_remove(array[encode(s.secret, 'base64'),
           case when s.previous_secret_until > ${now} then encode(s.previous_secret, 'base64') end], null),
         'partner_id', s.partner_id, 'partner_status', p.status, 'partner_scopes', p.scopes, 'client_id', c.id,
-        'client_public_id', c.public_id, 'client_status', c.status, 'client_scopes', c.scopes) as facts
+        'client_public_id', c.public_id, 'client_status', c.status, 'client_scopes', c.scopes,
+        'subscription_scopes', s.scopes) as facts
       from unnest(${requests.map(({ subscriptionId }) => subscriptionId)}::int8[],
         ${requests.map(({ limit }) => limit)}::int4[]) as r(id, limit_rows)
       join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active'

@@ -143,6 +143,8 @@ function kindOf(error: unknown): ErrorKind {
 function explain(error: unknown): string {
   // A name with several addresses fails once for each, and the whole has no message of its own.
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(explain).join('; ')
-  const { code, message } = error as { code?: string; message: string }
+  const { code, message, syscall } = error as { code?: string; message: string; syscall?: string }
+  // Partners read this, and are not told what names in our network lead to.
+  if (syscall === 'connect' && code) return `${code}: the connection failed`
   return code && !message.includes(code) ? `${code}: ${message}` : message
 }

@@ -12,6 +12,8 @@ const DEEDS: Record<string, string> = {
   'admin.reset_link_made': `made a link for a new password of ${IT}`,
   'admin.role_changed': `changed the role of ${IT}`,
   'admin.set_up': `set the console up as ${IT}`,
+  'admin.sign_in_failed': `noted a failed sign-in of ${IT}`,
+  'admin.signed_in': `signed in as ${IT}`,
   'audit.exported': 'downloaded the audit log',
   'balance.adjusted': `adjusted a balance (number ${IT})`,
   'calls.exported': 'downloaded the log of calls',
@@ -93,6 +95,7 @@ function deedOf({ action, actor, subject, detail, member_ids }: AuditRecord): st
   }
   const isSelf = actor.kind === 'admin' && subject.kind === 'admin' && actor.id === subject.id
   if (action === 'admin.password_changed' && isSelf) return 'chose a new password'
+  if (action === 'admin.signed_in' && isSelf) return 'signed in'
   if (action === 'admin.set_up' && isSelf) return 'set the console up'
   if (action === 'partner.changed' && detail['status'] === 'suspended') return `suspended the partner ${IT}`
   if (action === 'partner.changed' && detail['status'] === 'active') return `resumed the partner ${IT}`

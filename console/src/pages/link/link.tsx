@@ -75,7 +75,7 @@ function UseLink({ token, link }: { token: string; link: LinkState }) {
         <input type="hidden" name="email" autoComplete="username" value={link.email} readOnly />
         <PasswordInput
           label="New password"
-          description="At least 10 characters."
+          description="At least 12 characters."
           autoComplete="new-password"
           {...form.text('password')}
         />

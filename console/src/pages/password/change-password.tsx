@@ -22,7 +22,7 @@ export function ChangePassword({ currentLabel, onChanged }: { currentLabel: stri
       <PasswordInput label={currentLabel} autoComplete="current-password" {...form.text('current_password')} />
       <PasswordInput
         label="New password"
-        description="At least 10 characters."
+        description="At least 12 characters."
         autoComplete="new-password"
         {...form.text('new_password')}
       />

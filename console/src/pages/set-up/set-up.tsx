@@ -76,7 +76,7 @@ function SetUpForm({ token, communityNeeded }: { token: string; communityNeeded:
         <TextInput label="Email" type="email" autoComplete="username" {...form.text('email')} />
         <PasswordInput
           label="Password"
-          description="At least 10 characters."
+          description="At least 12 characters."
           autoComplete="new-password"
           {...form.text('password')}
         />

@@ -1,11 +1,11 @@
-import { recordAudit, type Actor } from '../audit/record.ts'
+import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
 import { communitiesOfAdmin, findAdmin, type AdminRole } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { checkEmail, checkName } from './check-admin.ts'
 import { newOneTimePassword } from './one-time-password.ts'
 import { hashPassword } from './passwords.ts'
-import { endSessionsOf, insertAdmin, setAdminRole, updatePassword } from './queries.ts'
+import { deleteLinksOf, endSessionsOf, insertAdmin, setAdminRole, updatePassword } from './queries.ts'
 
 /** Creates an administrator with a one-time password, or gives an existing one the role without a new password. */
 export async function createAdmin(
@@ -40,7 +40,7 @@ export async function addRole(
   })
 }
 
-/** Sets a new one-time password and ends all sessions of the person. */
+/** Sets a new one-time password and ends all sessions and links of the person. */
 export async function resetAdmin(sql: Queries, actor: Actor, email: string): Promise<{ password: string }> {
   const password = newOneTimePassword()
   const passwordHash = await hashPassword(password)
@@ -49,14 +49,21 @@ export async function resetAdmin(sql: Queries, actor: Actor, email: string): Pro
     if (!admin) throw new Refusal(`There is no administrator ${email}.`)
     await updatePassword(tx, admin.id, { hash: passwordHash, oneTime: true })
     await endSessionsOf(tx, admin.id)
+    await deleteLinksOf(tx, admin.id)
     await auditInAllCommunities(tx, actor, admin.id, 'admin.password_reset')
   })
   return { password }
 }
 
 /** Audits an action that concerns a person in each of their communities. */
-export async function auditInAllCommunities(tx: Queries, actor: Actor, adminId: number, action: string): Promise<void> {
+export async function auditInAllCommunities(
+  tx: Queries,
+  actor: Actor,
+  adminId: number,
+  action: string,
+  detail: NonNullable<AuditEntry['detail']> = {},
+): Promise<void> {
   for (const communityId of await communitiesOfAdmin(tx, adminId)) {
-    await recordAudit(tx, communityId, actor, { action, subject: { kind: 'admin', id: adminId } })
+    await recordAudit(tx, communityId, actor, { action, subject: { kind: 'admin', id: adminId }, detail })
   }
 }

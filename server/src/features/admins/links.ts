@@ -68,7 +68,7 @@ export async function followLink(
   input: { password: string; name?: string },
 ): Promise<number> {
   const { email } = await inspectLink(sql, token)
-  checkPassword(input.password, { email, field: 'password' })
+  await checkPassword(input.password, { email, field: 'password' })
   const name = input.name === undefined ? undefined : checkName(input.name)
   const hash = await hashPassword(input.password)
   return transaction(sql, async (tx) => {

@@ -1,8 +1,10 @@
 import { hash, verify } from '@node-rs/argon2'
 import { Refusal } from '../../core/refusal.ts'
 
-const LENGTH_MIN = 10
+const LENGTH_MIN = 12
 const LENGTH_MAX = 200
+/** Of 4. At 3 a program needs more than 100 million guesses. */
+const SCORE_MIN = 3
 
 /** Uses argon2id with the library's defaults (OWASP's second recommendation: 19 MiB, 2 passes). */
 export async function hashPassword(password: string): Promise<string> {
@@ -18,15 +20,30 @@ export async function verifyPassword(stored: string | undefined, password: strin
 
 let dummyHash: Promise<string> | undefined
 
-export function checkPassword(password: string, of: { email: string; field: string }): void {
+/** Rejects short passwords, and those that are common or easy to guess for a program. */
+export async function checkPassword(password: string, of: { email: string; field: string }): Promise<void> {
   const length = [...password].length
-  if (length < LENGTH_MIN)
-    throw new Refusal(`Choose a password of at least ${LENGTH_MIN} characters.`, { field: of.field })
-  if (length > LENGTH_MAX)
-    throw new Refusal(`Choose a password of at most ${LENGTH_MAX} characters.`, { field: of.field })
-  if (password.toLowerCase() === of.email.toLowerCase()) {
-    throw new Refusal('Choose a password that is not the email address.', { field: of.field })
+  const refuse = (message: string) => new Refusal(message, { field: of.field })
+  if (length < LENGTH_MIN) throw refuse(`Choose a password of at least ${LENGTH_MIN} characters.`)
+  if (length > LENGTH_MAX) throw refuse(`Choose a password of at most ${LENGTH_MAX} characters.`)
+  if (password.toLowerCase() === of.email.toLowerCase())
+    throw refuse('Choose a password that is not the email address.')
+  estimator ??= loadEstimator()
+  const { score } = (await estimator).check(password, ['hourbank', of.email, ...of.email.split(/[@.]/)])
+  if (score < SCORE_MIN) {
+    throw refuse(
+      'This password is common or follows a pattern. Choose another, such as four words that do not belong together.',
+    )
   }
-  if (new Set(password).size === 1)
-    throw new Refusal('Choose a password of more than one character.', { field: of.field })
+}
+
+let estimator: ReturnType<typeof loadEstimator> | undefined
+
+/** Loaded when somebody chooses a password for the first time: its lists hold tens of thousands of passwords and words. */
+async function loadEstimator() {
+  const [{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ])
+  return new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 }

@@ -1,5 +1,7 @@
 import type { AdminRole } from '../../postgres/across-communities.ts'
-import { columnsAndValues, type Queries } from '../../postgres/connect.ts'
+import type { Queries } from '../../postgres/connect.ts'
+
+const ONE_TIME_SECONDS = 24 * 60 * 60
 
 export interface CommunityAdminRow {
   id: number
@@ -30,7 +32,11 @@ export async function insertAdmin(
   sql: Queries,
   admin: { email: string; name: string; password_hash: string; password_one_time: boolean },
 ): Promise<number> {
-  const [row] = await sql<[{ id: number }]>`insert into admins ${columnsAndValues(admin)} returning id`
+  const [row] = await sql<[{ id: number }]>`
+    insert into admins (email, name, password_hash, password_one_time, one_time_until)
+    values (${admin.email}, ${admin.name}, ${admin.password_hash}, ${admin.password_one_time},
+      ${oneTimeUntil(sql, admin.password_one_time)})
+    returning id`
   return row.id
 }
 
@@ -40,8 +46,21 @@ export async function updatePassword(
   password: { hash: string; oneTime: boolean },
 ): Promise<void> {
   await sql`
-    update admins set password_hash = ${password.hash}, password_one_time = ${password.oneTime}, updated_at = now()
+    update admins set password_hash = ${password.hash}, password_one_time = ${password.oneTime}, updated_at = now(),
+      one_time_until = ${oneTimeUntil(sql, password.oneTime)}, one_time_used_at = null
     where id = ${adminId}`
+}
+
+function oneTimeUntil(sql: Queries, isOneTime: boolean) {
+  return isOneTime ? sql`now() + make_interval(secs => ${ONE_TIME_SECONDS})` : sql`null`
+}
+
+/** Of two sign-ins at once, one succeeds. Returns false if the password has been used or has expired. */
+export async function consumeOneTimePassword(sql: Queries, adminId: number): Promise<boolean> {
+  const { count } = await sql`
+    update admins set one_time_used_at = now()
+    where id = ${adminId} and password_one_time and one_time_used_at is null and one_time_until > now()`
+  return count === 1
 }
 
 export async function updateAdminName(sql: Queries, adminId: number, name: string): Promise<void> {

@@ -86,7 +86,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       response: { 200: Type.Object({ data: Session }) },
     },
     handler: async (request, reply) => {
-      const adminId = await signIn(sql, signInLimits, request.body, request.ip)
+      const adminId = await signIn(deps, request.body, request.ip)
       return startSession(adminId, request, reply)
     },
   })

@@ -35,7 +35,7 @@ export async function offerSetUp(sql: Queries): Promise<NewLink | undefined> {
 /** Creates the first administrator as owner of all communities, or of a new one. */
 export async function setUp(sql: Queries, input: SetUpInput): Promise<number> {
   const [email, name] = [checkEmail(input.email), checkName(input.name)]
-  checkPassword(input.password, { email, field: 'password' })
+  await checkPassword(input.password, { email, field: 'password' })
   const password_hash = await hashPassword(input.password)
   return transaction(sql, async (tx) => {
     await lockAdmins(tx)

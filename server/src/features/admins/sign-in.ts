@@ -1,3 +1,5 @@
+import type { Logger } from 'pino'
+import type { Actor } from '../audit/record.ts'
 import { findAdmin } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { ApiError } from '../../http/shared/errors.ts'
@@ -6,20 +8,38 @@ import type { SignInLimits } from '../../http/console/sign-in-limits.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { auditInAllCommunities } from './create-admin.ts'
 import { checkPassword, hashPassword, verifyPassword } from './passwords.ts'
-import { deleteLinksOf, endSessionsOf, findAdminById, updatePassword } from './queries.ts'
+import { consumeOneTimePassword, deleteLinksOf, endSessionsOf, findAdminById, updatePassword } from './queries.ts'
+
+const SIGN_IN: Actor = { kind: 'system', name: 'sign-in' }
+
+interface SignInDeps {
+  sql: Queries
+  signInLimits: SignInLimits
+  log: Logger
+}
 
 /** Returns the administrator's id. An unknown email and a wrong password are indistinguishable, also by timing. */
 export async function signIn(
-  sql: Queries,
-  limits: SignInLimits,
+  { sql, signInLimits: limits, log }: SignInDeps,
   input: { email: string; password: string },
   address: string,
 ): Promise<number> {
   const email = input.email.trim()
   await limits.spend(address, email)
   const admin = await findAdmin(sql, email)
-  if (!(await verifyPassword(admin?.password_hash, input.password)) || !admin) throw new ApiError('sign_in_failed')
+  const isRight = await verifyPassword(admin?.password_hash, input.password)
+  if (!admin) throw new ApiError('sign_in_failed')
+  const mayEnter = isRight && (!admin.password_one_time || (await consumeOneTimePassword(sql, admin.id)))
+  if (!mayEnter) {
+    // Not awaited: an answer that takes longer would tell that there is such an account.
+    auditInAllCommunities(sql, SIGN_IN, admin.id, 'admin.sign_in_failed', { address }).catch((error: unknown) =>
+      log.error({ err: error }, 'a failed sign-in could not be recorded'),
+    )
+    throw new ApiError('sign_in_failed')
+  }
   await limits.forgive(address, email)
+  const actor: Actor = { kind: 'admin', id: admin.id, name: admin.name }
+  await auditInAllCommunities(sql, actor, admin.id, 'admin.signed_in', { address })
   return admin.id
 }
 
@@ -37,7 +57,7 @@ export async function changePassword(
     throw new Refusal('This is not your password.', { field: 'current_password' })
   }
   await limits.forgive(address, admin.email)
-  checkPassword(input.new_password, { email: admin.email, field: 'new_password' })
+  await checkPassword(input.new_password, { email: admin.email, field: 'new_password' })
   if (input.new_password === input.current_password)
     throw new Refusal('Choose another password.', { field: 'new_password' })
   const hash = await hashPassword(input.new_password)

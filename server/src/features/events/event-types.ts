@@ -12,6 +12,8 @@ const Gone = Type.Object({ id: Type.Integer(), ...Version }, { title: 'Gone' })
 const VersionedMember = Type.Object({ ...Member.properties, ...Version }, { title: 'VersionedMember' })
 const VersionedListing = Type.Object({ ...Listing.properties, ...Version }, { title: 'VersionedListing' })
 const BalanceChange = { user_id: Type.Integer(), balance_hours: Type.Number(), ...Version }
+/** A partner hears of its own credits even if the member has hidden since. */
+const CreditedBalance = { ...BalanceChange, balance_hours: Type.Optional(BalanceChange.balance_hours) }
 /** Only for the partner that made the credit. */
 const OwnCredit = {
   transaction_id: Type.Optional(Type.Integer()),
@@ -36,7 +38,7 @@ export const EVENT_TYPES = {
     scope: 'wallet.read',
     data: Type.Object(
       {
-        ...BalanceChange,
+        ...CreditedBalance,
         ...OwnCredit,
         note: Type.Optional(Type.Union([Type.String(), Type.Null()])),
         settled_on: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -49,7 +51,7 @@ export const EVENT_TYPES = {
     description: 'A credit was taken back. References and hours go only to the partner that made the credit.',
     scope: 'wallet.read',
     data: Type.Object(
-      { ...BalanceChange, ...OwnCredit, reversal_reference: Type.Optional(Type.String()) },
+      { ...CreditedBalance, ...OwnCredit, reversal_reference: Type.Optional(Type.String()) },
       { title: 'WalletReversed' },
     ),
     example: { ...CREDIT, reversal_reference: 'back-1', balance_hours: 2.5, version: 312 },

@@ -9,19 +9,32 @@ export interface FeedRow extends StoredEvent {
   created_at: string
 }
 
+/** Who reads events, and which types the reader's scopes allow. */
+export interface Reader {
+  partnerId: number
+  types: string[]
+}
+
+/** SQL condition: whether the event `e` of the member `m` may be read. Hidden members are known by their leaving only. */
+export function mayRead(sql: Queries, { partnerId, types }: Reader) {
+  return sql`
+    e.type = any (${types}::text[])
+      and (m.id is null or m.visible or e.partner_id = ${partnerId} or e.type = any (${[...GONE_TYPES]}::text[]))`
+}
+
 /** Lists events by position. Positions are assigned after commit, so no event appears late. */
 export async function listEvents(
   sql: Queries,
   communityId: number,
-  page: { afterPosition: number; untilPosition: number; limit: number; types: string[]; partnerId: number },
+  page: Reader & { afterPosition: number; untilPosition: number; limit: number },
 ): Promise<FeedRow[]> {
   return sql<FeedRow[]>`
-    select e.position, e.uuid, e.type, e.partner_id, e.member_id, e.data, e.created_at, true as member_visible
+    select e.position, e.uuid, e.type, e.partner_id, e.member_id, e.data, e.created_at,
+      coalesce(m.visible, true) as member_visible
     from events e left join members m on m.community_id = ${communityId} and m.id = e.member_id
     where e.community_id = ${communityId} and e.position > ${hideFromPlanner(sql, page.afterPosition)}
       and e.position <= ${hideFromPlanner(sql, page.untilPosition)}
-      and e.subscription_id is null and e.type = any (${page.types}::text[])
-      and (m.id is null or m.visible or e.partner_id = ${page.partnerId} or e.type = any (${[...GONE_TYPES]}::text[]))
+      and e.subscription_id is null and ${mayRead(sql, page)}
     order by e.position ${limitRows(sql, page.limit)}`
 }
 

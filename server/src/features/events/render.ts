@@ -37,7 +37,8 @@ export function renderEvent(
   const isOwn = event.partner_id !== null && event.partner_id === recipient.partnerId
   return {
     user_id,
-    balance_hours: toHours(balance_centihours!),
+    // A partner hears of its own credits to a member who has hidden since, but not what the member has.
+    ...(event.member_visible && { balance_hours: toHours(balance_centihours!) }),
     version,
     ...(isOwn && {
       ...Object.fromEntries(OWN_FIELDS.filter((field) => field in data).map((field) => [field, data[field]])),

@@ -24,13 +24,15 @@ export async function erasePersonalData(tx: Transaction, communityId: number, id
       else jsonb_build_object('id', data -> 'id', 'version', data -> 'version') end
     where community_id = ${communityId} and member_id = ${id}`
   // A receiver may echo personal data in its response. Deliveries come first, because a success response moves from the
-  // delivery to the attempts when a later attempt follows.
+  // delivery to the attempts when a later attempt follows. A new claim voids attempts under way: their responses are not
+  // stored, and the deliveries are sent again with what is left.
   await tx`
-    update deliveries set success_response = null
+    update deliveries set success_response = null, claims = claims + 1
     where community_id = ${communityId} and id = any (array(
       select d.id from deliveries d, events e, subscriptions s
       where d.community_id = ${communityId} and e.community_id = ${communityId} and s.community_id = ${communityId}
-        and e.member_id = ${id} and d.subscription_id = s.id and d.event_id = e.id and d.success_response is not null
+        and e.member_id = ${id} and d.subscription_id = s.id and d.event_id = e.id
+        and (d.success_response is not null or d.status = 'pending')
       order by d.subscription_id, d.event_id for no key update of d))`
   await tx`
     update attempts a set response = null, error = null from events e, subscriptions s, deliveries d

@@ -134,6 +134,7 @@ export interface DeliveryDetailRow extends Omit<Delivery, 'event_id' | 'attempts
   recipient_partner_id: number
   partner_scopes: string[]
   client_scopes: string[]
+  subscription_scopes: string[]
 }
 
 export async function findDeliveryDetail(
@@ -144,7 +145,7 @@ export async function findDeliveryDetail(
   const [row] = await sql<DeliveryDetailRow[]>`
     select ${deliveryColumns(sql)}, e.type, e.partner_id, e.data, e.created_at as event_created_at,
       coalesce(m.visible, true) as member_visible, s.partner_id as recipient_partner_id, p.scopes as partner_scopes,
-      c.scopes as client_scopes
+      c.scopes as client_scopes, s.scopes as subscription_scopes
     from deliveries d
     join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
     join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id

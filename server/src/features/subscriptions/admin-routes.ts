@@ -207,7 +207,7 @@ function presentDelivery({ event_uuid, cursor_id: _cursorId, last_attempt, ...re
 }
 
 function presentDetail(row: DeliveryDetailRow, attempts: Attempt[]) {
-  const scopes = commonScopes(row.client_scopes, row.partner_scopes)
+  const scopes = commonScopes(row.subscription_scopes, row.client_scopes, row.partner_scopes)
   const data = renderEvent(row, { partnerId: row.recipient_partner_id, scopes })
   return {
     id: row.id,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Nullable, Time } from '../../http/console/admin-shapes.ts'
 import { Id } from '../../http/shared/ids.ts'
 import { PageQuery } from '../../http/shared/paging.ts'
-import { PATTERN_LENGTH_MAX } from './event-types.ts'
+import { PATTERN_LENGTH_MAX } from './event-patterns.ts'
 import { Attempt, Delivery, Subscription } from './schema.ts'
 
 export const WebhookParams = Type.Object({ slug: Type.String(), id: Type.String() })

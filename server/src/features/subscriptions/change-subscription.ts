@@ -9,6 +9,8 @@ import {
   deleteSubscription,
   findSubscription,
   insertSubscription,
+  redeliver,
+  replaySince,
   rotateSubscriptionSecret,
   updateSubscription,
 } from './queries.ts'
@@ -30,14 +32,20 @@ export async function subscribe(
   caller: Caller,
   { event_types, target_url }: SubscriptionRequest,
 ): Promise<Subscription & { secret: string }> {
-  const { communityId, partnerId, clientId } = caller
+  const { communityId, partnerId, clientId, scopes } = caller
   const secret = newWebhookSecret()
   const subscription = await transaction(sql, async (tx) => {
     if ((await countSubscriptions(tx, communityId, partnerId)) >= SUBSCRIPTIONS_MAX) {
       throw new ApiError('subscription_limit_reached')
     }
-    const sealed = { partner_id: partnerId, client_id: clientId, event_types, target_url, secret: box.seal(secret) }
-    const made = await insertSubscription(tx, communityId, sealed)
+    const made = await insertSubscription(tx, communityId, {
+      partner_id: partnerId,
+      client_id: clientId,
+      event_types,
+      target_url,
+      scopes: [...scopes],
+      secret: box.seal(secret),
+    })
     await auditChange(tx, caller, 'subscription.created', made.id, describeForAudit({ event_types, target_url }))
     return made
   })
@@ -104,6 +112,26 @@ export async function rotateWebhookSecret(
     return requireFound(rotated)
   })
   return { ...subscription, secret }
+}
+
+/** Returns undefined if there are too many events. */
+export async function replay(sql: Sql, caller: Caller, id: number, since: string): Promise<number | undefined> {
+  return transaction(sql, async (tx) => {
+    const deliveries = await replaySince(tx, caller.communityId, id, since, REPLAY_MAX)
+    if (deliveries !== undefined) await auditChange(tx, caller, 'subscription.replayed', id, { since, deliveries })
+    return deliveries
+  })
+}
+
+export async function resend(
+  sql: Sql,
+  caller: Caller,
+  { id, subscription_id, event_type }: { id: number; subscription_id: number; event_type: string },
+): Promise<void> {
+  await transaction(sql, async (tx) => {
+    if (!(await redeliver(tx, caller.communityId, caller.partnerId, id))) return
+    await auditChange(tx, caller, 'delivery.resent', subscription_id, { delivery_id: id, event_type })
+  })
 }
 
 export function requireFound(subscription: Subscription | undefined): Subscription {

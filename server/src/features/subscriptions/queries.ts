@@ -1,11 +1,13 @@
 import { assignments, columnsAndValues, Json, type Queries, transaction } from '../../postgres/connect.ts'
+import type { Scope } from '../../core/scopes.ts'
 import { asksFor } from '../events/asks-for.ts'
+import { mayRead, type Reader } from '../events/queries.ts'
 import { markDue, resetBreaker } from './mark-due.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
 import type { Delivery, Subscription } from './schema.ts'
 
 const columns = (sql: Queries) => sql`
-  id, event_types, target_url, status, status_reason, status_changed_at, failing_since, last_success_at, created_at,
+  id, event_types, target_url, scopes, status, status_reason, status_changed_at, failing_since, last_success_at, created_at,
   updated_at`
 
 /** Locks the partner's row, so that concurrent calls cannot exceed the limit. */
@@ -19,7 +21,14 @@ export async function countSubscriptions(sql: Queries, communityId: number, part
 export async function insertSubscription(
   sql: Queries,
   communityId: number,
-  subscription: { partner_id: number; client_id: number; event_types: string[]; target_url: string; secret: Buffer },
+  subscription: {
+    partner_id: number
+    client_id: number
+    event_types: string[]
+    target_url: string
+    scopes: Scope[]
+    secret: Buffer
+  },
 ): Promise<Subscription> {
   const [row] = await sql<[Subscription]>`
     insert into subscriptions ${columnsAndValues({ community_id: communityId, ...subscription })} returning ${columns(sql)}`
@@ -141,26 +150,32 @@ export interface DeliveryRow extends Omit<Delivery, 'event_id'> {
   cursor_id: number
 }
 
-/** Lists deliveries in the order of their events. */
+/** Lists deliveries in the order of their events, without those that the reader may not read. */
 export async function listDeliveries(
   sql: Queries,
   communityId: number,
   subscriptionId: number,
   { limit, after }: ListRequest,
   status: string | undefined,
+  reader: Reader,
 ): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
-    ${selectDeliveries(sql, communityId)} and d.subscription_id = ${subscriptionId} and d.event_id > ${after?.id ?? 0}
+    ${selectDeliveries(sql, communityId, reader)} and d.subscription_id = ${subscriptionId} and d.event_id > ${after?.id ?? 0}
       ${status === undefined ? sql`` : sql`and d.status = ${status}`}
     order by d.event_id limit ${limit + 1}`
 }
 
-export async function findDelivery(sql: Queries, communityId: number, id: number): Promise<DeliveryRow | undefined> {
-  const [row] = await sql<DeliveryRow[]>`${selectDeliveries(sql, communityId)} and d.id = ${id}`
+export async function findDelivery(
+  sql: Queries,
+  communityId: number,
+  id: number,
+  reader: Reader,
+): Promise<DeliveryRow | undefined> {
+  const [row] = await sql<DeliveryRow[]>`${selectDeliveries(sql, communityId, reader)} and d.id = ${id}`
   return row
 }
 
-function selectDeliveries(sql: Queries, communityId: number) {
+function selectDeliveries(sql: Queries, communityId: number, reader: Reader) {
   // In JSON, PostgreSQL writes the time zone as +00:00, but all times in responses end in Z.
   const at = sql`to_char(a.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
   return sql`
@@ -172,7 +187,8 @@ function selectDeliveries(sql: Queries, communityId: number) {
         from delivery_attempts a where a.community_id = ${communityId} and a.delivery_id = d.id), '[]') as attempts
     from deliveries d
     join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
-    where d.community_id = ${communityId}`
+    left join members m on m.community_id = ${communityId} and m.id = e.member_id
+    where d.community_id = ${communityId} and ${mayRead(sql, reader)}`
 }
 
 /** Queues a delivery of the partner again, from the start of the retry schedule. */

@@ -2,29 +2,31 @@ import { Type } from 'typebox'
 import { EVENT_TYPES, type EventType } from '../events/event-types.ts'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
-import { API_PREFIX } from '../../http/partner/frame.ts'
+import type { Caller } from '../../http/partner/access.ts'
+import { API_PREFIX, requireScope } from '../../http/partner/frame.ts'
 import { IdParameter, parseId } from '../../http/shared/ids.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { invalidField } from '../../http/shared/validation.ts'
 import {
   changeSubscription,
+  replay,
   REPLAY_MAX,
   requireFound,
+  resend,
   rotateWebhookSecret,
   subscribe,
   unsubscribe,
 } from './change-subscription.ts'
 import { checkTarget } from './check-target.ts'
-import { isEventPattern, unknownPatterns } from './event-types.ts'
+import { isEventPattern, scopesFor, unknownPatterns } from './event-patterns.ts'
+import type { Reader } from '../events/queries.ts'
 import {
   findDelivery,
   findSubscription,
   insertTestEvent,
   listDeliveries,
   listSubscriptions,
-  redeliver,
-  replaySince,
   type DeliveryRow,
 } from './queries.ts'
 import {
@@ -107,7 +109,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     schema: {
       operationId: 'updateSubscription',
       summary: 'Change, pause or resume a subscription',
-      description: 'What is omitted stays as it is. The status active also enables a subscription that was disabled.',
+      description:
+        'What is omitted stays as it is. The status active also enables a subscription that was disabled. Anything but pausing needs all scopes of the subscription.',
       tags: TAGS,
       params: IdParameter,
       body: SubscriptionChange,
@@ -115,7 +118,10 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     },
     handler: async (request) => {
       validate(request.body)
-      const { id } = await requireOwn(request.caller, request.params.id)
+      const { event_types, target_url, status } = request.body
+      const isPausing = status === 'paused' && event_types === undefined && target_url === undefined
+      const require = isPausing ? requireOwn : requireFull
+      const { id } = await require(request.caller, request.params.id)
       const data = await changeSubscription(sql, request.caller, id, request.body)
       return { data, meta: { unknown_event_types: unknownPatterns(data.event_types) } }
     },
@@ -156,7 +162,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       },
     },
     handler: async (request, reply) => {
-      const { id } = await requireOwn(request.caller, request.params.id)
+      const { id } = await requireFull(request.caller, request.params.id)
       const uuid = await insertTestEvent(sql, request.caller.communityId, id)
       reply.code(202)
       return { data: { event_id: `evt_${uuid}` } }
@@ -175,7 +181,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 200: Type.Object({ data: NewSubscription }) },
     },
     handler: async (request) => {
-      const { id } = await requireOwn(request.caller, request.params.id)
+      const { id } = await requireFull(request.caller, request.params.id)
       return { data: await rotateWebhookSecret(sql, box, request.caller, id) }
     },
   })
@@ -200,8 +206,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       },
     },
     handler: async (request, reply) => {
-      const { id } = await requireOwn(request.caller, request.params.id)
-      const deliveries = await replaySince(sql, request.caller.communityId, id, request.body.since, REPLAY_MAX)
+      const { id } = await requireFull(request.caller, request.params.id)
+      const deliveries = await replay(sql, request.caller, id, request.body.since)
       if (deliveries === undefined) {
         throw invalidField('since', 'out_of_range', `has more than ${REPLAY_MAX} events after it; see GET /events`)
       }
@@ -228,9 +234,10 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 200: Type.Object({ data: Type.Array(Delivery), meta: PageMeta }) },
     },
     handler: async (request, reply) => {
-      const { id } = await requireOwn(request.caller, request.params.id)
+      const { id } = await requireFull(request.caller, request.params.id)
       const list = await readListRequest(sql, await epoch(), `deliveries of ${id} by event`, request.query)
-      const rows = await listDeliveries(sql, request.caller.communityId, id, list, request.query.status)
+      const reader = readerOf(request.caller)
+      const rows = await listDeliveries(sql, request.caller.communityId, id, list, request.query.status, reader)
       const page = finishList(list, rows, (row) => ({ id: row.cursor_id }), request, reply, config.publicUrl)
       return { data: page.rows.map(presentDelivery), meta: page.meta }
     },
@@ -247,13 +254,18 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 202: Type.Object({ data: Delivery }) },
     },
     handler: async (request, reply) => {
-      const { communityId, partnerId } = request.caller
       const id = parseId(request.params.id)
-      const isRequeued = id !== undefined && (await redeliver(sql, communityId, partnerId, id))
-      const row = isRequeued ? await findDelivery(sql, communityId, id) : undefined
-      if (!row) throw new ApiError('delivery_not_found')
+      const find = async () =>
+        id === undefined ? undefined : findDelivery(sql, request.caller.communityId, id, readerOf(request.caller))
+      const found = await find()
+      const subscription = found && (await findOwn(request.caller, found.subscription_id))
+      if (!subscription) throw new ApiError('delivery_not_found')
+      requireScopes(request.caller, subscription)
+      await resend(sql, request.caller, found)
+      const requeued = await find()
+      if (!requeued) throw new ApiError('delivery_not_found')
       reply.code(202)
-      return { data: presentDelivery(row) }
+      return { data: presentDelivery(requeued) }
     },
   })
 
@@ -286,10 +298,32 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     }),
   })
 
-  async function requireOwn({ communityId, partnerId }: { communityId: number; partnerId: number }, text: string) {
-    const id = parseId(text)
-    return requireFound(id === undefined ? undefined : await findSubscription(sql, communityId, partnerId, id))
+  function findOwn({ communityId, partnerId }: Caller, id: number) {
+    return findSubscription(sql, communityId, partnerId, id)
   }
+
+  async function requireOwn(caller: Caller, text: string) {
+    const id = parseId(text)
+    return requireFound(id === undefined ? undefined : await findOwn(caller, id))
+  }
+
+  /** Whoever lacks one of its scopes must not direct what it sends. */
+  async function requireFull(caller: Caller, text: string) {
+    const subscription = await requireOwn(caller, text)
+    requireScopes(caller, subscription)
+    return subscription
+  }
+}
+
+function requireScopes(caller: Caller, { scopes }: Subscription): void {
+  for (const scope of scopes) requireScope(caller, scope)
+}
+
+function readerOf({ partnerId, scopes }: Caller): Reader {
+  const types = (Object.keys(EVENT_TYPES) as EventType[]).filter((type) =>
+    scopesFor(type).every((scope) => scopes.includes(scope)),
+  )
+  return { partnerId, types }
 }
 
 function presentEventType(name: EventType) {

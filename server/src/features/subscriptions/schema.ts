@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { PATTERN_LENGTH_MAX } from './event-types.ts'
+import { SCOPE_NAMES } from '../../core/scopes.ts'
+import { PATTERN_LENGTH_MAX } from './event-patterns.ts'
 import { TARGET_LENGTH_MAX } from './check-target.ts'
 
 const EVENT_TYPES_MAX = 50
@@ -9,6 +10,7 @@ const REQUEST = { event_types: ['wallet.*', 'user.left'], target_url: 'https://b
 const SUBSCRIPTION = {
   id: 3,
   ...REQUEST,
+  scopes: ['users.read', 'wallet.read', 'webhooks.manage'],
   status: 'active',
   status_reason: null,
   status_changed_at: '2026-01-31T09:00:00Z',
@@ -75,6 +77,10 @@ export const Subscription = Type.Object(
     id: Type.Integer(),
     event_types: Type.Array(Type.String()),
     target_url: Type.String(),
+    scopes: Type.Array(Type.Enum(SCOPE_NAMES), {
+      description:
+        'Those of the token that created it: it sends nothing else. Other tokens need all of them for more than listing, pausing and deleting it',
+    }),
     status: Type.Enum(['active', 'paused', 'disabled']),
     status_reason: Type.Union([Type.String(), Type.Null()]),
     status_changed_at: Type.String({ format: 'date-time' }),

@@ -27,10 +27,10 @@ export function createCreditBatcher(sql: Sql): CreditMember {
   return async (caller, request) => {
     const row = await insert(caller.communityId, toItem(caller, request))
     if (row.outcome === 'created' || row.outcome === 'replayed') {
-      return { credit: presentCredit(row), replayed: row.outcome === 'replayed' }
+      return { credit: presentCredit(row, caller), replayed: row.outcome === 'replayed' }
     }
     if (row.outcome === 'no_such_member') throw new ApiError('user_not_found')
-    if (row.outcome === 'conflict') throw new ApiError('reference_conflict', { data: presentCredit(row) })
+    if (row.outcome === 'conflict') throw new ApiError('reference_conflict', { data: presentCredit(row, caller) })
     if (row.outcome === 'over_limit') {
       throw invalidField('hours', 'out_of_range', `must be at most ${toHours(row.limit_centihours)}`)
     }
@@ -77,7 +77,8 @@ function toItem(caller: Caller, { user_id, hours, reference, note, settled_on }:
   }
 }
 
-export function presentCredit(row: CreditFields): Credit {
+/** Without `wallet.read` there is no balance: crediting and reversing 0.01 h would otherwise read anyone's. */
+export function presentCredit(row: CreditFields, { scopes }: Pick<Caller, 'scopes'>): Credit {
   return {
     transaction_id: row.id,
     user_id: row.member_id,
@@ -87,7 +88,7 @@ export function presentCredit(row: CreditFields): Credit {
     settled_on: row.settled_on,
     status: row.reversed_at === null ? 'completed' : 'reversed',
     reversed_at: row.reversed_at,
-    balance_hours: toHours(row.balance_after),
+    ...(scopes.includes('wallet.read') && { balance_hours: toHours(row.balance_after) }),
     created_at: row.created_at,
   }
 }

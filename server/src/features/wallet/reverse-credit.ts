@@ -27,14 +27,14 @@ export async function reverseCredit(sql: Sql, caller: Caller, request: ReverseRe
     const same = reversals.find(
       (one) => one.credit_id === credit.id && one.reversal_reference === request.reversal_reference,
     )
-    if (same) return { credit: presentCredit(credit), reversal: same, replayed: true }
+    if (same) return { credit: presentCredit(credit, caller), reversal: same, replayed: true }
     if (reversals.length > 0 || credit.reversed_at !== null) {
       throw new ApiError('reference_conflict', {
         description:
           credit.reversed_at === null
             ? 'This reversal reference was already used for another credit.'
             : 'This credit is reversed already, under another reference.',
-        data: presentCredit(credit),
+        data: presentCredit(credit, caller),
       })
     }
     return { ...(await postCreditReversal(tx, caller, request, credit)), replayed: false }
@@ -49,10 +49,11 @@ async function requireCredit(tx: Transaction, caller: Caller, reference: string)
 
 async function postCreditReversal(
   tx: Transaction,
-  { communityId, partnerId, clientId, clientPublicId }: Caller,
+  caller: Caller,
   request: ReverseRequest,
   credit: Awaited<ReturnType<typeof requireCredit>>,
 ) {
+  const { communityId, partnerId, clientId, clientPublicId } = caller
   const actor = { kind: 'client', id: clientId, name: clientPublicId } as const
   const posted = await postReversal(tx, actor, communityId, {
     transferId: credit.transfer_id,
@@ -74,5 +75,5 @@ async function postCreditReversal(
     transfer_id: posted.id,
     reason: request.reason ?? null,
   })
-  return { credit: presentCredit({ ...credit, reversed_at: posted.created_at }), reversal }
+  return { credit: presentCredit({ ...credit, reversed_at: posted.created_at }, caller), reversal }
 }

@@ -111,7 +111,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
       ])
       const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)
       return {
-        data: rows.map(presentCredit),
+        data: rows.map((row) => presentCredit(row, request.caller)),
         meta: { ...meta, total_count: sums.count, total_hours: toHours(sums.centihours) },
       }
     },

@@ -64,7 +64,9 @@ export const Credit = Type.Object(
     settled_on: Type.Union([Type.String({ format: 'date' }), Type.Null()]),
     status: Type.Enum(['completed', 'reversed']),
     reversed_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-    balance_hours: Type.Number({ description: 'The balance right after this credit' }),
+    balance_hours: Type.Optional(
+      Type.Number({ description: 'The balance right after this credit; only for tokens with wallet.read' }),
+    ),
     created_at: Type.String({ format: 'date-time' }),
   },
   { title: 'Credit', examples: [CREDIT] },

@@ -1,3 +1,4 @@
+import { networkOf } from '../../core/networks.ts'
 import type { Counters } from '../shared/counters.ts'
 import { tooManyFailures } from '../shared/errors.ts'
 
@@ -5,7 +6,7 @@ const WINDOW_SECONDS = 15 * 60
 const TRIES_PER_ACCOUNT_AND_ADDRESS_MAX = 10
 const TRIES_PER_ADDRESS_MAX = 100
 
-/** Slows down password guessing. Guesses from one address do not lock an account out elsewhere. */
+/** Slows down password guessing. The addresses of an IPv6 /64 count as one: whoever has one has them all. Guesses from one address do not lock an account out elsewhere. */
 export interface SignInLimits {
   /** Counts an attempt before the password check, so that concurrent attempts count too; rejects over the limit. */
   spend(address: string, account: string): Promise<void>
@@ -21,7 +22,7 @@ export function createSignInLimits(counters: Counters): SignInLimits {
     async spend(address, account) {
       const [forAccount, forAddress] = await Promise.all([
         byAccount.add(pairKey(address, account)),
-        byAddress.add(address),
+        byAddress.add(networkOf(address)),
       ])
       if (forAccount.count > TRIES_PER_ACCOUNT_AND_ADDRESS_MAX) throw tooManyFailures(forAccount.resetSeconds)
       if (forAddress.count > TRIES_PER_ADDRESS_MAX) throw tooManyFailures(forAddress.resetSeconds)
@@ -33,5 +34,5 @@ export function createSignInLimits(counters: Counters): SignInLimits {
 }
 
 function pairKey(address: string, account: string): string {
-  return `${address} ${account.toLowerCase()}`
+  return `${networkOf(address)} ${account.toLowerCase()}`
 }

@@ -4,6 +4,8 @@ import type { AccessCache, Caller, TokenLookup, TokenState } from './access.ts'
 import type { CallLog } from './call-log.ts'
 import { ApiError, tooManyFailures } from '../shared/errors.ts'
 import { answerNotModified } from './etag.ts'
+import { splitOnce } from '../shared/form.ts'
+import { loggedPath } from './logged-path.ts'
 import { contains } from '../../core/networks.ts'
 import { acceptJson } from '../shared/read-body.ts'
 import { sendError } from '../shared/send-error.ts'
@@ -11,7 +13,6 @@ import { sendTogether } from './send-together.ts'
 import { requireSingleHeaders } from '../shared/single-headers.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { communityOfToken } from '../../crypto/secrets.ts'
-import { splitOnce } from '../shared/form.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { RateLimits } from './rate-limit.ts'
 
@@ -206,8 +207,7 @@ function recordCall(deps: PartnerFrameDeps, request: FastifyRequest, reply: Fast
     partnerId: party.partnerId,
     clientId: party.clientId,
     method: request.method,
-    // Without the query, which may contain search terms.
-    path: splitOnce(request.url, '?')[0],
+    path: loggedPath(request, route),
     route,
     status: reply.statusCode,
     error: failure?.code,

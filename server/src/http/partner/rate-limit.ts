@@ -1,3 +1,4 @@
+import { networkOf } from '../../core/networks.ts'
 import type { FastifyReply } from 'fastify'
 import type { Caller } from './access.ts'
 import type { Counters } from '../shared/counters.ts'
@@ -39,7 +40,7 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
     async rejectGuessing(address, clientId) {
       const [byClient, byAddress] = await Promise.all([
         clientFailures.read(pairKey(address, clientId)),
-        addressFailures.read(address),
+        addressFailures.read(networkOf(address)),
       ])
       if (byClient.count >= FAILURES_PER_CLIENT_AND_ADDRESS_MAX) throw tooManyFailures(byClient.resetSeconds)
       if (byAddress.count >= FAILURES_PER_ADDRESS_MAX) throw tooManyFailures(byAddress.resetSeconds)
@@ -47,10 +48,10 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
 
     async countFailure(address, clientId) {
       // Counted separately from guessed secrets: a partner whose token expires under load must get a new one.
-      if (clientId === undefined) return (await tokenFailures.add(address)).count > FAILURES_PER_ADDRESS_MAX
+      if (clientId === undefined) return (await tokenFailures.add(networkOf(address))).count > FAILURES_PER_ADDRESS_MAX
       const [byClient, byAddress] = await Promise.all([
         clientFailures.add(pairKey(address, clientId)),
-        addressFailures.add(address),
+        addressFailures.add(networkOf(address)),
       ])
       return byClient.count > FAILURES_PER_CLIENT_AND_ADDRESS_MAX || byAddress.count > FAILURES_PER_ADDRESS_MAX
     },
@@ -58,5 +59,5 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
 }
 
 function pairKey(address: string, clientId: string): string {
-  return `${address} ${clientId.slice(0, CLIENT_ID_LENGTH_MAX)}`
+  return `${networkOf(address)} ${clientId.slice(0, CLIENT_ID_LENGTH_MAX)}`
 }
