@@ -93,6 +93,6 @@ test("the audit log is for those who run the community, and shows no other commu
     expect((await stranger.call(`/communities/town${path}`)).body.error).toBe('not_found')
   }
   const own = (await stranger.call('/audit')).body.data.map((entry: { action: string }) => entry.action)
-  expect(own).toEqual(['admin.added', 'community.created'])
+  expect(own).toEqual(['admin.signed_in', 'admin.added', 'community.created'])
   expect((await (await addAdmin(bank, 'viewer')).call('/audit')).status).toBe(200)
 })

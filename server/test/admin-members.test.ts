@@ -15,7 +15,8 @@ const adjust = (bank: Bank, memberId: number, centihours: number) =>
 async function audited(bank: Bank, subjectId: number): Promise<string[]> {
   const rows = await bank.sql<{ action: string }[]>`
     select action from audit_log
-    where community_id = ${bank.communityId} and actor_kind = 'admin' and subject_id = ${subjectId} order by id`
+    where community_id = ${bank.communityId} and actor_kind = 'admin' and subject_kind = 'member'
+      and subject_id = ${subjectId} order by id`
   return rows.map(({ action }) => action)
 }
 

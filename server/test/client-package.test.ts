@@ -36,7 +36,7 @@ function tell(event: HourbankEvent): string {
     case 'user.left':
       return String(event.data.id)
     case 'wallet.credited':
-      return event.data.balance_hours.toFixed(2)
+      return event.data.balance_hours?.toFixed(2) ?? 'hidden'
     default:
       return event.type
   }

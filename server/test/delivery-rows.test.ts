@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { asksFor } from '../src/features/events/asks-for.ts'
+import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { EVENT_TYPES } from '../src/features/events/event-types.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { matches } from '../src/features/subscriptions/event-patterns.ts'
@@ -264,7 +265,7 @@ test('PostgreSQL and the service agree on which events a pattern matches', async
   const rows = await sql<{ pattern: string; type: string; asked: boolean }[]>`
     select p.pattern, t.type, ${asksFor(sql, 't')} as asked
     from unnest(${types}::text[]) as t(type), unnest(${patterns}::text[]) as p(pattern),
-      lateral (select array[p.pattern] as event_types) s`
+      lateral (select array[p.pattern] as event_types, ${SCOPE_NAMES}::text[] as scopes) s`
   expect(rows).toHaveLength(types.length * patterns.length)
   for (const { pattern, type, asked } of rows) {
     expect({ pattern, type, asked }).toEqual({ pattern, type, asked: matches(pattern, type) })

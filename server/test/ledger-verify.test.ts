@@ -92,7 +92,13 @@ async function keepBooks(): Promise<Books> {
 async function callerOf(communityId: number, partnerId: number): Promise<Caller> {
   const [client] = await sql<[{ id: number; public_id: string }]>`
     select id, public_id from clients where community_id = ${communityId} and partner_id = ${partnerId}`
-  return { communityId, partnerId, clientId: client.id, clientPublicId: client.public_id } as Caller
+  return {
+    communityId,
+    partnerId,
+    clientId: client.id,
+    clientPublicId: client.public_id,
+    scopes: SCOPE_NAMES,
+  } as unknown as Caller
 }
 
 /** With foreign keys and checks of triggers out of the way. */

@@ -145,7 +145,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
     `  client_id          ${demo.clientId}`,
     `  client_secret      ${demo.clientSecret}`,
     '',
-    'Get an access token that may read members (leave scope out for all that the client may do):',
+    'Get an access token:',
     '',
     `curl -s ${config.publicUrl}${API_PREFIX}/oauth/token -H 'Content-Type: application/json' -d '${body}'`,
     '',

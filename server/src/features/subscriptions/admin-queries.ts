@@ -51,7 +51,7 @@ export async function findAnySubscription(
  */
 function selectSubscriptions(sql: Queries, communityId: number) {
   return sql`
-    select s.id, s.event_types, s.target_url, s.status, s.status_reason, s.status_changed_at, s.failing_since,
+    select s.id, s.event_types, s.target_url, s.scopes, s.status, s.status_reason, s.status_changed_at, s.failing_since,
       s.last_success_at, s.created_at, s.updated_at, p.id as partner_id, p.name as partner_name,
       p.status as partner_status, c.public_id as client_public_id, c.status as client_status,
       waiting.found as waiting, held.found as held, failures.found as failures_in_a_row
