@@ -416,7 +416,8 @@ test('of a member who has hidden since, a late event tells no more than could st
   const listed = await post.deliveries(id, readerToken)
   expect(listed.map(({ event_type }: { event_type: string }) => event_type)).toEqual(['user.left'])
   const held = await bank.sql`select held_reason from deliveries where subscription_id = ${id} and status = 'held'`
-  expect(held).toEqual(Array(2).fill({ held_reason: 'The member can no longer be seen by partners' }))
+  const concealed = { held_reason: 'The member can no longer be seen by partners' }
+  expect(held).toEqual([concealed, concealed])
   const feed = await bank.call('/events', { token: readerToken })
   expect(feed.body.data.map(({ type }: { type: string }) => type)).toEqual(['user.left'])
   await showMember(bank.sql, TESTER, bank.communityId, member.id)
