@@ -32,16 +32,16 @@ test('a one-time password opens the console only to choose another', async () =>
 
 test('a one-time password works once, for a day, and ends with a reset as do links', async () => {
   const bank = await startBank()
-  const wish = { email: 'ada@town.example', name: 'Ada', role: 'owner' } as const
-  const { adminId, password } = await createAdmin(bank.sql, TESTER, bank.communityId, wish)
+  const ada = { email: 'ada@town.example', name: 'Ada', role: 'owner' } as const
+  const { adminId, password } = await createAdmin(bank.sql, TESTER, bank.communityId, ada)
   const enter = (secret: string | undefined) =>
-    newBrowser(bank).call('/session', { body: { email: wish.email, password: secret } })
+    newBrowser(bank).call('/session', { body: { email: ada.email, password: secret } })
   const both = await Promise.all([enter(password), enter(password)])
   expect(both.map(({ status }) => status).toSorted()).toEqual([200, 401])
   expect((await enter(password)).body.error).toBe('sign_in_failed')
 
   const { token } = await makeLink(bank.sql, 'reset', adminId)
-  const reset = await resetAdmin(bank.sql, TESTER, wish.email)
+  const reset = await resetAdmin(bank.sql, TESTER, ada.email)
   expect((await newBrowser(bank).call('/links/inspect', { body: { token } })).body.error).toBe('link_expired')
   await bank.sql`update admins set one_time_until = now() - interval '1 second' where id = ${adminId}`
   expect((await enter(reset.password)).status).toBe(401)

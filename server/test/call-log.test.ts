@@ -136,21 +136,6 @@ test('every call of a partner is written down with what became of it, refused on
       { ...ofPartner, method: 'GET', path: `${API_PREFIX}/nope`, route: null, status: 404, error: 'not_found' },
     ],
     [
-      await bank.call('/users/ada@example.org', { token }),
-      {
-        ...ofPartner,
-        method: 'GET',
-        path: `${users}/:id`,
-        route: `${users}/:id`,
-        status: 404,
-        error: 'user_not_found',
-      },
-    ],
-    [
-      await bank.call('/ada@example.org', { token }),
-      { ...ofPartner, method: 'GET', path: `${API_PREFIX}/…`, route: null, status: 404, error: 'not_found' },
-    ],
-    [
       await bank.call('/users', { token, method: 'DELETE' }),
       { ...ofPartner, ...get, method: 'DELETE', status: 405, error: 'method_not_allowed' },
     ],

@@ -76,7 +76,7 @@ test('a subscription sends what the token that created it could read, whatever i
   expect(JSON.stringify(receiver.received.map(({ json }) => json))).not.toContain('ada@example.org')
 })
 
-test('what becomes unreadable is held, and not listed to those who may not read it', async () => {
+test('deliveries that wait are not listed once the partner has lost their scope', async () => {
   const post = await startPostman()
   const { bank } = post
   const { id } = await post.subscribe()

@@ -113,3 +113,11 @@ export const EVENT_TYPES = {
 } as const satisfies Record<string, EventTypeFacts>
 
 export type EventType = keyof typeof EVENT_TYPES
+
+/** Returns the types of events that a caller with these scopes may read. */
+export function readableTypes(scopes: readonly Scope[]): EventType[] {
+  return (Object.keys(EVENT_TYPES) as EventType[]).filter((type) => {
+    const { scope } = EVENT_TYPES[type]
+    return scope === undefined || scopes.includes(scope)
+  })
+}

@@ -3,9 +3,8 @@ import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
-import type { Scope } from '../../core/scopes.ts'
 import { createEmailReadRecorder } from '../members/record-email-reads.ts'
-import { EVENT_TYPES } from './event-types.ts'
+import { EVENT_TYPES, readableTypes } from './event-types.ts'
 import { findHead, listEvents } from './queries.ts'
 import { renderEvent } from './render.ts'
 
@@ -78,10 +77,6 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void
       return { data, meta }
     },
   })
-}
-
-function readableTypes(scopes: readonly Scope[]): string[] {
-  return Object.entries(EVENT_TYPES).flatMap(([type, { scope }]) => (scope && scopes.includes(scope) ? [type] : []))
 }
 
 function toCursor({ position }: { position: number }) {

@@ -208,7 +208,7 @@ async function writeRows(
     lines = await nextLines(tx, lines, BATCH_ROWS)
     if (counts.added > 0) await kind.add(tx, actor, communityId, lines)
     if (counts.changed > 0) await kind.change(tx, actor, communityId, lines)
-    if (done === 0) await discardPlans(tx)
+    if (done === 0 && total > BATCH_ROWS) await discardPlans(tx)
     onProgress?.({ done: Math.min(done + BATCH_ROWS, total), total, label: 'writing' })
   }
   await recordAudit(tx, communityId, actor, {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { EVENT_TYPES, type EventType } from '../events/event-types.ts'
+import { EVENT_TYPES, readableTypes, type EventType } from '../events/event-types.ts'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import type { Caller } from '../../http/partner/access.ts'
@@ -19,7 +19,7 @@ import {
   unsubscribe,
 } from './change-subscription.ts'
 import { checkTarget } from './check-target.ts'
-import { isEventPattern, scopesFor, unknownPatterns } from './event-patterns.ts'
+import { isEventPattern, unknownPatterns } from './event-patterns.ts'
 import type { Reader } from '../events/queries.ts'
 import {
   findDelivery,
@@ -307,7 +307,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
     return requireFound(id === undefined ? undefined : await findOwn(caller, id))
   }
 
-  /** Whoever lacks one of its scopes must not direct what it sends. */
+  /** A caller that lacks one of its scopes must not direct what it sends. */
   async function requireFull(caller: Caller, text: string) {
     const subscription = await requireOwn(caller, text)
     requireScopes(caller, subscription)
@@ -320,10 +320,7 @@ function requireScopes(caller: Caller, { scopes }: Subscription): void {
 }
 
 function readerOf({ partnerId, scopes }: Caller): Reader {
-  const types = (Object.keys(EVENT_TYPES) as EventType[]).filter((type) =>
-    scopesFor(type).every((scope) => scopes.includes(scope)),
-  )
-  return { partnerId, types }
+  return { partnerId, types: readableTypes(scopes) }
 }
 
 function presentEventType(name: EventType) {

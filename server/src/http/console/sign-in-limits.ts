@@ -6,7 +6,10 @@ const WINDOW_SECONDS = 15 * 60
 const TRIES_PER_ACCOUNT_AND_ADDRESS_MAX = 10
 const TRIES_PER_ADDRESS_MAX = 100
 
-/** Slows down password guessing. The addresses of an IPv6 /64 count as one: whoever has one has them all. Guesses from one address do not lock an account out elsewhere. */
+/**
+ * Slows down password guessing. An IPv6 /64 counts as one address, because one customer has all of it. Guesses from one
+ * address do not lock an account out elsewhere.
+ */
 export interface SignInLimits {
   /** Counts an attempt before the password check, so that concurrent attempts count too; rejects over the limit. */
   spend(address: string, account: string): Promise<void>

@@ -8,8 +8,8 @@ const PLAIN = /^[\w-]{0,40}$/
  * The path for the call log, without the query, which may contain search terms. Anything in place of an id that is none,
  * such as an email address, is replaced: the log is kept for months and outlives an erasure.
  */
-export function loggedPath(request: FastifyRequest, route: string | undefined): string {
-  const segments = splitOnce(request.url, '?')[0].split('/')
+export function loggedPath({ url }: Pick<FastifyRequest, 'url'>, route: string | undefined): string {
+  const segments = splitOnce(url, '?')[0].split('/')
   const names = route?.split('/')
   const isKnown = names?.length === segments.length
   return segments
