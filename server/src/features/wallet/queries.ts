@@ -9,10 +9,10 @@ export interface BalanceRow {
   updated_at: string
 }
 
-/** Finds the balances of members that partners can see. */
+/** Finds the balances of members that partners can see; the ids are hidden from the planner, as in `findMembers`. */
 export async function findBalances(sql: Queries, communityId: number, memberIds: number[]): Promise<BalanceRow[]> {
   return sql<BalanceRow[]>`
-    select a.* from unnest(${memberIds}::int8[]) as i(wanted_id), lateral (
+    select a.* from unnest((select ${memberIds}::int8[])) as i(wanted_id), lateral (
       select member_id, balance, updated_at from accounts
       where community_id = ${communityId} and active and not hidden and member_id = i.wanted_id limit 1
     ) a`
