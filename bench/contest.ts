@@ -55,9 +55,13 @@ export async function hold(contest: Contest, plan: Plan, onProgress: (text: stri
     for (let round = 1; round <= plan.rounds; round++) {
       onProgress(`${name}, ${connections} connections, round ${round} of ${plan.rounds}`)
       const sides = ['ours', 'theirs'] as const
+      const pair: Partial<Record<(typeof sides)[number], Measured>> = {}
       for (const side of round % 2 === 1 ? sides : sides.toReversed()) {
-        outcome[side].push(await contest[side](connections, plan.times))
+        pair[side] = await contest[side](connections, plan.times)
       }
+      // The machine stood still; there is nothing to compare.
+      if (sides.some((side) => pair[side]!.perSecond === 0)) continue
+      for (const side of sides) outcome[side].push(pair[side]!)
     }
     outcomes.push(outcome)
   }

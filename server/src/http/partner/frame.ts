@@ -8,7 +8,6 @@ import { loggedPath } from './logged-path.ts'
 import { contains } from '../../core/networks.ts'
 import { acceptJson } from '../shared/read-body.ts'
 import { sendError } from '../shared/send-error.ts'
-import { sendTogether } from './send-together.ts'
 import { requireSingleHeaders } from '../shared/single-headers.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { communityOfToken } from '../../crypto/secrets.ts'
@@ -75,7 +74,6 @@ export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): v
     else if (request.is404) await attributeToCaller(deps, request, reply)
   })
   app.addHook('onSend', answerNotModified)
-  sendTogether(app)
   app.addHook('onResponse', (request, reply, done) => {
     recordCall(deps, request, reply)
     // Public routes only issue and revoke tokens, which causes no events.
@@ -189,8 +187,9 @@ function bearerToken(authorization: string): string | undefined {
 
 /** Even an unknown token names a community, whose administrator can see the attempt. */
 function partyOf(token: string, lookup: TokenLookup | undefined): Party | undefined {
+  if (lookup) return lookup.caller
   const communityId = communityOfToken(token)
-  return lookup?.caller ?? (communityId === undefined ? undefined : { communityId })
+  return communityId === undefined ? undefined : { communityId }
 }
 
 function recordCall(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): void {

@@ -63,7 +63,7 @@ export function answerInTime(app: FastifyInstance, limitMs: number): void {
 }
 
 function sendTimeout(reply: FastifyReply, withinMs: number): void {
-  if (reply.isAnswered || reply.sent || reply.raw.headersSent) return
+  if (reply.sent || reply.raw.headersSent) return
   const cause = new Error(`no answer within ${withinMs} ms`)
   reply.send(
     reply.request.raw.complete
