@@ -49,6 +49,8 @@ export type Query = Record<string, string | number | boolean | null | undefined>
 interface Options {
   query?: Query | undefined
   signal?: AbortSignal | undefined
+  /** Of what is changed, as it was read: the service rejects a change that is based on another. */
+  version?: string | undefined
   /** Answer 401 with an error instead of the dialog: for the pages on which one is not signed in anyway. */
   signedOut?: boolean
 }
@@ -132,7 +134,11 @@ async function sendOnce(method: Method, path: string, body: unknown, options: Op
   const request: RequestInit = {
     method,
     credentials: 'same-origin',
-    headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(options.version === undefined ? {} : { 'if-match': `"${options.version}"` }),
+    },
     signal: options.signal ? AbortSignal.any([options.signal, timeout]) : timeout,
   }
   if (body !== undefined) request.body = JSON.stringify(body)

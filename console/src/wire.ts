@@ -103,6 +103,8 @@ export interface Category {
   name: string
   retired_at: string | null
   active_listings: number
+  /** Changes with every change of the fields that a form can save; goes into If-Match */
+  version: string
 }
 
 export interface Client {
@@ -187,6 +189,8 @@ export interface CommunitySettings {
   partner_api_enabled: boolean
   partner_api_disabled_reason: string | null
   created_at: string
+  /** Changes with every change of the fields that a form can save; goes into If-Match */
+  version: string
 }
 
 export interface Count {
@@ -377,6 +381,8 @@ export interface MonthFigures {
 export interface NewClientBody {
   name?: string
   scopes?: string[]
+  /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
+  key?: string
 }
 
 export interface NewListingForm {
@@ -387,12 +393,16 @@ export interface NewListingForm {
   description?: string
   category: string
   hours?: number | null
+  /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
+  key?: string
 }
 
 export interface NewMemberForm {
   name: string
   email?: string | null
   external_id?: string | null
+  /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
+  key?: string
 }
 
 export interface NewPartnerBody {
@@ -404,6 +414,8 @@ export interface NewPartnerBody {
   hours_per_day?: number
   /** IP addresses and ranges (CIDR); empty: any address */
   allowed_addresses?: string[]
+  /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
+  key?: string
 }
 
 export interface OfficeListing {
@@ -426,6 +438,8 @@ export interface OfficeListing {
   external_id: string | null
   created_at: string
   updated_at: string
+  /** Changes with every change of the fields that a form can save; goes into If-Match */
+  version: string
 }
 
 export interface OfficeMember {
@@ -443,6 +457,8 @@ export interface OfficeMember {
   erased_at: string | null
   updated_at: string
   balance_hours: number
+  /** Changes with every change of the fields that a form can save; goes into If-Match */
+  version: string
 }
 
 export interface OneTimeLink {
@@ -502,7 +518,11 @@ export interface PartnerDetail {
   active_clients: number
   created_at: string
   last_used_at: string | null
+  /** Changes with every change of the fields that a form can save; goes into If-Match */
+  version: string
   clients: Client[]
+  /** Never used, so it can be deleted */
+  removable: boolean
 }
 
 export interface PartnerOverview {
@@ -521,6 +541,8 @@ export interface PartnerOverview {
   active_clients: number
   created_at: string
   last_used_at: string | null
+  /** Changes with every change of the fields that a form can save; goes into If-Match */
+  version: string
 }
 
 export interface Party {
@@ -548,6 +570,8 @@ export type Role = 'owner' | 'manager' | 'viewer'
 export interface RotateBody {
   /** How long the old secret stays valid */
   grace: 'none' | '1h' | '24h' | '7d'
+  /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
+  key?: string
 }
 
 export interface RowOutcome {

@@ -71,7 +71,7 @@ async function renameMember(page: Page, name: string): Promise<void> {
   const members = `${service.url}${ADMIN_API}/communities/demo/members`
   const { data } = await (await page.request.get(`${members}?status=active&hidden=false&limit=1`)).json()
   const answer = await page.request.patch(`${members}/${data[0].id}`, {
-    headers: { origin: service.url },
+    headers: { origin: service.url, 'if-match': '*' },
     data: { name },
   })
   expect(answer.status()).toBe(200)

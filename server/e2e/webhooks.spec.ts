@@ -137,7 +137,10 @@ test('what a suspended partner would get is held back, and goes out when the par
   const headers = { origin: service.url }
   const [partner] = (await (await page.request.get(admin('/partners'))).json()).data
   const become = async (status: string) => {
-    const answer = await page.request.patch(admin(`/partners/${partner.id}`), { headers, data: { status } })
+    const answer = await page.request.patch(admin(`/partners/${partner.id}`), {
+      headers: { ...headers, 'if-match': '*' },
+      data: { status },
+    })
     expect(answer.ok(), await answer.text()).toBe(true)
   }
 

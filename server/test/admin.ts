@@ -28,7 +28,13 @@ export function newBrowser(bank: Bank, slug = 'town'): Omit<TestAdmin, 'id' | 'e
       const isOutside = OUTSIDE.some((start) => path.startsWith(start))
       const answer = await callNode(bank.url, `${ADMIN_PREFIX}${isOutside ? '' : `/communities/${slug}`}${path}`, {
         ...options,
-        headers: { origin: bank.url, ...(cookie && { cookie }), ...options.headers },
+        // Any version, unless the test says which.
+        headers: {
+          origin: bank.url,
+          ...(cookie && { cookie }),
+          ...(options.method === 'PATCH' && { 'if-match': '*' }),
+          ...options.headers,
+        },
       })
       const [set] = answer.headers.getSetCookie()
       if (set) cookie = set.split(';')[0]

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { ApiError, errorText } from '../api.ts'
 import { Icon } from './icons.tsx'
 import { UnsavedGuard } from './unsaved-guard.tsx'
-import type { AnyForm } from './use-form.ts'
+import type { AnyForm, ChangedField } from './use-form.ts'
 
 interface Props {
   form: AnyForm
@@ -64,6 +64,7 @@ function Failure({ form }: { form: AnyForm }) {
   return (
     <Alert color="red" variant="light" role="alert" tabIndex={-1} icon={<Icon name="warning" />}>
       <Text size="sm">{isAboutFields ? 'Not saved yet: look at the marked fields.' : errorText(form.failure)}</Text>
+      <ChangedByOthers fields={form.changedByOthers} />
       {stray.length > 0 && (
         <List size="sm" mt={4}>
           {stray.map(([field, message]) => (
@@ -80,6 +81,36 @@ function Failure({ form }: { form: AnyForm }) {
       )}
     </Alert>
   )
+}
+
+/** What somebody else saved while this form was open. */
+function ChangedByOthers({ fields }: { fields: ChangedField[] }) {
+  if (fields.length === 0) return null
+  return (
+    <>
+      <List size="sm" mt={4}>
+        {fields.map(({ field, now, kept }) => (
+          <List.Item key={field}>
+            {labelOf(field)}: {textOf(now)}
+            {kept && ' (you changed it too; your input is kept)'}
+          </List.Item>
+        ))}
+      </List>
+      <Text size="sm" mt={4}>
+        The form shows this now, with your own changes. Save again to keep both.
+      </Text>
+    </>
+  )
+}
+
+function labelOf(field: string): string {
+  const words = field.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function textOf(value: unknown): string {
+  const text = Array.isArray(value) ? value.join(', ') : String(value ?? '')
+  return text === '' ? 'empty' : text
 }
 
 interface DialogProps extends Omit<Props, 'actions' | 'guard'> {

@@ -1,13 +1,33 @@
 import { type ChangeEvent, type ReactNode, useRef, useState } from 'react'
 import { ApiError } from '../api.ts'
+import { newRequestKey } from '../request-key.ts'
 
 type Path<Values> = (keyof Values & string) | `${keyof Values & string}.${string}`
 type Texts = Record<string, string>
 
+/** What a form was filled with, and the version of the record that it came from. */
+interface Source<Values> {
+  values: Values
+  version: string
+}
+
+/** For what must not overwrite or repeat anything. */
+interface Sending<Values> {
+  /** What the form started from: only what differs needs to be sent. */
+  before: Values
+  version: string | undefined
+  /** The same until it is saved, so that a save sent again after a lost answer happens once. */
+  key: string
+}
+
 interface Options<Values, Saved> {
   initial: Values
+  /** Of the record that `initial` came from, for a form that changes one. */
+  version?: string
+  /** Reads the record again after somebody else changed it. */
+  reread?: () => Promise<Source<Values>>
   /** Sends it. What it throws is shown: 422 beside the fields, everything else in an alert. */
-  save: (values: Values) => Promise<Saved>
+  save: (values: Values, sending: Sending<Values>) => Promise<Saved>
   onSaved?: (saved: Saved, values: Values) => void
   /** What can be said without asking the service: texts by field, empty when all is well. */
   check?: (values: Values) => Texts
@@ -28,7 +48,9 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
   // Refs beside the state: a double click and the guard must see the truth of now, not of the last render.
   const sending = useRef(false)
   const latest = useRef(values)
-  const baseline = useRef(JSON.stringify(options.initial))
+  const source = useRef({ values: options.initial, version: options.version })
+  const key = useRef(newRequestKey())
+  const [changedByOthers, setChangedByOthers] = useState<ChangedField[]>([])
   const shown = useRef(new Set<string>())
 
   const set = (path: Path<Values>, value: unknown) => {
@@ -36,12 +58,22 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
     setValues(latest.current)
     setErrors(({ [path]: _gone, ...others }) => others)
   }
-  const replace = (next: Values) => {
+  const replace = (next: Values, version?: string) => {
     latest.current = next
-    baseline.current = JSON.stringify(next)
+    source.current = { values: next, version }
+    key.current = newRequestKey()
     setValues(next)
     setErrors({})
     setFailure(undefined)
+    setChangedByOthers([])
+  }
+  /** Takes over what somebody else changed, except where the person at this form changed it too. */
+  const merge = (theirs: Source<Values>) => {
+    const { values: before } = source.current
+    setChangedByOthers(changedFields(before, latest.current, theirs.values))
+    latest.current = mergeValues(before, latest.current, theirs.values)
+    source.current = theirs
+    setValues(latest.current)
   }
   const fail = (texts: Texts, error?: unknown) => {
     setErrors(texts)
@@ -58,17 +90,22 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
     setErrors({})
     const sent = latest.current
     try {
-      const saved = await options.save(sent)
-      baseline.current = JSON.stringify(sent)
+      const { values: before, version } = source.current
+      const saved = await options.save(sent, { before, version, key: key.current })
+      source.current = { values: sent, version: versionOf(saved) ?? version }
+      key.current = newRequestKey()
+      setChangedByOthers([])
       options.onSaved?.(saved, sent)
     } catch (error) {
+      const isConflict = error instanceof ApiError && error.code === 'changed_meanwhile'
+      if (isConflict && options.reread) merge(await options.reread())
       fail(error instanceof ApiError ? textsOf(error) : {}, error)
     } finally {
       sending.current = false
       setBusy(false)
     }
   }
-  const isDirty = () => JSON.stringify(latest.current) !== baseline.current
+  const isDirty = () => JSON.stringify(latest.current) !== JSON.stringify(source.current.values)
   const bind = (path: Path<Values>): { name: string; error: ReactNode } => {
     shown.current.add(path)
     return { name: path, error: errors[path] }
@@ -81,14 +118,16 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
     /** Grows with every failed try: the form moves the focus then. */
     failures,
     errors,
+    /** After a save that would have overwritten them. */
+    changedByOthers,
     /** Errors whose field is not on the page; the alert lists them. */
     strayErrors: () => Object.entries(errors).filter(([field]) => !shown.current.has(field)),
     isDirty,
     set,
-    /** Starts again from these values, as unchanged. */
+    /** Starts again from these values, as unchanged, and with a new key. */
     replace,
     /** Back to what the form was given. */
-    reset: () => replace(options.initial),
+    reset: () => replace(options.initial, options.version),
     submit,
     /** For TextInput, Textarea, PasswordInput, NativeSelect. */
     text: (path: Path<Values>) => ({
@@ -116,8 +155,39 @@ export type FormState<Values extends object = Record<string, unknown>> = ReturnT
 /** What `<Form>` needs to know of any form, whatever its values. */
 export type AnyForm = Pick<
   FormState,
-  'busy' | 'failure' | 'failures' | 'errors' | 'strayErrors' | 'isDirty' | 'submit' | 'reset'
+  'busy' | 'failure' | 'failures' | 'errors' | 'changedByOthers' | 'strayErrors' | 'isDirty' | 'submit' | 'reset'
 >
+
+/** A field that somebody else changed. */
+export interface ChangedField {
+  field: string
+  now: unknown
+  /** The person at this form changed it too, and their input is kept. */
+  kept: boolean
+}
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+
+function changedFields<Values extends object>(before: Values, mine: Values, theirs: Values): ChangedField[] {
+  const fields = Object.keys(theirs) as (keyof Values & string)[]
+  return fields
+    .filter((field) => !isSame(before[field], theirs[field]))
+    .map((field) => ({
+      field,
+      now: theirs[field],
+      kept: !isSame(before[field], mine[field]) && !isSame(mine[field], theirs[field]),
+    }))
+}
+
+function mergeValues<Values extends object>(before: Values, mine: Values, theirs: Values): Values {
+  const changed = Object.entries(mine).filter(([field, value]) => !isSame(before[field as keyof Values], value))
+  return { ...theirs, ...Object.fromEntries(changed) }
+}
+
+function versionOf(saved: unknown): string | undefined {
+  const { version } = (saved ?? {}) as { version?: unknown }
+  return typeof version === 'string' ? version : undefined
+}
 
 function textsOf(error: ApiError): Texts {
   const texts: Texts = {}

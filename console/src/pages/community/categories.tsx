@@ -39,7 +39,8 @@ function CategoryTable({ categories, mayManage }: { categories: Category[]; mayM
   const [retiring, setRetiring] = useState<Category>()
   const path = useCommunityPath()
   const retire = async () => {
-    await api.patch(path(`/categories/${retiring?.id}`), { retired: retiring?.retired_at === null })
+    const change = { retired: retiring?.retired_at === null }
+    await api.patch(path(`/categories/${retiring?.id}`), change, { version: retiring?.version })
     notify(retiring?.retired_at === null ? 'Category retired' : 'Category is offered again')
     await refresh(path('/categories'))
   }
@@ -127,8 +128,10 @@ function CategoryDialog({ category, opened, onClose }: DialogProps) {
   const form = useForm({
     initial: { name: category?.name ?? '' },
     check: ({ name }): Record<string, string> => (name.trim() ? {} : { name: 'Give it a name.' }),
-    save: (values) =>
-      category ? api.patch(path(`/categories/${category.id}`), values) : api.post(path('/categories'), values),
+    save: (values, { key }) =>
+      category
+        ? api.patch(path(`/categories/${category.id}`), values, { version: category.version })
+        : api.post(path('/categories'), { ...values, key }),
     onSaved: () => {
       if (!category) form.reset()
       onClose()

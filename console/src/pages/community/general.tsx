@@ -54,10 +54,15 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
   const path = useCommunityPath()
   const form = useForm({
     initial: valuesOf(settings),
+    version: settings.version,
+    reread: async () => {
+      const current = await api.get<CommunitySettings>(path())
+      return { values: valuesOf(current), version: current.version }
+    },
     check,
-    save: (values) => api.patch<CommunitySettings>(path(), changesOf(values, settings)),
+    save: (values, { before, version }) => api.patch<CommunitySettings>(path(), changesOf(before, values), { version }),
     onSaved: async (saved) => {
-      form.replace(valuesOf(saved))
+      form.replace(valuesOf(saved), saved.version)
       notify('Settings saved')
       await refresh(path())
       // The name and the zone are part of the session, which every page reads them from.
@@ -106,17 +111,21 @@ function check({ name, lower_limit_hours, credit_limit_hours }: Values): Record<
   }
 }
 
-/** Only what was changed: somebody else may have changed the rest meanwhile. */
-function changesOf(values: Values, settings: CommunitySettings): Partial<CommunitySettings> {
-  const wish = {
+/** Only what was changed: the audit then says what it was. */
+function changesOf(before: Values, after: Values) {
+  const old = bodyOf(before)
+  return Object.fromEntries(
+    Object.entries(bodyOf(after)).filter(([name, value]) => old[name as keyof Values] !== value),
+  )
+}
+
+function bodyOf(values: Values) {
+  return {
     name: values.name.trim(),
     time_zone: values.time_zone,
     lower_limit_hours: readNumber(values.lower_limit_hours) ?? 0,
     credit_limit_hours: readNumber(values.credit_limit_hours) ?? 0,
   }
-  return Object.fromEntries(
-    Object.entries(wish).filter(([name, value]) => settings[name as keyof CommunitySettings] !== value),
-  )
 }
 
 function readNumber(text: string): number | undefined {

@@ -1,12 +1,11 @@
 import { Button, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../api.ts'
 import { FormDialog } from '../../parts/form.tsx'
 import { MemberField, NO_MEMBER, type MemberChoice } from '../../parts/member-field.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
-import { newRequestKey } from '../../request-key.ts'
 import { useCommunityPath } from '../../session.ts'
 import { readHours } from './read-hours.ts'
 import type { RecordedTransfers } from '../../wire.ts'
@@ -17,18 +16,16 @@ const NOTHING = { member_id: NO_MEMBER, direction: 'give', hours: '', reason: ''
 export function AdjustBalance() {
   const [opened, setOpened] = useState(false)
   const path = useCommunityPath()
-  const key = useRef(newRequestKey())
   const form = useForm({
     initial: NOTHING,
     check,
-    save: ({ member_id, direction, hours, reason }) => {
+    save: ({ member_id, direction, hours, reason }, { key }) => {
       const amount = readHours(hours)!
       const signed = direction === 'give' ? amount : -amount
-      const body = { member_id: member_id.id, hours: signed, reason, key: key.current }
+      const body = { member_id: member_id.id, hours: signed, reason, key }
       return api.post<RecordedTransfers>(path('/adjustments'), body)
     },
     onSaved: () => {
-      key.current = newRequestKey()
       form.replace(NOTHING)
       setOpened(false)
       notify('Balance adjusted')
@@ -46,7 +43,6 @@ export function AdjustBalance() {
         submit="Adjust"
         opened={opened}
         onClose={() => {
-          key.current = newRequestKey()
           setOpened(false)
         }}
       >

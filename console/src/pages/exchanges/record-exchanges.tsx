@@ -11,7 +11,6 @@ import { Panel } from '../../parts/panel.tsx'
 import { useTimeZone } from '../../parts/time.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
-import { newRequestKey } from '../../request-key.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { SlipGrid } from './slip-grid.tsx'
 import { checkSlips, emptySlip, filledRows, inPlace, isAboutDuplicates, type SlipRow, toBody } from './slips.ts'
@@ -44,7 +43,6 @@ export function RecordExchanges() {
 function Slips() {
   const zone = useTimeZone()
   const path = useCommunityPath()
-  const key = useRef(newRequestKey())
   // What looked entered twice, and was said to be meant.
   const isConfirmed = useRef(false)
   const blank = (): { slips: SlipRow[] } => ({
@@ -53,11 +51,11 @@ function Slips() {
   const form = useForm({
     initial: blank(),
     check: ({ slips }) => checkSlips(slips),
-    save: async ({ slips }) => {
+    save: async ({ slips }, { key }) => {
       const rows = filledRows(slips)
       const confirm_duplicates = isConfirmed.current
       isConfirmed.current = false
-      const body = { slips: rows.map(({ row }) => toBody(row)), confirm_duplicates, key: key.current }
+      const body = { slips: rows.map(({ row }) => toBody(row)), confirm_duplicates, key }
       try {
         return await api.post<RecordedTransfers>(path('/exchanges'), body)
       } catch (error) {
@@ -66,7 +64,6 @@ function Slips() {
       }
     },
     onSaved: ({ transfer_ids: { length } }) => {
-      key.current = newRequestKey()
       form.replace(blank())
       notify(length === 1 ? 'One exchange recorded' : `${length} exchanges recorded`)
       void refresh(path('/transfers'), path('/members'))

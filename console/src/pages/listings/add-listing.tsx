@@ -25,7 +25,8 @@ export function AddListing() {
   const form = useForm<ListingValues, OfficeListing>({
     initial: NOTHING,
     check: ({ member_id }) => (member_id.id === null ? { member_id: 'Choose the member whose listing it is.' } : {}),
-    save: (values) => api.post<OfficeListing>(path('/listings'), { member_id: values.member_id.id, ...bodyOf(values) }),
+    save: (values, { key }) =>
+      api.post<OfficeListing>(path('/listings'), { member_id: values.member_id.id, ...bodyOf(values), key }),
     onSaved: async (listing) => {
       setOpened(false)
       form.replace(NOTHING)

@@ -12,15 +12,14 @@ import type { OfficeListing } from '../../wire.ts'
 export function EditListing({ listing, onClose }: { listing: OfficeListing; onClose: () => void }) {
   const path = useCommunityPath()
   const form = useForm<ListingValues, OfficeListing>({
-    initial: {
-      member_id: NO_MEMBER,
-      type: listing.type,
-      title: listing.title,
-      description: listing.description,
-      category: listing.category,
-      hours: listing.hours ?? '',
+    initial: valuesOf(listing),
+    version: listing.version,
+    reread: async () => {
+      const current = await api.get<OfficeListing>(path(`/listings/${listing.id}`))
+      return { values: valuesOf(current), version: current.version }
     },
-    save: (values) => api.patch<OfficeListing>(path(`/listings/${listing.id}`), bodyOf(values)),
+    save: (values, { version }) =>
+      api.patch<OfficeListing>(path(`/listings/${listing.id}`), bodyOf(values), { version }),
     onSaved: async () => {
       onClose()
       notify('Saved')
@@ -32,4 +31,8 @@ export function EditListing({ listing, onClose }: { listing: OfficeListing; onCl
       <ListingFields form={form} isNew={false} />
     </FormDialog>
   )
+}
+
+function valuesOf({ type, title, description, category, hours }: OfficeListing): ListingValues {
+  return { member_id: NO_MEMBER, type, title, description, category, hours: hours ?? '' }
 }

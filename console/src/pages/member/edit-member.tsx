@@ -14,7 +14,12 @@ export function EditMember({ member }: { member: OfficeMember }) {
   const [opened, setOpened] = useState(false)
   const form = useForm<MemberValues, OfficeMember>({
     initial: valuesOf(member),
-    save: (values) => api.patch<OfficeMember>(path(`/members/${member.id}`), values),
+    version: member.version,
+    reread: async () => {
+      const current = await api.get<OfficeMember>(path(`/members/${member.id}`))
+      return { values: valuesOf(current), version: current.version }
+    },
+    save: (values, { version }) => api.patch<OfficeMember>(path(`/members/${member.id}`), values, { version }),
     onSaved: async () => {
       setOpened(false)
       notify('Saved')
@@ -23,7 +28,7 @@ export function EditMember({ member }: { member: OfficeMember }) {
   })
   const open = () => {
     // What another administrator changed meanwhile is what one starts from.
-    form.replace(valuesOf(member))
+    form.replace(valuesOf(member), member.version)
     setOpened(true)
   }
   return (

@@ -17,7 +17,7 @@ export function AddMember() {
   const [opened, setOpened] = useState(false)
   const form = useForm<MemberValues, OfficeMember>({
     initial: valuesOf(),
-    save: (values) => api.post<OfficeMember>(path('/members'), values),
+    save: (values, { key }) => api.post<OfficeMember>(path('/members'), { ...values, key }),
     onSaved: async (member) => {
       setOpened(false)
       form.replace(valuesOf())

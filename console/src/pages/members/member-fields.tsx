@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core'
 import type { FormState } from '../../parts/use-form.ts'
 import type { NewMemberForm, OfficeMember } from '../../wire.ts'
 
-type FieldName = keyof NewMemberForm
+type FieldName = Exclude<keyof NewMemberForm, 'key'>
 export type MemberValues = Record<FieldName, string>
 
 interface MemberField {

@@ -23,7 +23,7 @@ export function AddClient({ partner, onSecret }: Props) {
   const form = useForm({
     initial,
     check: ({ scopes }) => (scopes.length === 0 ? { scopes: 'Choose at least one.' } : {}),
-    save: (values) => api.post<Credentials>(path(`/partners/${partner.id}/clients`), values),
+    save: (values, { key }) => api.post<Credentials>(path(`/partners/${partner.id}/clients`), { ...values, key }),
     onSaved: (credentials) => {
       setOpened(false)
       form.replace(initial)

@@ -13,10 +13,16 @@ export function EditPartner({ partner }: { partner: PartnerDetail }) {
   const path = useCommunityPath()
   const form = useForm({
     initial: valuesOf(partner),
+    version: partner.version,
+    reread: async () => {
+      const current = await api.get<PartnerDetail>(path(`/partners/${partner.id}`))
+      return { values: valuesOf(current), version: current.version }
+    },
     check: checkValues,
-    save: async (values) => {
-      const changes = changesOf(valuesOf(partner), values)
-      if (Object.keys(changes).length > 0) await api.patch(path(`/partners/${partner.id}`), changes)
+    save: async (values, { before, version }) => {
+      const changes = changesOf(before, values)
+      if (Object.keys(changes).length === 0) return undefined
+      return api.patch<{ version: string }>(path(`/partners/${partner.id}`), changes, { version })
     },
     onSaved: () => {
       notify('Saved. It holds from now on.')

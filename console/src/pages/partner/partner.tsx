@@ -8,6 +8,7 @@ import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import type { PartnerDetail } from '../../wire.ts'
 import { Clients } from './clients.tsx'
+import { DeletePartner } from './delete-partner.tsx'
 import { EditPartner } from './edit-partner.tsx'
 import { Rights } from './rights.tsx'
 import { Suspended, SuspendPartner } from './suspend-partner.tsx'
@@ -45,6 +46,7 @@ export function Partner() {
         <Clients partner={partner} />
         {isOwner ? <EditPartner key={partner.id} partner={partner} /> : <Rights partner={partner} />}
         {isOwner && partner.status === 'active' && <SuspendPartner partner={partner} />}
+        {isOwner && partner.removable && <DeletePartner partner={partner} />}
       </Stack>
     </>
   )

@@ -33,7 +33,7 @@ export function RotateClient({ client, partner, onSecret }: Props) {
   const [opened, setOpened] = useState(false)
   const form = useForm({
     initial: INITIAL,
-    save: (values) => api.post<Credentials>(path(`/clients/${client.client_id}/rotate`), values),
+    save: (values, { key }) => api.post<Credentials>(path(`/clients/${client.client_id}/rotate`), { ...values, key }),
     onSaved: (credentials) => {
       setOpened(false)
       form.replace(INITIAL)

@@ -12,7 +12,7 @@ import type { PartnerDetail } from '../../wire.ts'
 function useStatusChange(partner: PartnerDetail) {
   const path = useCommunityPath()
   return async (status: PartnerDetail['status']) => {
-    await api.patch(path(`/partners/${partner.id}`), { status })
+    await api.patch(path(`/partners/${partner.id}`), { status }, { version: partner.version })
     notify(status === 'suspended' ? `${partner.name} is suspended` : `${partner.name} is active again`)
     await refresh(path('/partners'))
   }

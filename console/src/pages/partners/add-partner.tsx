@@ -22,7 +22,7 @@ export function AddPartner() {
   const form = useForm({
     initial: NEW_PARTNER,
     check: checkValues,
-    save: (values) => api.post<CreatedPartner>(path('/partners'), bodyOf(values)),
+    save: (values, { key }) => api.post<CreatedPartner>(path('/partners'), { ...bodyOf(values), key }),
     onSaved: (created, { name }) => {
       setOpened(false)
       setMade({ ...created, name: name.trim() })

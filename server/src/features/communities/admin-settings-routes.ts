@@ -5,6 +5,8 @@ import { NOTHING_CLOSED } from '../aggregates/render-document.ts'
 import { CommunityAggregates } from '../aggregates/schema.ts'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
+import { once, RequestKey } from '../../http/console/request-once.ts'
+import { IfMatch, requireVersion, VERSION_ERRORS, versionOf } from '../../http/console/versions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
@@ -16,6 +18,7 @@ import { changeSettings } from './change-settings.ts'
 const TAGS = ['Community']
 /** More than any community uses. */
 const CATEGORIES_MAX = 1000
+const CategoryId = Type.Object({ id: Type.Integer() })
 
 export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): void {
   api.get('/communities/:slug', {
@@ -29,20 +32,22 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
   })
 
   api.patch('/communities/:slug', {
-    config: { role: 'owner' },
+    config: { role: 'owner', errors: VERSION_ERRORS },
     schema: {
       summary: 'Change the community',
       description: 'What is omitted stays as it is.',
       tags: TAGS,
+      headers: IfMatch,
       body: CommunityChange,
       response: { 200: Type.Object({ data: CommunitySettings }) },
     },
     handler: async (request) => {
       // A new time zone recounts all credits, which takes long.
       const pool = request.body.time_zone === undefined ? sql : longSql
-      return {
-        data: presentSettings(await changeSettings(pool, adminActor(request), request.community.id, request.body)),
-      }
+      const changed = await changeSettings(pool, adminActor(request), request.community.id, request.body, (before) =>
+        requireVersion(request, settingsVersion(before)),
+      )
+      return { data: presentSettings(changed) }
     },
   })
 
@@ -53,7 +58,10 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
       tags: TAGS,
       response: { 200: Type.Object({ data: Type.Array(Category) }) },
     },
-    handler: async ({ community }) => ({ data: await listCategories(sql, community.id, CATEGORIES_MAX) }),
+    handler: async ({ community }) => {
+      const rows = await listCategories(sql, community.id, CATEGORIES_MAX)
+      return { data: rows.map((row) => ({ ...row, version: categoryVersion(row) })) }
+    },
   })
 
   api.post('/communities/:slug/categories', {
@@ -61,28 +69,37 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
     schema: {
       summary: 'Add a category',
       tags: TAGS,
-      body: Type.Object({ name: FormText }),
-      response: { 201: Type.Object({ data: Type.Object({ id: Type.Integer() }) }) },
+      body: Type.Object({ name: FormText, key: RequestKey }),
+      response: { 200: Type.Object({ data: CategoryId }), 201: Type.Object({ data: CategoryId }) },
     },
     handler: async (request, reply) => {
-      const id = await addCategory(sql, adminActor(request), request.community.id, request.body)
-      return reply.code(201).send({ data: { id } })
+      const { key, ...form } = request.body
+      const keyed = { adminId: request.session.admin.id, key, input: { category: form } }
+      const { made: id, replayed } = await once(sql, request.community.id, keyed, {
+        make: (tx) => addCategory(tx, adminActor(request), request.community.id, form),
+        idsOf: (made) => [made],
+        find: async (_tx, ids) => ids[0]!,
+      })
+      return reply.code(replayed ? 200 : 201).send({ data: { id } })
     },
   })
 
   api.patch('/communities/:slug/categories/:id', {
-    config: { role: 'manager' },
+    config: { role: 'manager', errors: VERSION_ERRORS },
     schema: {
       summary: 'Rename a category, retire it or offer it again',
       description: 'Its listings follow a new name, and keep one that is retired.',
       tags: TAGS,
       params: CategoryParams,
+      headers: IfMatch,
       body: Type.Object({ name: Type.Optional(FormText), retired: Type.Optional(Type.Boolean()) }),
       response: { 200: Done },
     },
     handler: async (request) => {
       const id = requireId(request.params.id, 'category')
-      await changeCategory(longSql, adminActor(request), request.community.id, id, request.body)
+      await changeCategory(longSql, adminActor(request), request.community.id, id, request.body, (before) =>
+        requireVersion(request, categoryVersion(before)),
+      )
       return { data: {} }
     },
   })
@@ -102,15 +119,21 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
   })
 }
 
-function presentSettings({
-  id: _id,
-  lower_limit_centihours,
-  credit_limit_centihours,
-  ...rest
-}: SettingsRow): CommunitySettings {
+function presentSettings(row: SettingsRow): CommunitySettings {
+  const { id: _id, lower_limit_centihours, credit_limit_centihours, ...rest } = row
   return {
     ...rest,
     lower_limit_hours: toHours(lower_limit_centihours),
     credit_limit_hours: toHours(credit_limit_centihours),
+    version: settingsVersion(row),
   }
+}
+
+function settingsVersion(row: SettingsRow): string {
+  const { name, time_zone, language, lower_limit_centihours, credit_limit_centihours } = row
+  return versionOf([name, time_zone, language, lower_limit_centihours, credit_limit_centihours])
+}
+
+function categoryVersion({ name, retired_at }: { name: string; retired_at: string | null }): string {
+  return versionOf([name, retired_at !== null])
 }

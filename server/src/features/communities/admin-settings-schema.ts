@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { Version } from '../../http/console/versions.ts'
 
 export const CommunitySettings = Type.Object(
   {
@@ -13,6 +14,7 @@ export const CommunitySettings = Type.Object(
     partner_api_enabled: Type.Boolean(),
     partner_api_disabled_reason: Nullable(Type.String()),
     created_at: Time,
+    version: Version,
   },
   { title: 'CommunitySettings' },
 )
@@ -37,6 +39,7 @@ export const Category = Type.Object(
     name: Type.String(),
     retired_at: Nullable(Time),
     active_listings: Type.Integer(),
+    version: Version,
   },
   { title: 'Category' },
 )

@@ -31,12 +31,14 @@ export async function changeCategory(
   communityId: number,
   id: number,
   input: { name?: string; retired?: boolean },
+  checkBefore: (before: { name: string; retired_at: string | null }) => void = () => {},
 ): Promise<void> {
   const name = input.name === undefined ? undefined : checkName(input.name)
   await rejectTakenName(name, () =>
     transaction(sql, async (tx) => {
       const before = await lockCategory(tx, communityId, id)
       if (!before) throw new NotFound('There is no such category.')
+      checkBefore(before)
       const subject = { kind: 'category', id }
       if (name !== undefined && name !== before.name) {
         await renameCategory(tx, communityId, id, name)

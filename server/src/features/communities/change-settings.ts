@@ -30,6 +30,7 @@ export async function changeSettings(
   actor: Actor,
   communityId: number,
   input: SettingsInput,
+  checkBefore: (before: SettingsRow) => void = () => {},
 ): Promise<SettingsRow> {
   const requested = validateSettings(input)
   return transaction(sql, async (tx) => {
@@ -37,6 +38,7 @@ export async function changeSettings(
     const { time_zone: timeZone } = await findSettings(tx, communityId)
     if ((requested.time_zone ?? timeZone) !== timeZone) await lockWallets(tx, communityId)
     const before = await lockSettings(tx, communityId)
+    checkBefore(before)
     const change = pickChanged(requested, before)
     if (Object.keys(change).length === 0) return before
     const after = await updateSettings(tx, communityId, change)

@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { Actor } from '../audit/record.ts'
-import type { Sql } from '../../postgres/connect.ts'
+import type { Queries, Sql } from '../../postgres/connect.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
+import { once } from '../../http/console/request-once.ts'
+import { IfMatch, requireVersion, VERSION_ERRORS, versionOf } from '../../http/console/versions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { requireCentihours, toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
@@ -11,6 +13,7 @@ import { NotFound } from '../../core/refusal.ts'
 import { findOfficeListing, listOfficeListings, type OfficeListingRow } from './admin-queries.ts'
 import { ListingFilters, ListingForm, NewListingForm, OfficeListing, ListingParams } from './admin-schema.ts'
 import { changeListing, closeListing, publishListing, reopenListing } from './change-listing.ts'
+import type { ListingRecord } from './queries.ts'
 
 const TAGS = ['Listings']
 const LIST = '/communities/:slug/listings'
@@ -63,29 +66,42 @@ function registerChangeRoutes(api: AdminApi, { sql }: Deps): void {
       description: 'A category that is not there yet is made.',
       tags: TAGS,
       body: NewListingForm,
-      response: { 201: Type.Object({ data: OfficeListing }) },
+      response: { 200: Type.Object({ data: OfficeListing }), 201: Type.Object({ data: OfficeListing }) },
     },
     handler: async (request, reply) => {
-      const { member_id, type, description = '' } = request.body
-      const { title, category, centihours = null } = readForm(request.body)
+      const { key, ...form } = request.body
+      const { member_id, type, description = '' } = form
+      const { title, category, centihours = null } = readForm(form)
       const input = { member_id, type, title: title!, description, category: category!, centihours, external_id: null }
-      const { id } = await publishListing(sql, adminActor(request), request.community.id, input)
-      return reply.code(201).send({ data: await requireOfficeListing(sql, request.community.id, id) })
+      const { id: communityId } = request.community
+      const keyed = { adminId: request.session.admin.id, key, input: { listing: form } }
+      const { made, replayed } = await once(sql, communityId, keyed, {
+        make: async (tx) => {
+          const { id } = await publishListing(tx, adminActor(request), communityId, input)
+          return requireOfficeListing(tx, communityId, id)
+        },
+        idsOf: ({ id }) => [id],
+        find: (tx, [id]) => requireOfficeListing(tx, communityId, id!),
+      })
+      return reply.code(replayed ? 200 : 201).send({ data: made })
     },
   })
 
   api.patch(ONE, {
-    config: { role: 'manager' },
+    config: { role: 'manager', errors: VERSION_ERRORS },
     schema: {
       summary: 'Change a listing',
       tags: TAGS,
       params: ListingParams,
+      headers: IfMatch,
       body: ListingForm,
       response: { 200: Type.Object({ data: OfficeListing }) },
     },
     handler: async (request) => {
       const id = requireId(request.params.id, 'listing')
-      await changeListing(sql, adminActor(request), request.community.id, id, readForm(request.body))
+      await changeListing(sql, adminActor(request), request.community.id, id, readForm(request.body), (before) =>
+        requireVersion(request, listingVersion(before)),
+      )
       return { data: await requireOfficeListing(sql, request.community.id, id) }
     },
   })
@@ -119,7 +135,7 @@ function readForm({ type, title, description, category, hours }: ListingForm) {
   }
 }
 
-async function requireOfficeListing(sql: Sql, communityId: number, id: number): Promise<OfficeListing> {
+async function requireOfficeListing(sql: Queries, communityId: number, id: number): Promise<OfficeListing> {
   const listing = await findOfficeListing(sql, communityId, id)
   if (!listing) throw new NotFound('There is no such listing.')
   return presentOfficeListing(listing)
@@ -131,5 +147,10 @@ function presentOfficeListing(row: OfficeListingRow): OfficeListing {
     ...listing,
     hours: centihours === null ? null : toHours(centihours),
     member: { id: member_id, name: member_name, status: member_status, hidden: member_hidden },
+    version: listingVersion(row),
   }
+}
+
+function listingVersion({ type, title, description, category, centihours }: ListingRecord): string {
+  return versionOf([type, title, description, category, centihours])
 }

@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { RequestKey } from '../../http/console/request-once.ts'
+import { Version } from '../../http/console/versions.ts'
 import { Id } from '../../http/shared/ids.ts'
 import { ListingType } from './schema.ts'
 
@@ -27,6 +29,7 @@ export const OfficeListing = Type.Object(
     external_id: Nullable(Type.String()),
     created_at: Time,
     updated_at: Time,
+    version: Version,
   },
   { title: 'OfficeListing' },
 )
@@ -54,6 +57,6 @@ const fields = {
   hours: Type.Optional(Nullable(Type.Number())),
 }
 
-export const NewListingForm = Type.Object({ member_id: Id, ...fields }, { title: 'NewListingForm' })
+export const NewListingForm = Type.Object({ member_id: Id, ...fields, key: RequestKey }, { title: 'NewListingForm' })
 export const ListingForm = Type.Partial(Type.Object(fields))
 export type ListingForm = Static<typeof ListingForm>

@@ -49,10 +49,12 @@ export async function changeListing(
   communityId: number,
   id: number,
   input: Partial<Omit<NewListing, 'member_id'>>,
+  checkBefore: (before: ListingRecord) => void = () => {},
 ): Promise<ListingRecord> {
   checkListing(input)
   return transaction(sql, async (tx) => {
     const before = await requireListing(tx, communityId, id)
+    checkBefore(before)
     const changes = Object.fromEntries(
       Object.entries(input).filter(([field, value]) => before[field as keyof ListingRecord] !== value),
     )

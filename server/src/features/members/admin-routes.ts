@@ -2,8 +2,10 @@ import { Type } from 'typebox'
 import { Done } from '../../http/console/admin-shapes.ts'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { Actor } from '../audit/record.ts'
-import type { Sql } from '../../postgres/connect.ts'
+import type { Queries, Sql } from '../../postgres/connect.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
+import { once } from '../../http/console/request-once.ts'
+import { IfMatch, requireVersion, VERSION_ERRORS } from '../../http/console/versions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
@@ -26,7 +28,7 @@ import { addMember, changeMember, hideMember, returnMember, showMember } from '.
 import { eraseMember } from './erase-member.ts'
 import { FIELD_NAMES, type MemberFields } from './fields.ts'
 import { leaveWithBalance } from './leave-with-balance.ts'
-import { presentOfficeMember, presentStatementRow } from './present-office-member.ts'
+import { memberVersion, presentOfficeMember, presentStatementRow } from './present-office-member.ts'
 import { findPeriodBalances, listStatement } from './statement-queries.ts'
 
 const TAGS = ['Members']
@@ -65,12 +67,22 @@ function registerRecordRoutes(api: AdminApi, { sql, epoch, config }: Deps): void
       summary: 'Add a member',
       tags: TAGS,
       body: NewMemberForm,
-      response: { 201: Type.Object({ data: OfficeMember }) },
+      response: { 200: Type.Object({ data: OfficeMember }), 201: Type.Object({ data: OfficeMember }) },
     },
     handler: async (request, reply) => {
-      const { name, ...rest } = readForm(request.body)
-      const added = await addMember(sql, adminActor(request), request.community.id, { name: name!, ...rest })
-      return reply.code(201).send({ data: await requireOfficeMember(sql, request.community.id, added.id) })
+      const { key, ...form } = request.body
+      const { name, ...rest } = readForm(form)
+      const { id: communityId } = request.community
+      const keyed = { adminId: request.session.admin.id, key, input: { member: form } }
+      const { made, replayed } = await once(sql, communityId, keyed, {
+        make: async (tx) => {
+          const { id } = await addMember(tx, adminActor(request), communityId, { name: name!, ...rest })
+          return requireOfficeMember(tx, communityId, id)
+        },
+        idsOf: ({ id }) => [id],
+        find: (tx, [id]) => requireOfficeMember(tx, communityId, id!),
+      })
+      return reply.code(replayed ? 200 : 201).send({ data: made })
     },
   })
 
@@ -88,17 +100,20 @@ function registerRecordRoutes(api: AdminApi, { sql, epoch, config }: Deps): void
   })
 
   api.patch(ONE, {
-    config: { role: 'manager' },
+    config: { role: 'manager', errors: VERSION_ERRORS },
     schema: {
       summary: 'Change the record of a member',
       tags: TAGS,
       params: MemberParams,
+      headers: IfMatch,
       body: MemberForm,
       response: { 200: Type.Object({ data: OfficeMember }) },
     },
     handler: async (request) => {
       const id = requireId(request.params.id, 'member')
-      await changeMember(sql, adminActor(request), request.community.id, id, readForm(request.body))
+      await changeMember(sql, adminActor(request), request.community.id, id, readForm(request.body), (before) =>
+        requireVersion(request, memberVersion(before)),
+      )
       return { data: await requireOfficeMember(sql, request.community.id, id) }
     },
   })
@@ -208,7 +223,7 @@ function registerEmailReadsRoute(api: AdminApi, { sql, epoch, config }: Deps): v
   })
 }
 
-async function requireOfficeMember(sql: Sql, communityId: number, id: number): Promise<OfficeMember> {
+async function requireOfficeMember(sql: Queries, communityId: number, id: number): Promise<OfficeMember> {
   const member = await findOfficeMember(sql, communityId, id)
   if (!member) throw new NotFound('There is no such member.')
   return presentOfficeMember(member)

@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { RequestKey } from '../../http/console/request-once.ts'
+import { Version } from '../../http/console/versions.ts'
 import { PageMeta } from '../../http/shared/paging.ts'
 import { FormFields, OfficeFields } from './fields.ts'
 
@@ -18,6 +20,7 @@ export const OfficeMember = Type.Object(
     erased_at: Nullable(Time),
     updated_at: Time,
     balance_hours: Type.Number(),
+    version: Version,
   },
   { title: 'OfficeMember' },
 )
@@ -37,9 +40,9 @@ export const MemberFilters = {
   hidden: Type.Optional(Type.Boolean()),
 }
 
-export const NewMemberForm = Type.Object(FormFields, { title: 'NewMemberForm' })
+export const NewMemberForm = Type.Object({ ...FormFields, key: RequestKey }, { title: 'NewMemberForm' })
 
-export const MemberForm = Type.Partial(NewMemberForm)
+export const MemberForm = Type.Partial(Type.Object(FormFields))
 export type MemberForm = Static<typeof MemberForm>
 
 export const LeaveForm = Type.Object(

@@ -39,11 +39,13 @@ export async function changeMember(
   communityId: number,
   id: number,
   input: Partial<MemberFields>,
+  checkBefore: (before: MemberRecord) => void = () => {},
 ): Promise<MemberRecord> {
   checkMember(input)
   return rejectTakenExternalId(
     transaction(sql, async (tx) => {
       const before = await requireMember(tx, communityId, id)
+      checkBefore(before)
       const changes = Object.fromEntries(
         Object.entries(input).filter(([field, value]) => before[field as keyof MemberRecord] !== value),
       )

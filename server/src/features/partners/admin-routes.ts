@@ -1,7 +1,11 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Transaction } from '../../postgres/connect.ts'
 import { Done } from '../../http/console/admin-shapes.ts'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
+import { once, type KeyedRequest } from '../../http/console/request-once.ts'
+import { IfMatch, requireVersion, Version, VERSION_ERRORS } from '../../http/console/versions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { API_PREFIX } from '../../http/partner/frame.ts'
 import { requireCentihours } from '../../core/hours.ts'
@@ -20,12 +24,12 @@ import {
   PartnerOverview,
   RotateBody,
 } from './admin-schema.ts'
-import { endGrace, revokeClient, rotateSecret } from './change-client.ts'
-import { changePartner } from './change-partner.ts'
-import { createClient } from './create-client.ts'
+import { endGrace, reissueSecret, revokeClient, rotateSecret } from './change-client.ts'
+import { changePartner, deletePartner } from './change-partner.ts'
+import { createClient, type NewCredentials } from './create-client.ts'
 import { createPartner } from './create-partner.ts'
-import { presentClient, presentCredentials, presentPartner } from './present-partner.ts'
-import { listClients } from './queries.ts'
+import { partnerVersion, presentClient, presentCredentials, presentPartner } from './present-partner.ts'
+import { isUnused, listClients } from './queries.ts'
 
 const CLIENTS_SHOWN_MAX = 100
 const PARTNERS = ['Partners']
@@ -61,23 +65,33 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
     config: { role: 'owner' },
     schema: {
       summary: 'Make a partner and its first credentials',
-      description: 'The secret is in this answer, and never in another.',
+      description:
+        'The secret is in this answer, and never in another: sent again under the same key, the request gets a new one.',
       tags: PARTNERS,
       body: NewPartnerBody,
-      response: { 201: Type.Object({ data: CreatedPartner }) },
+      response: { 200: Type.Object({ data: CreatedPartner }), 201: Type.Object({ data: CreatedPartner }) },
     },
     handler: async (request, reply) => {
-      const { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses } = request.body
-      const made = await createPartner(sql, adminActor(request), request.community.id, {
+      const { key, ...form } = request.body
+      const { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses } = form
+      const input = {
         name,
         scopes,
         ...(contact !== undefined && { contact }),
         ...(rate_limit_per_minute !== undefined && { rateLimitPerMinute: rate_limit_per_minute }),
         ...(hours_per_day !== undefined && { dailyLimitCentihours: requireCentihours(hours_per_day, 'hours_per_day') }),
         ...(allowed_addresses && { allowedNetworks: allowed_addresses }),
+      }
+      const [actor, { id: communityId }] = [adminActor(request), request.community]
+      const keyed = { adminId: request.session.admin.id, key, input: { partner: form } }
+      const { made, replayed } = await once(sql, communityId, keyed, {
+        make: (tx) => createPartner(tx, actor, communityId, input),
+        idsOf: ({ id }) => [id],
+        find: (tx, [id]) => reissueSecret(tx, actor, communityId, id!),
       })
       const credentials = presentCredentials(made, `${config.publicUrl}${API_PREFIX}`)
-      return reply.code(201).send({ data: { partner_id: made.partnerId, scopes: made.scopes, ...credentials } })
+      const data = { partner_id: made.partnerId, scopes: made.scopes, ...credentials }
+      return reply.code(replayed ? 200 : 201).send({ data })
     },
   })
 
@@ -94,19 +108,21 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
       const partner = await findPartnerOverview(sql, community.id, partnerId)
       if (!partner) throw new NotFound('There is no such partner.')
       const clients = await listClients(sql, community.id, partnerId, CLIENTS_SHOWN_MAX)
-      return { data: { ...presentPartner(partner), clients: clients.map(presentClient) } }
+      const removable = await isUnused(sql, community.id, partnerId)
+      return { data: { ...presentPartner(partner), clients: clients.map(presentClient), removable } }
     },
   })
 
   api.patch('/communities/:slug/partners/:id', {
-    config: { role: 'owner' },
+    config: { role: 'owner', errors: VERSION_ERRORS },
     schema: {
       summary: 'Change, suspend or resume a partner',
-      description: 'Live tokens follow at once.',
+      description: 'Live tokens follow at once. Suspending needs no version, because it must not wait.',
       tags: PARTNERS,
       params: PartnerParams,
+      headers: IfMatch,
       body: PartnerChange,
-      response: { 200: Done },
+      response: { 200: Type.Object({ data: Type.Object({ version: Version }) }) },
     },
     handler: async (request) => {
       const { name, contact, scopes, status, rate_limit_per_minute, hours_per_day, allowed_addresses } = request.body
@@ -122,13 +138,25 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
         ...(allowed_addresses && { allowed_networks: allowed_addresses }),
       }
       if (Object.keys(change).length === 0) throw new Refusal('There is nothing to change.')
-      await changePartner(
-        sql,
-        adminActor(request),
-        request.community.id,
-        requireId(request.params.id, 'partner'),
-        change,
-      )
+      const id = requireId(request.params.id, 'partner')
+      const isSuspension = status === 'suspended' && Object.keys(change).length === 1
+      const after = await changePartner(sql, adminActor(request), request.community.id, id, change, (before) => {
+        if (!isSuspension) requireVersion(request, partnerVersion(before))
+      })
+      return { data: { version: partnerVersion(after) } }
+    },
+  })
+
+  api.delete('/communities/:slug/partners/:id', {
+    config: { role: 'owner' },
+    schema: {
+      summary: 'Delete a partner that was never used',
+      tags: PARTNERS,
+      params: PartnerParams,
+      response: { 200: Done },
+    },
+    handler: async (request) => {
+      await deletePartner(sql, adminActor(request), request.community.id, requireId(request.params.id, 'partner'))
       return { data: {} }
     },
   })
@@ -136,6 +164,21 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
 
 function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
   const apiUrl = `${config.publicUrl}${API_PREFIX}`
+
+  /** A repeated request gets a new secret, because the first one was never seen. */
+  function issueOnce(
+    request: FastifyRequest,
+    { key, input }: Pick<KeyedRequest, 'key' | 'input'>,
+    make: (tx: Transaction) => Promise<NewCredentials>,
+  ) {
+    const [actor, { id: communityId }] = [adminActor(request), request.community]
+    return once<NewCredentials>(
+      sql,
+      communityId,
+      { adminId: request.session.admin.id, key, input },
+      { make, idsOf: ({ id }) => [id], find: (tx, [id]) => reissueSecret(tx, actor, communityId, id!) },
+    )
+  }
 
   api.post('/communities/:slug/partners/:id/clients', {
     config: { role: 'owner' },
@@ -145,14 +188,17 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
       tags: CREDENTIALS,
       params: PartnerParams,
       body: NewClientBody,
-      response: { 201: Type.Object({ data: Credentials }) },
+      response: { 200: Type.Object({ data: Credentials }), 201: Type.Object({ data: Credentials }) },
     },
     handler: async (request, reply) => {
-      const { name = '', scopes } = request.body
+      const { key, ...form } = request.body
+      const { name = '', scopes } = form
       const input = { name, ...(scopes && { scopes }) }
       const partnerId = requireId(request.params.id, 'partner')
-      const made = await createClient(sql, adminActor(request), request.community.id, partnerId, input)
-      return reply.code(201).send({ data: presentCredentials(made, apiUrl) })
+      const { made, replayed } = await issueOnce(request, { key, input: { client: form, partnerId } }, (tx) =>
+        createClient(tx, adminActor(request), request.community.id, partnerId, input),
+      )
+      return reply.code(replayed ? 200 : 201).send({ data: presentCredentials(made, apiUrl) })
     },
   })
 
@@ -167,9 +213,13 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
       response: { 200: Type.Object({ data: Credentials }) },
     },
     handler: async (request) => {
-      const { params, body, community } = request
-      const rotated = await rotateSecret(sql, adminActor(request), params.client_id, body.grace, community.id)
-      return { data: presentCredentials(rotated, apiUrl) }
+      const { params, community } = request
+      const { key, grace } = request.body
+      const input = { rotated: params.client_id, grace }
+      const { made } = await issueOnce(request, { key, input }, (tx) =>
+        rotateSecret(tx, adminActor(request), params.client_id, grace, community.id),
+      )
+      return { data: presentCredentials(made, apiUrl) }
     },
   })
 

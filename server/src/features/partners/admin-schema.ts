@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
 import { Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { RequestKey } from '../../http/console/request-once.ts'
+import { Version } from '../../http/console/versions.ts'
 import { SCOPE_NAMES, type Scope } from '../../core/scopes.ts'
 import { GRACE_SECONDS, type Grace } from './change-client.ts'
 
@@ -25,20 +27,19 @@ export const PartnerFilters = {
 
 const HoursPerDay = Type.Number({ description: 'How many hours the partner may credit in a day' })
 
-export const NewPartnerBody = Type.Object(
-  {
-    name: Text,
-    contact: Type.Optional(Text),
-    scopes: Scopes,
-    rate_limit_per_minute: Type.Optional(Type.Number()),
-    hours_per_day: Type.Optional(HoursPerDay),
-    allowed_addresses: Type.Optional(Addresses),
-  },
-  { title: 'NewPartnerBody' },
-)
+const PartnerFields = Type.Object({
+  name: Text,
+  contact: Type.Optional(Text),
+  scopes: Scopes,
+  rate_limit_per_minute: Type.Optional(Type.Number()),
+  hours_per_day: Type.Optional(HoursPerDay),
+  allowed_addresses: Type.Optional(Addresses),
+})
+
+export const NewPartnerBody = Type.Object({ ...PartnerFields.properties, key: RequestKey }, { title: 'NewPartnerBody' })
 
 export const PartnerChange = Type.Object(
-  { ...Type.Partial(NewPartnerBody).properties, status: Type.Optional(Status) },
+  { ...Type.Partial(PartnerFields).properties, status: Type.Optional(Status) },
   { title: 'PartnerChange' },
 )
 
@@ -46,6 +47,7 @@ export const NewClientBody = Type.Object(
   {
     name: Type.Optional(Text),
     scopes: Type.Optional(Scopes),
+    key: RequestKey,
   },
   { title: 'NewClientBody' },
 )
@@ -57,6 +59,7 @@ export const RotateBody = Type.Object(
       enum: Object.keys(GRACE_SECONDS),
       description: 'How long the old secret stays valid',
     }),
+    key: RequestKey,
   },
   { title: 'RotateBody' },
 )
@@ -76,6 +79,7 @@ export const PartnerOverview = Type.Object(
     active_clients: Type.Integer(),
     created_at: Time,
     last_used_at: Nullable(Time),
+    version: Version,
   },
   { title: 'PartnerOverview' },
 )
@@ -97,7 +101,11 @@ export const Client = Type.Object(
 )
 
 export const Partner = Type.Object(
-  { ...PartnerOverview.properties, clients: Type.Array(Client) },
+  {
+    ...PartnerOverview.properties,
+    clients: Type.Array(Client),
+    removable: Type.Boolean({ description: 'Never used, so it can be deleted' }),
+  },
   { title: 'PartnerDetail' },
 )
 

@@ -3,8 +3,17 @@ import { announceAccessChange } from '../../postgres/channel.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { communityOfClientId, hashSecret, newClientSecret } from '../../crypto/secrets.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
+import type { Scope } from '../../core/scopes.ts'
 import { SECRET_SUFFIX_LENGTH, type NewCredentials } from './create-client.ts'
-import { dropPreviousSecret, findClientForChange, markClientRevoked, replaceSecret, type ClientRow } from './queries.ts'
+import {
+  dropPreviousSecret,
+  findClientForChange,
+  lockClient,
+  markClientRevoked,
+  overwriteSecret,
+  replaceSecret,
+  type ClientRow,
+} from './queries.ts'
 
 const HOUR_SECONDS = 60 * 60
 
@@ -26,7 +35,7 @@ export async function rotateSecret(
 ): Promise<NewCredentials> {
   const clientSecret = newClientSecret()
   const subject = { publicId, communityId }
-  await changeClient(sql, actor, subject, 'client.rotated', { grace }, async (tx, client) => {
+  const { id } = await changeClient(sql, actor, subject, 'client.rotated', { grace }, async (tx, client) => {
     if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked; create a new one.`)
     await replaceSecret(tx, client, {
       hash: hashSecret(clientSecret),
@@ -34,7 +43,31 @@ export async function rotateSecret(
       graceSeconds: GRACE_SECONDS[grace],
     })
   })
-  return { clientId: publicId, clientSecret }
+  return { id, clientId: publicId, clientSecret }
+}
+
+/**
+ * Replaces a secret whose response was lost: nobody has seen it. The secret before it keeps its grace period, which a
+ * second rotation would end.
+ */
+export async function reissueSecret(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  id: number,
+): Promise<NewCredentials & { partnerId: number; scopes: Scope[] }> {
+  const found = await lockClient(sql, communityId, id)
+  if (!found) throw new NotFound('There is no such client.')
+  const { public_id: clientId, partner_id: partnerId, scopes } = found
+  const clientSecret = newClientSecret()
+  await changeClient(sql, actor, { publicId: clientId, communityId }, 'client.reissued', {}, async (tx, client) => {
+    if (client.status === 'revoked') throw new Refusal(`The client ${clientId} is revoked; create a new one.`)
+    await overwriteSecret(tx, client, {
+      hash: hashSecret(clientSecret),
+      lastFour: clientSecret.slice(-SECRET_SUFFIX_LENGTH),
+    })
+  })
+  return { id, clientId, clientSecret, partnerId, scopes }
 }
 
 /** Invalidates the previous secret before the end of its grace period. */
@@ -70,8 +103,8 @@ async function changeClient(
   action: string,
   detail: Record<string, string>,
   change: (tx: Queries, client: ClientRow) => Promise<void>,
-): Promise<void> {
-  await transaction(sql, async (tx) => {
+): Promise<ClientRow> {
+  return transaction(sql, async (tx) => {
     const client = communityId && (await findClientForChange(tx, communityId, publicId))
     if (!communityId || !client) throw new NotFound(`There is no client ${publicId}.`)
     await change(tx, client)
@@ -81,5 +114,6 @@ async function changeClient(
       detail: { partner_id: client.partner_id, client_id: publicId, ...detail },
     })
     await announceAccessChange(tx, { communityId })
+    return client
   })
 }

@@ -1,10 +1,17 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { announceAccessChange } from '../../postgres/channel.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
-import { NotFound } from '../../core/refusal.ts'
+import { NotFound, Refusal } from '../../core/refusal.ts'
 import { checkPartner } from './check-partner.ts'
 import { releaseHeld } from '../subscriptions/queries.ts'
-import { findPartnerForChange, updatePartner, type PartnerProperties } from './queries.ts'
+import {
+  deletePartnerRows,
+  findPartnerForChange,
+  isUnused,
+  updatePartner,
+  type PartnerProperties,
+  type PartnerRow,
+} from './queries.ts'
 
 /** Changes take effect on live tokens immediately. */
 export async function changePartner(
@@ -13,13 +20,13 @@ export async function changePartner(
   communityId: number,
   partnerId: number,
   input: Partial<Omit<PartnerProperties, 'scopes'> & { scopes: string[] }>,
-): Promise<void> {
+  checkBefore: (before: PartnerRow) => void = () => {},
+): Promise<PartnerRow> {
   const change = checkPartner(input)
-  await transaction(sql, async (tx) => {
-    if (!(await findPartnerForChange(tx, communityId, partnerId))) {
-      throw new NotFound(`There is no partner ${partnerId} in this community.`)
-    }
-    await updatePartner(tx, communityId, partnerId, change)
+  return transaction(sql, async (tx) => {
+    const before = await requirePartner(tx, communityId, partnerId)
+    checkBefore(before)
+    const after = await updatePartner(tx, communityId, partnerId, change)
     await recordAudit(tx, communityId, actor, {
       action: 'partner.changed',
       subject: { kind: 'partner', id: partnerId },
@@ -28,5 +35,29 @@ export async function changePartner(
     // Deliveries held for lack of access are checked again.
     await releaseHeld(tx, communityId, partnerId)
     await announceAccessChange(tx, { communityId })
+    return after
   })
+}
+
+/** Deletes a partner that was never used, such as one created by mistake. */
+export async function deletePartner(sql: Queries, actor: Actor, communityId: number, partnerId: number): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const { name } = await requirePartner(tx, communityId, partnerId)
+    if (!(await isUnused(tx, communityId, partnerId))) {
+      throw new Refusal('This partner has been used, and its record stays. Suspend it instead.')
+    }
+    await deletePartnerRows(tx, communityId, partnerId)
+    await recordAudit(tx, communityId, actor, {
+      action: 'partner.deleted',
+      subject: { kind: 'partner', id: partnerId },
+      detail: { name },
+    })
+    await announceAccessChange(tx, { communityId })
+  })
+}
+
+async function requirePartner(tx: Queries, communityId: number, partnerId: number): Promise<PartnerRow> {
+  const partner = await findPartnerForChange(tx, communityId, partnerId)
+  if (!partner) throw new NotFound(`There is no partner ${partnerId} in this community.`)
+  return partner
 }

@@ -11,6 +11,8 @@ const ACTIVE_CLIENTS_MAX = 50
 
 /** The secret is shown once. Only its hash is stored. */
 export interface NewCredentials {
+  /** Of the client's row. */
+  id: number
   clientId: string
   clientSecret: string
 }
@@ -46,18 +48,19 @@ export async function addClient(
   partner: PartnerRow,
   client: { name: string; scopes: Scope[] },
 ): Promise<NewCredentials> {
-  const credentials = { clientId: newClientId(communityId), clientSecret: newClientSecret() }
+  const clientId = newClientId(communityId)
+  const clientSecret = newClientSecret()
   const id = await insertClient(tx, communityId, {
     ...client,
     partner_id: partner.id,
-    public_id: credentials.clientId,
-    secret_hash: hashSecret(credentials.clientSecret),
-    secret_last_four: credentials.clientSecret.slice(-SECRET_SUFFIX_LENGTH),
+    public_id: clientId,
+    secret_hash: hashSecret(clientSecret),
+    secret_last_four: clientSecret.slice(-SECRET_SUFFIX_LENGTH),
   })
   await recordAudit(tx, communityId, actor, {
     action: 'client.created',
     subject: { kind: 'client', id },
-    detail: { partner_id: partner.id, client_id: credentials.clientId, scopes: client.scopes },
+    detail: { partner_id: partner.id, client_id: clientId, scopes: client.scopes },
   })
-  return credentials
+  return { id, clientId, clientSecret }
 }

@@ -78,10 +78,32 @@ export async function updatePartner(
   communityId: number,
   partnerId: number,
   change: Partial<PartnerProperties>,
-): Promise<void> {
-  await sql`
+): Promise<PartnerRow> {
+  const [row] = await sql<[PartnerRow]>`
     update partners set ${assignments({ ...change, updated_at: new Date() })}
-    where community_id = ${communityId} and id = ${partnerId}`
+    where community_id = ${communityId} and id = ${partnerId} returning ${partnerColumns(sql)}`
+  return row
+}
+
+/** Whether the partner never asked for a token, and has nothing that would be lost with it. */
+export async function isUnused(sql: Queries, communityId: number, partnerId: number): Promise<boolean> {
+  const [row] = await sql<[{ unused: boolean }]>`
+    select not exists (
+        select from clients c where c.community_id = ${communityId} and c.partner_id = ${partnerId}
+          and (c.last_used_at is not null
+            or exists (select from tokens where community_id = ${communityId} and client_id = c.id)))
+      and not exists (select from credits where community_id = ${communityId} and partner_id = ${partnerId})
+      and not exists (select from subscriptions where community_id = ${communityId} and partner_id = ${partnerId})
+      as unused`
+  return row.unused
+}
+
+/** Deletes the partner with its credentials and its empty account. */
+export async function deletePartnerRows(sql: Queries, communityId: number, partnerId: number): Promise<void> {
+  await sql`delete from clients where community_id = ${communityId} and partner_id = ${partnerId}`
+  await sql`delete from accounts where community_id = ${communityId} and partner_id = ${partnerId}`
+  await sql`delete from partner_days where community_id = ${communityId} and partner_id = ${partnerId}`
+  await sql`delete from partners where community_id = ${communityId} and id = ${partnerId}`
 }
 
 export async function insertClient(
@@ -110,6 +132,13 @@ export async function findClientForChange(
   const [row] = await sql<ClientRow[]>`
     select ${clientColumns(sql)}
     from clients where community_id = ${communityId} and public_id = ${publicId} for no key update`
+  return row
+}
+
+/** Finds the client that a request created, by its row. */
+export async function lockClient(sql: Queries, communityId: number, id: number): Promise<ClientRow | undefined> {
+  const [row] = await sql<ClientRow[]>`
+    select ${clientColumns(sql)} from clients where community_id = ${communityId} and id = ${id} for no key update`
   return row
 }
 
@@ -143,6 +172,17 @@ export async function replaceSecret(
     update clients set previous_secret_hash = secret_hash,
       previous_secret_until = now() + make_interval(secs => ${secret.graceSeconds}),
       secret_hash = ${secret.hash}, secret_last_four = ${secret.lastFour}, secret_created_at = now()
+    where community_id = ${client.community_id} and id = ${client.id}`
+}
+
+/** Leaves the previous secret and its grace period as they are. */
+export async function overwriteSecret(
+  sql: Queries,
+  client: ClientRow,
+  secret: { hash: Buffer; lastFour: string },
+): Promise<void> {
+  await sql`
+    update clients set secret_hash = ${secret.hash}, secret_last_four = ${secret.lastFour}, secret_created_at = now()
     where community_id = ${client.community_id} and id = ${client.id}`
 }
 

@@ -3,11 +3,13 @@ import { adminActor } from '../audit/admin-actor.ts'
 import { findCommunity } from '../communities/queries.ts'
 import { sendCsv } from '../spreadsheets/send-csv.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
+import { once, type KeyedRequest } from '../../http/console/request-once.ts'
 import type { Deps } from '../../http/deps.ts'
 import { requireCentihours, toHours } from '../../core/hours.ts'
 import { parseId } from '../../http/shared/ids.ts'
 import { finishList, PageMeta, readListRequest } from '../../http/shared/paging.ts'
 import { NotFound } from '../../core/refusal.ts'
+import type { Transaction } from '../../postgres/connect.ts'
 import { adjustBalance } from './adjust-balance.ts'
 import { findTransferRecord, listTransfers, type TransferRow } from './admin-queries.ts'
 import {
@@ -21,7 +23,6 @@ import {
 } from './admin-schema.ts'
 import { transfersExport } from './export-transfers.ts'
 import { recordExchanges, type Slip } from './record-exchanges.ts'
-import { recordOnce } from './record-once.ts'
 import { reverseTransfer } from './reverse-transfer.ts'
 
 const TAGS = ['Exchanges']
@@ -81,12 +82,12 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       const { key, ...input } = request.body
-      const once = { adminId: request.session.admin.id, key, input: { exchanges: input } }
+      const keyed = { adminId: request.session.admin.id, key, input: { exchanges: input } }
       const refuseDuplicates = input.confirm_duplicates !== true
-      const recorded = await recordOnce(sql, request.community.id, once, (tx) =>
+      const recorded = await recordTransfers(request.community.id, keyed, (tx) =>
         recordExchanges(tx, adminActor(request), request.community.id, input.slips.map(toSlip), { refuseDuplicates }),
       )
-      return reply.code(recorded.replayed ? 200 : 201).send({ data: presentRecorded(recorded) })
+      return reply.code(recorded.replayed ? 200 : 201).send({ data: recorded })
     },
   })
 
@@ -100,12 +101,12 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       const { key, ...input } = request.body
-      const once = { adminId: request.session.admin.id, key, input: { adjustment: input } }
+      const keyed = { adminId: request.session.admin.id, key, input: { adjustment: input } }
       const adjustment = { memberId: input.member_id, centihours: requireCentihours(input.hours), reason: input.reason }
-      const recorded = await recordOnce(sql, request.community.id, once, async (tx) => [
+      const recorded = await recordTransfers(request.community.id, keyed, async (tx) => [
         await adjustBalance(tx, adminActor(request), request.community.id, adjustment),
       ])
-      return reply.code(recorded.replayed ? 200 : 201).send({ data: presentRecorded(recorded) })
+      return reply.code(recorded.replayed ? 200 : 201).send({ data: recorded })
     },
   })
 
@@ -126,6 +127,19 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
     },
   })
 
+  async function recordTransfers(
+    communityId: number,
+    keyed: KeyedRequest,
+    record: (tx: Transaction) => Promise<{ id: number }[]>,
+  ) {
+    const { made, replayed } = await once(sql, communityId, keyed, {
+      make: async (tx) => (await record(tx)).map(({ id }) => id),
+      idsOf: (ids) => ids,
+      find: async (_tx, ids) => ids,
+    })
+    return { transfer_ids: made, replayed }
+  }
+
   async function requireTransfer(communityId: number, text: string): Promise<TransferRecord> {
     const id = parseId(text)
     const row = id === undefined ? undefined : await findTransferRecord(sql, communityId, id)
@@ -144,10 +158,6 @@ function toSlip(slip: ExchangesRequest['slips'][number], n: number): Slip {
     ...(listing_id && { listingId: listing_id }),
     ...(note?.trim() && { note: note.trim() }),
   }
-}
-
-function presentRecorded({ transferIds, replayed }: { transferIds: number[]; replayed: boolean }) {
-  return { transfer_ids: transferIds, replayed }
 }
 
 function presentTransfer({ amount, reversal, made_by, ...rest }: TransferRow): TransferRecord {

@@ -1,27 +1,17 @@
 import { Type, type Static } from 'typebox'
 import { Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { RequestKey } from '../../http/console/request-once.ts'
 import { Id } from '../../http/shared/ids.ts'
 import { PageQuery } from '../../http/shared/paging.ts'
 import { SLIPS_MAX } from './record-exchanges.ts'
 
 const TEXT_LENGTH_MAX = 2000
 const HOURS_MAX = 1_000_000
-const KEY_LENGTH_MIN = 16
-const KEY_LENGTH_MAX = 64
 
 const Day = Type.String({ format: 'date' })
 /** Rejects only what cannot be stored. Further validation returns messages for the user. */
 const FreeText = Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'storable' })
 const Hours = Type.Number({ minimum: -HOURS_MAX, maximum: HOURS_MAX })
-const Key = Type.Optional(
-  Type.String({
-    minLength: KEY_LENGTH_MIN,
-    maxLength: KEY_LENGTH_MAX,
-    pattern: '^[A-Za-z0-9_-]+$',
-    description:
-      'Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice',
-  }),
-)
 
 export const TransferParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
@@ -93,14 +83,14 @@ export const ExchangesRequest = Type.Object(
     confirm_duplicates: Type.Optional(
       Type.Boolean({ description: 'Record even what looks like a slip that was entered twice' }),
     ),
-    key: Key,
+    key: RequestKey,
   },
   { title: 'ExchangesRequest' },
 )
 export type ExchangesRequest = Static<typeof ExchangesRequest>
 
 export const AdjustmentRequest = Type.Object(
-  { member_id: Id, hours: Hours, reason: FreeText, key: Key },
+  { member_id: Id, hours: Hours, reason: FreeText, key: RequestKey },
   { title: 'AdjustmentRequest' },
 )
 export type AdjustmentRequest = Static<typeof AdjustmentRequest>

@@ -40,6 +40,8 @@ const CONSOLE_ERRORS = {
   password_change_required: [403, 'Choose your own password first.'],
   role_insufficient: [403, 'Your role in this community does not allow this.'],
   refused: [409, 'This is not possible.'],
+  changed_meanwhile: [412, 'Somebody else changed this in the meantime. Look at it again before you save.'],
+  version_required: [428, 'Say in If-Match which version this change is based on.'],
   link_expired: [410, 'This link was already used or has expired. Ask for a new one.'],
 } as const satisfies Record<string, readonly [status: number, description: string]>
 

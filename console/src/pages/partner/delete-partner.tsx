@@ -1,0 +1,47 @@
+import { Button } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { refresh } from '../../reading.ts'
+import { useCommunity, useCommunityPath } from '../../session.ts'
+import type { PartnerDetail } from '../../wire.ts'
+
+/** For a partner added by mistake. One that was used keeps its record. */
+export function DeletePartner({ partner }: { partner: PartnerDetail }) {
+  const path = useCommunityPath()
+  const { slug } = useCommunity()
+  const navigate = useNavigate()
+  const [opened, setOpened] = useState(false)
+  const remove = async () => {
+    await api.delete(path(`/partners/${partner.id}`))
+    notify(`${partner.name} is deleted`)
+    await navigate({ to: '/$slug/partners', params: { slug } })
+    await refresh(path('/partners'))
+  }
+  return (
+    <Panel
+      title="Delete"
+      description="This partner has never used its credentials, so it can be deleted."
+      danger
+      actions={
+        <Button color="red" variant="outline" onClick={() => setOpened(true)}>
+          Delete …
+        </Button>
+      }
+    >
+      <ConfirmDialog
+        opened={opened}
+        onClose={() => setOpened(false)}
+        title={`Delete ${partner.name}?`}
+        confirm="Delete"
+        danger
+        action={remove}
+      >
+        The partner and its credentials are removed for good. The audit log keeps a note of it.
+      </ConfirmDialog>
+    </Panel>
+  )
+}

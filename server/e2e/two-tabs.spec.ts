@@ -1,0 +1,79 @@
+import { expect, test } from '@playwright/test'
+import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import { startService, type Service } from './service.ts'
+
+let service: Service
+
+test.beforeAll(async () => {
+  service = await startService()
+})
+
+test.afterAll(async () => {
+  await service?.stop()
+})
+
+test.beforeEach(async ({ page }) => {
+  await signIn(page, service)
+})
+
+const admin = (path: string) => `${service.url}${ADMIN_API}/communities/demo${path}`
+
+test('a tab opened earlier does not give back what another tab took away', async ({ page, context }) => {
+  const { data } = await (
+    await page.request.post(admin('/partners'), {
+      headers: { origin: service.url },
+      data: { name: 'Riverside Bank', scopes: ['users.read', 'users.pii'] },
+    })
+  ).json()
+  const path = `partners/${data.partner_id}`
+  const complaints = complaintsOf(page)
+  await openPage(page, service, path, 'Riverside Bank')
+  await page.getByLabel('Contact').fill('Ada, +43 1 234')
+
+  const other = await context.newPage()
+  await openPage(other, service, path, 'Riverside Bank')
+  await other.getByLabel('See email addresses').uncheck()
+  await other.getByRole('button', { name: 'Save', exact: true }).click()
+  await expect(other.getByText('Saved. It holds from now on.')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  const alert = page.getByRole('alert').filter({ hasText: 'Somebody else changed this' })
+  await expect(alert).toContainText('Scopes: users.read')
+  await expect(page.getByLabel('Contact')).toHaveValue('Ada, +43 1 234')
+  await expect(page.getByLabel('See email addresses')).not.toBeChecked()
+  await expectAccessible(page)
+
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await expect(page.getByText('Saved. It holds from now on.')).toBeVisible()
+  const saved = (await (await page.request.get(admin(`/${path}`))).json()).data
+  expect(saved).toMatchObject({ contact: 'Ada, +43 1 234', scopes: ['users.read'] })
+
+  await page.getByRole('button', { name: 'Delete …' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete Riverside Bank?' })
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Partners')
+  await expect(page.getByText('Riverside Bank is deleted')).toBeVisible()
+  expect((await page.request.get(admin(`/${path}`))).status()).toBe(404)
+  expect(complaints).toEqual([])
+})
+
+test('a member is added once although the first answer was lost', async ({ page }) => {
+  await openPage(page, service, 'members', 'Members')
+  let tries = 0
+  await page.route('**/members', async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    tries += 1
+    const answer = await route.fetch()
+    if (tries === 1) return route.abort('connectionreset')
+    return route.fulfill({ response: answer })
+  })
+  await page.getByRole('button', { name: 'Add member' }).click()
+  const form = page.getByRole('dialog', { name: 'Add a member' })
+  await form.getByLabel('Name').fill('Zenobia Once')
+  await form.getByRole('button', { name: 'Add member' }).click()
+  await expect(form.getByText('No connection to the service.')).toBeVisible()
+  await form.getByRole('button', { name: 'Add member' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Zenobia Once')
+  const found = (await (await page.request.get(admin('/members?q=Zenobia'))).json()).data
+  expect([tries, found.length]).toEqual([2, 1])
+})
