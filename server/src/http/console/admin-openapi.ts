@@ -47,6 +47,7 @@ export async function describeAdminApi(app: FastifyInstance, { publicUrl }: Conf
               ...schema,
               description: [schema?.description, ROLE_DESCRIPTIONS[route.config.role]].filter(Boolean).join(' '),
               security: route.config.role === 'nobody' ? [] : [{ session: [] }],
+              'x-role': route.config.role,
               response: { ...(schema?.response as object), ...describeErrors(route) },
             },
     }),

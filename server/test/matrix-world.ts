@@ -1,0 +1,149 @@
+import { connect, type Sql } from '../src/postgres/connect.ts'
+import { addAdmin, type TestAdmin } from './admin.ts'
+import { callNode, eventually, fetchToken, startBank, type Bank, type TestPartner } from './bank.ts'
+import { BEHIND_PROXY } from './oauth.ts'
+
+/** In every text of the foreign community; no answer to anybody else may contain it. */
+export const MARK = 'Zanzibar'
+const API = '/api/partner/v1'
+
+/** What paths, queries and bodies can refer to. */
+export interface Ids {
+  slug: string
+  member: number
+  otherMember: number
+  listing: number
+  category: number
+  partner: number
+  client: string
+  credit: string
+  transfer: number
+  subscription: number
+  delivery: number
+  admin: number
+  session: number
+  call: string
+}
+
+/** A community with something of each kind, its partner and its administrators. */
+export interface Community {
+  id: number
+  ids: Ids
+  partner: TestPartner
+  token: string
+  owner: TestAdmin
+  manager: TestAdmin
+  viewer: TestAdmin
+}
+
+export interface World {
+  bank: Bank
+  own: Community
+  foreign: Community
+}
+
+/** Two communities. The foreign one has more of everything, so that its ids do not exist in the own one. */
+export async function startWorld(): Promise<World> {
+  const bank = await startBank(BEHIND_PROXY)
+  const own = await fill(bank, { id: bank.communityId, slug: 'town', text: 'Own', times: 1 }, bank.partner)
+  const id = await bank.addCommunity('elsewhere')
+  const foreignPartner = await bank.addPartner({ name: MARK }, id)
+  const foreign = await fill(bank, { id, slug: 'elsewhere', text: MARK, times: 4 }, foreignPartner)
+  return { bank, own, foreign }
+}
+
+interface Place {
+  id: number
+  slug: string
+  text: string
+  times: number
+}
+
+async function fill(bank: Bank, place: Place, partner: TestPartner): Promise<Community> {
+  const { slug, text } = place
+  const [owner, manager, viewer] = await Promise.all(
+    (['owner', 'manager', 'viewer'] as const).map((role) => addAdmin(bank, role, place.id, slug)),
+  )
+  const token = await fetchToken(bank.url, partner)
+  const office = async (path: string, body: object) => {
+    const answer = await owner!.call(path, { body })
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body.data
+  }
+  const call = async (path: string, body: object) => {
+    const answer = await callNode(bank.url, `${API}${path}`, { token, body })
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body.data
+  }
+  const ids = { slug, partner: partner.partnerId, client: partner.clientId } as Ids
+  for (let round = 0; round < place.times; round++) {
+    const name = `${text} ${round}`
+    ids.otherMember = (await office('/members', { name, email: `${text}${round}@a.example` })).id
+    ids.member = (await office('/members', { name, email: `${text}-${round}@b.example` })).id
+    ids.category = (await office('/categories', { name })).id
+    const listing = { member_id: ids.member, type: 'service', title: name, category: name }
+    ids.listing = (await office('/listings', listing)).id
+    ids.credit = `${text}-reference-${round}`
+    await call('/wallet/credit', { user_id: ids.member, hours: 5, reference: ids.credit, note: name })
+    const slip = { giver_id: ids.otherMember, receiver_id: ids.member, hours: 1, note: name }
+    ids.transfer = (await office('/exchanges', { slips: [slip] })).transfer_ids[0]
+    const target_url = `https://receiver.example/${text}`
+    ids.subscription = (await call('/webhooks/subscriptions', { event_types: ['*'], target_url })).id
+  }
+  ids.delivery = await deliveryOf(bank.databaseUrl, place.id, ids.subscription, () =>
+    call('/wallet/credit', { user_id: ids.member, hours: 1, reference: `${text}-last`, note: text }),
+  )
+  ids.admin = viewer!.id
+  ids.session = (await owner!.call('/sessions')).body.data[0].id
+  ids.call = (await eventually(async () => (await owner!.call('/calls')).body.data[0])).request_id
+  return { id: place.id, ids, partner, token, owner: owner!, manager: manager!, viewer: viewer! }
+}
+
+/** The engine makes deliveries on its own. */
+async function deliveryOf(
+  url: string,
+  communityId: number,
+  subscriptionId: number,
+  act: () => Promise<unknown>,
+): Promise<number> {
+  await act()
+  return withSql(url, (sql) =>
+    eventually(async () => {
+      const [row] = await sql<{ id: number }[]>`
+        select id from deliveries where community_id = ${communityId} and subscription_id = ${subscriptionId} limit 1`
+      return row?.id
+    }),
+  )
+}
+
+async function withSql<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = connect(url, { connectionsMax: 1, name: 'test' })
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end()
+  }
+}
+
+/** Written by reads, such as cached totals, or by the engine on its own. */
+const RESTLESS = /^(call_groups|audit_log|deliveries|attempts|delivery_queues|events|month_totals)/
+const RESTLESS_COLUMNS = ['last_used_at', 'last_seen_at', 'rotated_at']
+
+/** A digest of everything that a community has, by table. */
+export async function contentOf(url: string, communityId: number): Promise<Record<string, string>> {
+  return withSql(url, async (sql) => {
+    const tables = await sql<{ name: string }[]>`
+      select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+      where c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'community_id'
+        and c.relnamespace = 'public'::regnamespace order by 1`
+    const digests: [string, string][] = []
+    for (const { name } of tables.filter((table) => !RESTLESS.test(table.name))) {
+      const [row] = await sql.unsafe<[{ digest: string }]>(`
+        select md5(string_agg(content, ',' order by content)) as digest from (
+          select (to_jsonb(t) - '{${RESTLESS_COLUMNS.join(',')}}'::text[])::text as content
+          from "${name}" t where community_id = ${communityId}) c`)
+      digests.push([name, row.digest])
+    }
+    return Object.fromEntries(digests)
+  })
+}
