@@ -55,11 +55,15 @@ export function signIn(email: string, password: string): Promise<Session> {
   return api.post<Session>('/session', { email, password }, { signedOut: true })
 }
 
-/** Loads the console anew: what one administrator saw is not for the next one at the same screen. */
-export async function signOut(): Promise<void> {
+/** The caller loads the console anew: what one administrator saw is not for the next one at the same screen. */
+export async function endSession(): Promise<void> {
   await api.delete('/session', { signedOut: true }).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.status === 401)) throw error
   })
+}
+
+export async function signOut(): Promise<void> {
+  await endSession()
   window.location.assign(`${import.meta.env.BASE_URL}sign-in`)
 }
 

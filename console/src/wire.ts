@@ -14,9 +14,8 @@ export interface Administrator {
   name: string
   role: Role
   created_at: string
+  /** In this community */
   last_seen_at: string | null
-  /** Has not chosen a password yet */
-  invited: boolean
 }
 
 export interface Attempt {
@@ -326,6 +325,15 @@ export interface ImportResult {
   fates_left_out: number
 }
 
+export interface Invitation {
+  id: number
+  email: string
+  name: string
+  role: Role
+  created_at: string
+  expires_at: string
+}
+
 export interface LastAttempt {
   number: number
   at: string
@@ -345,8 +353,12 @@ export interface LeaveForm {
 export interface LinkState {
   purpose: 'invitation' | 'reset'
   email: string
-  name: string
-  communities: string[]
+  invitation: {
+    community: string
+    role: Role
+    /** As the owner wrote it */
+    name: string
+  } | null
   expires_at: string
 }
 

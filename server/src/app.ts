@@ -2,12 +2,14 @@ import compress from '@fastify/compress'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { adminRoutes } from './features/admins/admin-routes.ts'
+import { linkRoutes } from './features/admins/link-routes.ts'
 import { sessionRoutes } from './features/admins/session-routes.ts'
 import { aggregateRoutes } from './features/aggregates/routes.ts'
 import { callAdminRoutes } from './features/calls/admin-routes.ts'
 import { partnerApiRoutes } from './features/communities/partner-api-routes.ts'
 import { testCommunityRoutes } from './demo/test-community-routes.ts'
 import { auditRoutes } from './features/audit/admin-routes.ts'
+import { recordRejections } from './features/audit/rejections.ts'
 import { communitySettingsRoutes } from './features/communities/admin-settings-routes.ts'
 import { csvRoutes } from './features/spreadsheets/admin-routes.ts'
 import { EVENT_TYPES } from './features/events/event-types.ts'
@@ -129,11 +131,13 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
     async (plain) => {
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       await frameAdminApi(api, deps)
+      recordRejections(api, deps)
       shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)
       answerOtherMethods(api)
 
       sessionRoutes(api, deps)
+      linkRoutes(api, deps)
       overviewRoutes(api, deps)
       adminRoutes(api, deps)
       memberAdminRoutes(api, deps)

@@ -246,37 +246,6 @@ test('an unknown address is answered like a wrong password, in words and in time
   expect(ratio).toBeLessThan(2)
 })
 
-test('an invitation is a link that works once; a reset link opens no community that the owner does not own', async () => {
-  const bank = await startBank()
-  const owner = await addAdmin(bank)
-  const invited = await owner.call('/administrators', {
-    body: { email: 'eve@town.example', name: 'Eve', role: 'manager' },
-  })
-  expect(invited.status).toBe(201)
-  const token = new URL(invited.body.data.link.url).hash.slice(1)
-  const eve = newBrowser(bank)
-  expect((await eve.call('/links/inspect', { body: { token } })).body.data).toMatchObject({
-    purpose: 'invitation',
-    email: 'eve@town.example',
-    communities: ['Town'],
-  })
-  const weak = await eve.call('/links/use', { body: { token, password: 'short' } })
-  expect(weak.body.errors).toMatchObject([{ field: 'password' }])
-  const [first, second] = await Promise.all([
-    eve.call('/links/use', { body: { token, password: PASSWORD, name: 'Eve Adams' } }),
-    newBrowser(bank).call('/links/use', { body: { token, password: PASSWORD } }),
-  ])
-  expect([first.status, second.status].toSorted()).toEqual([200, 410])
-  expect((await newBrowser(bank).call('/links/inspect', { body: { token } })).body.error).toBe('link_expired')
-
-  const resetPath = `/administrators/${invited.body.data.id}/reset-link`
-  const reset = await owner.call(resetPath, { method: 'POST' })
-  expect(reset.status).toBe(201)
-  const elsewhere = await bank.addCommunity('elsewhere')
-  await createAdmin(bank.sql, TESTER, elsewhere, { email: 'eve@town.example', name: 'Eve', role: 'viewer' })
-  expect((await owner.call(resetPath, { method: 'POST' })).body.error).toBe('refused')
-})
-
 test('the last owner stays, also when two owners remove each other at once', async () => {
   const bank = await startBank()
   const [one, two] = [await addAdmin(bank), await addAdmin(bank)]

@@ -8,12 +8,13 @@ import { callNode, TESTER, type Answer, type Bank, type CallOptions } from './ba
 
 export const PASSWORD = 'correct horse battery'
 
-/** A browser of an administrator: keeps its cookie, sends its origin. */
+/** A browser of an administrator: keeps its cookies, sends its origin. */
 export interface TestAdmin {
   id: number
   email: string
   /** Under the prefix; `/members` and the like under the community as well. */
   call(path: string, options?: CallOptions): Promise<Answer>
+  /** That of the session. */
   cookie(): string | undefined
 }
 
@@ -21,11 +22,12 @@ const OUTSIDE = ['/session', '/sessions', '/setup', '/links', '/password', '/com
 
 /** Calls as a browser does that nobody has signed in with yet. */
 export function newBrowser(bank: Bank, slug = 'town'): Omit<TestAdmin, 'id' | 'email'> {
-  let cookie: string | undefined
+  const jar = new Map<string, string>()
   return {
-    cookie: () => cookie,
+    cookie: () => jar.get('hourbank_session'),
     async call(path, options = {}) {
       const isOutside = OUTSIDE.some((start) => path.startsWith(start))
+      const cookie = [...jar.values()].join('; ')
       const answer = await callNode(bank.url, `${ADMIN_PREFIX}${isOutside ? '' : `/communities/${slug}`}${path}`, {
         ...options,
         // Any version, unless the test says which.
@@ -36,11 +38,24 @@ export function newBrowser(bank: Bank, slug = 'town'): Omit<TestAdmin, 'id' | 'e
           ...options.headers,
         },
       })
-      const [set] = answer.headers.getSetCookie()
-      if (set) cookie = set.split(';')[0]
+      for (const set of answer.headers.getSetCookie()) jar.set(set.split('=')[0]!, set.split(';')[0]!)
       return answer
     },
   }
+}
+
+/** Follows the invitation of an owner as someone who has no account. */
+export async function joinByLink(bank: Bank, owner: TestAdmin, email: string, slug = 'town') {
+  const token = await inviteToken(owner, email)
+  const browser = newBrowser(bank, slug)
+  expect((await browser.call('/links/use', { body: { token, password: PASSWORD } })).status).toBe(200)
+  return browser
+}
+
+/** The token of the link in the answer to an invitation. */
+export async function inviteToken(owner: TestAdmin, email: string, role: AdminRole = 'manager'): Promise<string> {
+  const { body } = await owner.call('/administrators', { body: { email, name: 'Somebody', role } })
+  return new URL(body.data.link.url).hash.slice(1)
 }
 
 let count = 0

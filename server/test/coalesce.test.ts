@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { coalesce, QueueFull, type CoalesceLimits } from '../src/postgres/coalesce.ts'
+import { QueueFull } from '../src/core/work-queue.ts'
+import { coalesce, type CoalesceLimits } from '../src/postgres/coalesce.ts'
 
 const LIMITS: CoalesceLimits = { batchMax: 100, inFlightMax: 1, waitingMax: 1000 }
 

@@ -21,6 +21,7 @@ export interface Ids {
   subscription: number
   delivery: number
   admin: number
+  invitation: number
   session: number
   call: string
 }
@@ -94,6 +95,8 @@ async function fill(bank: Bank, place: Place, partner: TestPartner): Promise<Com
     call('/wallet/credit', { user_id: ids.member, hours: 1, reference: `${text}-last`, note: text }),
   )
   ids.admin = viewer!.id
+  const invited = { email: `${text}@invited.example`, name: text, role: 'viewer' }
+  ids.invitation = (await office('/administrators', invited)).id
   ids.session = (await owner!.call('/sessions')).body.data[0].id
   ids.call = (await eventually(async () => (await owner!.call('/calls')).body.data[0])).request_id
   return { id: place.id, ids, partner, token, owner: owner!, manager: manager!, viewer: viewer! }

@@ -338,6 +338,8 @@ async function renewEpoch(tx: Queries): Promise<void> {
 async function deleteSessions(tx: Queries): Promise<void> {
   await tx`delete from admin_sessions`
   await tx`delete from admin_links`
+  await tx`delete from admin_invitations`
+  await tx`delete from admin_browsers`
 }
 
 function parseJson(text: string | undefined): unknown {

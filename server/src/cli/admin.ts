@@ -14,6 +14,14 @@ import {
 
 const ROLES: AdminRole[] = ['owner', 'manager', 'viewer']
 
+/** Nobody verifies the address of an account, so it may belong to someone else. */
+function existingAccount(email: string): string {
+  return (
+    'There was an account with this email address already: whoever knows its password has this role now, at once.\n' +
+    `If you are not sure that it is theirs, run: npx hourbank admin reset --email ${email}`
+  )
+}
+
 export const adminCommands: Command[] = [
   {
     name: 'admin create',
@@ -27,9 +35,12 @@ export const adminCommands: Command[] = [
         const name = requireText(values, 'name')
         const community = await requireCommunity(sql, values)
         const { adminId, password } = await createAdmin(sql, commandActor(), community.id, { email, name, role })
-        if (values.json) return printJson({ admin_id: adminId, email, role, one_time_password: password ?? null })
+        if (values.json) {
+          const existing_account = password === undefined
+          return printJson({ admin_id: adminId, email, role, existing_account, one_time_password: password ?? null })
+        }
         print(`${email} is ${role} of ${community.slug}.`)
-        print(password ? `One-time password: ${password}` : 'Their existing password stays valid.')
+        print(password ? `One-time password: ${password}` : existingAccount(email))
       }),
   },
   {

@@ -18,7 +18,7 @@ const SLUG_PREFIX = 'test-'
 export async function makeOwnTestCommunity(
   sql: Sql,
   actor: Actor,
-  ownerId: number,
+  owner: { id: number; email: string },
   { id: communityId, time_zone: timeZone }: { id: number; time_zone: string },
   name: string,
 ) {
@@ -32,7 +32,7 @@ export async function makeOwnTestCommunity(
   const slug = freeSlug(base, await listSlugsLike(sql, base))
   return makeTestCommunity(sql, actor, { slug, name, timeZone }, {}, async (tx, community) => {
     await markTestOf(tx, community.id, communityId)
-    await addRole(tx, actor, community.id, ownerId, 'owner')
+    await addRole(tx, actor, community.id, owner.id, 'owner', { name: actor.name, email: owner.email })
     await recordAudit(tx, communityId, actor, {
       action: 'test_community.created',
       subject: { kind: 'community', id: community.id },

@@ -34,7 +34,7 @@ export function testCommunityRoutes(api: AdminApi, { longSql, config }: Deps): v
     },
     handler: async (request, reply) => {
       const { community, session, body } = request
-      const made = await makeOwnTestCommunity(longSql, adminActor(request), session.admin.id, community, body.name)
+      const made = await makeOwnTestCommunity(longSql, adminActor(request), session.admin, community, body.name)
       const { slug, name } = made.community
       const { clientId: client_id, clientSecret: client_secret } = made
       const token_url = `${config.publicUrl}${API_PREFIX}/oauth/token`

@@ -3,7 +3,7 @@ import { identifier, type Queries } from './connect.ts'
 /*
  * Every statement is restricted to one community, except those in this file and those on the global tables:
  * installation, schema_migrations, communities, admins (a person may run several communities), admin_sessions,
- * admin_links.
+ * admin_links, admin_browsers, attempt_counts.
  */
 
 const UNAUTHORIZED = 401
@@ -94,10 +94,22 @@ export async function communitiesWithRole(sql: Queries, adminId: number): Promis
     where a.admin_id = ${adminId} order by c.test, c.name, c.id`
 }
 
-export async function communitiesOfAdmin(sql: Queries, adminId: number): Promise<number[]> {
-  const rows = await sql<{ community_id: number }[]>`
-    select community_id from community_admins where admin_id = ${adminId} order by community_id`
-  return rows.map((row) => row.community_id)
+/** Returns the communities of an administrator, with the name by which each knows them. */
+export async function namesOfAdmin(sql: Queries, adminId: number): Promise<{ community_id: number; name: string }[]> {
+  return sql<{ community_id: number; name: string }[]>`
+    select r.community_id, coalesce(r.name, r.email, a.email) as name
+    from community_admins r join admins a on a.id = r.admin_id
+    where r.admin_id = ${adminId} order by r.community_id`
+}
+
+/** Whether an administrator owns every community of this service. Test communities hold nothing of anybody. */
+export async function ownsEveryCommunity(sql: Queries, adminId: number): Promise<boolean> {
+  const [row] = await sql<[{ owns: boolean }]>`
+    select not exists (
+      select from communities c where not c.test and not exists (
+        select from community_admins r where r.community_id = c.id and r.admin_id = ${adminId} and r.role = 'owner')
+    ) as owns`
+  return row.owns
 }
 
 export interface SealedSecrets {
@@ -229,6 +241,26 @@ export const deleteOldLinks: DeleteOld = async (sql, before, batchMax) => {
   const { count } = await sql`
     delete from admin_links where token_hash in (
       select token_hash from admin_links where expires_at < ${before} limit ${batchMax})`
+  return count
+}
+
+export const deleteOldInvitations: DeleteOld = async (sql, before, batchMax) => {
+  const { count } = await sql`
+    delete from admin_invitations where (community_id, id) in (
+      select community_id, id from admin_invitations where expires_at < ${before} limit ${batchMax})`
+  return count
+}
+
+export const deleteOldBrowsers: DeleteOld = async (sql, before, batchMax) => {
+  const { count } = await sql`
+    delete from admin_browsers where (admin_id, token_hash) in (
+      select admin_id, token_hash from admin_browsers where last_used_at < ${before} limit ${batchMax})`
+  return count
+}
+
+export const deleteOldAttemptCounts: DeleteOld = async (sql, before, batchMax) => {
+  const { count } = await sql`
+    delete from attempt_counts where key in (select key from attempt_counts where ends_at < ${before} limit ${batchMax})`
   return count
 }
 

@@ -1,12 +1,11 @@
-/** Thrown when `waitingMax` is reached; the caller should retry later. */
-export class QueueFull extends Error {}
+import { QueueFull } from '../core/work-queue.ts'
 
 export interface CoalesceLimits {
   /** Items per statement. */
   batchMax: number
   /** Concurrent statements per key. */
   inFlightMax: number
-  /** Waiting items per key; more are rejected. */
+  /** Waiting items per key; more are rejected with QueueFull. */
   waitingMax: number
 }
 

@@ -2,10 +2,13 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timer
 import type { Logger } from 'pino'
 import {
   deleteOldAdminRequests,
+  deleteOldAttemptCounts,
   deleteOldAttempts,
+  deleteOldBrowsers,
   deleteOldCalls,
   deleteOldDeliveries,
   deleteOldEvents,
+  deleteOldInvitations,
   deleteOldLinks,
   deleteOldSessions,
   deleteOldTokens,
@@ -22,6 +25,8 @@ const TOKEN_DAYS = 7
 /** Longer than a form is likely to stay open in a browser. */
 const ADMIN_REQUEST_DAYS = 7
 const EVENT_DAYS = 30
+/** As long as the cookie. */
+const BROWSER_DAYS = 365
 
 const PRUNE_LOCK = 4_711_003
 const BATCH_MAX = 1000
@@ -76,6 +81,9 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
   await deleteOld(deleteOldTokens, TOKEN_DAYS)
   await deleteOld(deleteOldSessions, TOKEN_DAYS)
   await deleteOld(deleteOldLinks, TOKEN_DAYS)
+  await deleteOld(deleteOldInvitations, TOKEN_DAYS)
+  await deleteOld(deleteOldBrowsers, BROWSER_DAYS)
+  await deleteOld(deleteOldAttemptCounts, 0)
   await deleteOld(deleteOldAdminRequests, ADMIN_REQUEST_DAYS)
   // Delete deliveries first: a delivery without its event has nothing to send.
   await deleteOld(deleteOldDeliveries, EVENT_DAYS)

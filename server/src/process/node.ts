@@ -105,7 +105,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     epoch: epochReader(sql),
     access,
     rateLimits,
-    signInLimits: createSignInLimits(counters),
+    signInLimits: createSignInLimits(sql),
     callLog,
     metrics,
     box,

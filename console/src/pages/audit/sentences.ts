@@ -6,13 +6,19 @@ const IT = '…'
 /** What was done, to go on after the name of whoever did it. */
 const DEEDS: Record<string, string> = {
   'admin.added': `made ${IT} an administrator`,
+  'admin.invitation_accepted': `accepted an invitation for ${IT}`,
+  'admin.invitation_renewed': `made a new link for the invitation of ${IT}`,
+  'admin.invitation_withdrawn': `withdrew the invitation of ${IT}`,
+  'admin.invited': `invited ${IT}`,
   'admin.password_changed': `chose a new password for ${IT}`,
   'admin.password_reset': `reset the password of ${IT}`,
+  'admin.rejected': `tried what the role of ${IT} does not allow`,
   'admin.removed': `removed the administrator ${IT}`,
   'admin.reset_link_made': `made a link for a new password of ${IT}`,
   'admin.role_changed': `changed the role of ${IT}`,
   'admin.set_up': `set the console up as ${IT}`,
   'admin.sign_in_failed': `noted a failed sign-in of ${IT}`,
+  'admin.sign_in_limited': `rejected a sign-in of ${IT}, after too many failures`,
   'admin.signed_in': `signed in as ${IT}`,
   'audit.exported': 'downloaded the audit log',
   'balance.adjusted': `adjusted a balance (number ${IT})`,
@@ -66,6 +72,8 @@ const DEEDS: Record<string, string> = {
   'transfers.exported': 'downloaded the ledger',
 }
 
+const NOT_ALLOWED = 'tried what their role does not allow'
+
 /** What partners do with their own webhooks: its name would be theirs once more. */
 const BY_NUMBER = new Set([
   'subscription.changed',
@@ -84,8 +92,10 @@ export interface Sentence {
 
 export function sentenceOf(entry: AuditRecord): Sentence {
   const [before, after] = deedOf(entry).split(IT)
-  const { name, id } = entry.subject
+  const { kind, id } = entry.subject
   const number = id === null ? 'something' : String(id)
+  // An invitation is gone once it was accepted; whom it was for is written beside it.
+  const name = kind === 'invitation' ? String(entry.detail['email'] ?? number) : entry.subject.name
   const subject = after === undefined ? '' : BY_NUMBER.has(entry.action) ? number : (name ?? number)
   return { who: actorText(entry.actor), before: before!, subject, after: after ?? '' }
 }
@@ -95,9 +105,17 @@ function deedOf({ action, actor, subject, detail, member_ids }: AuditRecord): st
     const count = member_ids?.length ?? 0
     return `read the email address${count === 1 ? '' : 'es'} of ${count} ${count === 1 ? 'member' : 'members'}`
   }
+  const times = Number(detail['times'] ?? 1)
+  if (action === 'admin.sign_in_limited' && times > 1) {
+    return `rejected sign-ins of ${IT}, after too many failures (${times} within the hour)`
+  }
   const isSelf = actor.kind === 'admin' && subject.kind === 'admin' && actor.id === subject.id
   if (action === 'admin.password_changed' && isSelf) return 'chose a new password'
   if (action === 'admin.signed_in' && isSelf) return 'signed in'
+  if (action === 'admin.invitation_accepted' && isSelf) return `accepted the invitation as ${String(detail['role'])}`
+  if (action === 'admin.rejected' && isSelf) {
+    return times > 1 ? `tried ${times} times within the hour what their role does not allow` : NOT_ALLOWED
+  }
   if (action === 'admin.set_up' && isSelf) return 'set the console up'
   if (action === 'partner.changed' && detail['status'] === 'suspended') return `suspended the partner ${IT}`
   if (action === 'partner.changed' && detail['status'] === 'active') return `resumed the partner ${IT}`

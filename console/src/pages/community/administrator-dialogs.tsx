@@ -20,13 +20,12 @@ export function InviteDialog({ opened, onClose, showLink }: InviteProps) {
   const path = useCommunityPath()
   const form = useForm({
     initial: { name: '', email: '', role: 'manager' },
-    save: (values) => api.post<{ id: number; link: OneTimeLink | null }>(path('/administrators'), values),
+    save: (values) => api.post<{ id: number; link: OneTimeLink }>(path('/administrators'), values),
     onSaved: ({ link }, { name }) => {
       form.reset()
       onClose()
-      if (link) showLink(shownLink('invitation', name, link.url))
-      else notify(`${name} has a password already, and finds this community after signing in`)
-      void refresh(path('/administrators'))
+      showLink(shownLink('invitation', name, link.url))
+      void refresh(path('/invitations'))
     },
   })
   return (

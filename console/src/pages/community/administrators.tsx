@@ -7,11 +7,11 @@ import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { SecretOnce, type ShownSecret } from '../../parts/secret-once.tsx'
-import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunityPath, useRole, useSession } from '../../session.ts'
 import { InviteDialog, RoleDialog } from './administrator-dialogs.tsx'
+import { Invitations } from './invitations.tsx'
 import { shownLink } from './shown-link.ts'
 import { roleName } from './roles.ts'
 import type { Administrator, OneTimeLink } from '../../wire.ts'
@@ -32,6 +32,7 @@ export function Administrators() {
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
       {!data && !isError && <Skeleton height={200} />}
       {data && <AdministratorTable administrators={data} isOwner={isOwner} showLink={setSecret} />}
+      <Invitations isOwner={isOwner} showLink={setSecret} />
       <InviteDialog opened={inviting} onClose={() => setInviting(false)} showLink={setSecret} />
       <SecretOnce secret={secret} onClose={() => setSecret(undefined)} />
     </Panel>
@@ -54,7 +55,10 @@ function AdministratorTable({ administrators, isOwner, showLink }: TableProps) {
     { header: 'Name', cell: ({ id, name }) => (id === self.id ? `${name} (you)` : name) },
     { header: 'Email', cell: ({ email }) => email },
     { header: 'Role', cell: ({ role }) => roleName(role) },
-    { header: 'Last seen', cell: (one) => <LastSeen administrator={one} /> },
+    {
+      header: 'Last seen here',
+      cell: ({ last_seen_at }) => (last_seen_at ? <Time value={last_seen_at} as="relative" /> : 'never'),
+    },
   ]
   const actions: Column<Administrator> = {
     header: 'Actions',
@@ -76,11 +80,6 @@ function AdministratorTable({ administrators, isOwner, showLink }: TableProps) {
       <Remove administrator={asking?.act === 'remove' ? asking.admin : undefined} onClose={close} />
     </>
   )
-}
-
-function LastSeen({ administrator: { invited, last_seen_at } }: { administrator: Administrator }) {
-  if (invited) return <StatusBadge status="invited" />
-  return last_seen_at ? <Time value={last_seen_at} as="relative" /> : 'never'
 }
 
 function Actions({ administrator, ask }: { administrator: Administrator; ask: (act: Act) => void }) {

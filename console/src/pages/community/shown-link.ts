@@ -1,6 +1,6 @@
 import type { ShownSecret } from '../../parts/secret-once.tsx'
 
-/** A link that works once is a secret: who has it comes in. */
+/** A link that works once is a secret: whoever has it can come in, or accept the role as a new person. */
 export function shownLink(purpose: 'invitation' | 'reset', name: string, url: string): ShownSecret {
   const isInvitation = purpose === 'invitation'
   return {

@@ -31,7 +31,7 @@ function SignInForm({ goOn }: { goOn: () => void }) {
     <PlainPage
       title="Sign in"
       description="For administrators of a community."
-      after="Forgotten your password? An owner of your community can give you a one-time link, or whoever runs the service can reset it on the command line."
+      after="Forgotten your password? Whoever runs the service can reset it on the command line. If it has only one community, an owner can give you a one-time link."
     >
       <FirstRun />
       <Form form={form} submit="Sign in" guard={false}>

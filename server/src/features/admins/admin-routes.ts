@@ -1,18 +1,26 @@
 import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
-import { Done, FormText, Nullable } from '../../http/console/admin-shapes.ts'
+import { Done, FormText } from '../../http/console/admin-shapes.ts'
 import type { Deps } from '../../http/deps.ts'
 import { requireId } from '../../http/shared/ids.ts'
-import { Administrator, Link, Role } from './admin-schema.ts'
-import { changeRole, inviteAdmin, makeResetLink, removeAdmin } from './change-admin.ts'
+import { Administrator, Invitation, Link, Role } from './admin-schema.ts'
+import { changeRole, makeResetLink, removeAdmin } from './change-admin.ts'
+import { inviteAdmin, renewInvitation, withdrawInvitation } from './invite-admin.ts'
+import { listInvitations } from './invitation-queries.ts'
 import { linkAddress } from './links.ts'
 import { listAdmins } from './queries.ts'
 
 const TAGS = ['Administrators']
 const AdminParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
+const Invited = Type.Object({ data: Type.Object({ id: Type.Integer(), link: Link }) })
+
 export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
+  function presentInvited({ id, token, expires_at }: { id: number; token: string; expires_at: string }) {
+    return { data: { id, link: { url: linkAddress(config.publicUrl, 'invitation', token), expires_at } } }
+  }
+
   api.get('/communities/:slug/administrators', {
     config: { role: 'viewer' },
     schema: {
@@ -27,18 +35,49 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
     config: { role: 'owner' },
     schema: {
       summary: 'Invite an administrator',
-      description: 'The answer holds a link that works once, unless the person has a password already.',
+      description: 'Offers a role. Nothing is granted before the person accepts it with the link.',
       tags: TAGS,
       body: Type.Object({ email: FormText, name: FormText, role: Role }),
-      response: { 201: Type.Object({ data: Type.Object({ id: Type.Integer(), link: Nullable(Link) }) }) },
+      response: { 201: Invited },
     },
     handler: async (request, reply) => {
-      const { adminId, link } = await inviteAdmin(sql, adminActor(request), request.community.id, request.body)
-      const shown = link && {
-        url: linkAddress(config.publicUrl, 'invitation', link.token),
-        expires_at: link.expires_at,
-      }
-      return reply.code(201).send({ data: { id: adminId, link: shown ?? null } })
+      const invited = await inviteAdmin(sql, adminActor(request), request.community.id, request.body)
+      return reply.code(201).send(presentInvited(invited))
+    },
+  })
+
+  api.get('/communities/:slug/invitations', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'Roles that are offered and not accepted yet',
+      tags: TAGS,
+      response: { 200: Type.Object({ data: Type.Array(Invitation) }) },
+    },
+    handler: async ({ community }) => ({ data: await listInvitations(sql, community.id) }),
+  })
+
+  api.post('/communities/:slug/invitations/:id/renew', {
+    config: { role: 'owner' },
+    schema: {
+      summary: 'Replace the link of an invitation',
+      tags: TAGS,
+      params: AdminParams,
+      response: { 201: Invited },
+    },
+    handler: async (request, reply) => {
+      const id = requireId(request.params.id, 'invitation')
+      const invited = await renewInvitation(sql, adminActor(request), request.community.id, id)
+      return reply.code(201).send(presentInvited(invited))
+    },
+  })
+
+  api.delete('/communities/:slug/invitations/:id', {
+    config: { role: 'owner' },
+    schema: { summary: 'Withdraw an invitation', tags: TAGS, params: AdminParams, response: { 200: Done } },
+    handler: async (request) => {
+      const id = requireId(request.params.id, 'invitation')
+      await withdrawInvitation(sql, adminActor(request), request.community.id, id)
+      return { data: {} }
     },
   })
 

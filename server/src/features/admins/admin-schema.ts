@@ -44,10 +44,14 @@ export const Administrator = Type.Object(
     name: Type.String(),
     role: Role,
     created_at: Time,
-    last_seen_at: Nullable(Time),
-    invited: Type.Boolean({ description: 'Has not chosen a password yet' }),
+    last_seen_at: Nullable(Type.String({ format: 'date-time', description: 'In this community' })),
   },
   { title: 'Administrator' },
+)
+
+export const Invitation = Type.Object(
+  { id: Type.Integer(), email: Type.String(), name: Type.String(), role: Role, created_at: Time, expires_at: Time },
+  { title: 'Invitation' },
 )
 
 export const Link = Type.Object(

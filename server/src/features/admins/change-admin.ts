@@ -1,35 +1,10 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
-import { communitiesWithRole, findAdmin, type AdminRole } from '../../postgres/across-communities.ts'
+import { ownsEveryCommunity, type AdminRole } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
-import { checkEmail, checkName } from './check-admin.ts'
-import { addRole } from './create-admin.ts'
+import { deleteInvitationsBy, deleteInvitationsOf } from './invitation-queries.ts'
 import { makeLink, type NewLink } from './links.ts'
-import { newOneTimePassword } from './one-time-password.ts'
-import { hashPassword } from './passwords.ts'
-import { deleteAdminRole, insertAdmin, lockRoles, setAdminRole } from './queries.ts'
-
-/** Adds an administrator. Returns an invitation link, unless the person already has an account. */
-export async function inviteAdmin(
-  sql: Queries,
-  actor: Actor,
-  communityId: number,
-  input: { email: string; name: string; role: AdminRole },
-): Promise<{ adminId: number; link: NewLink | undefined }> {
-  const [email, name] = [checkEmail(input.email), checkName(input.name)]
-  // Nobody learns this password, so the link is the only way to sign in.
-  const password_hash = await hashPassword(newOneTimePassword())
-  return transaction(sql, async (tx) => {
-    const roles = await lockRoles(tx, communityId)
-    const known = await findAdmin(tx, email)
-    if (known && roles.some(({ admin_id }) => admin_id === known.id)) {
-      throw new Refusal(`${email} is an administrator of this community already.`, { field: 'email' })
-    }
-    const adminId = known?.id ?? (await insertAdmin(tx, { email, name, password_hash, password_one_time: true }))
-    await addRole(tx, actor, communityId, adminId, input.role)
-    return { adminId, link: known ? undefined : await makeLink(tx, 'invitation', adminId) }
-  })
-}
+import { deleteAdminRole, deleteLinksOf, lockRoles, updateAdminRole } from './queries.ts'
 
 export async function changeRole(
   sql: Queries,
@@ -39,7 +14,7 @@ export async function changeRole(
   role: AdminRole,
 ): Promise<void> {
   await changeAdmin(sql, communityId, adminId, role, async (tx) => {
-    await setAdminRole(tx, communityId, adminId, role)
+    await updateAdminRole(tx, communityId, adminId, role)
     await recordAudit(tx, communityId, actor, {
       action: 'admin.role_changed',
       subject: { kind: 'admin', id: adminId },
@@ -57,8 +32,8 @@ export async function removeAdmin(sql: Queries, actor: Actor, communityId: numbe
 }
 
 /**
- * Creates a link for an administrator who lost their password. The caller must own every community of that person,
- * because the password gives access to all of them.
+ * Creates a link for an administrator who lost their password. A password opens all communities of a person, so the
+ * caller must own all that there are. Whether the person runs another one makes no difference, and is not revealed.
  */
 export async function makeResetLink(
   sql: Queries,
@@ -68,11 +43,10 @@ export async function makeResetLink(
 ): Promise<NewLink> {
   return transaction(sql, async (tx) => {
     await requireAdmin(tx, communityId, adminId)
-    const own = (await communitiesWithRole(tx, actor.id)).filter(({ role }) => role === 'owner')
-    const theirs = await communitiesWithRole(tx, adminId)
-    if (theirs.some(({ id }) => !own.some((community) => community.id === id))) {
+    if (!(await ownsEveryCommunity(tx, actor.id))) {
       throw new Refusal(
-        'This person also runs a community that you do not own. Ask whoever runs the service: npx hourbank admin reset',
+        'Accounts on this service are shared by several communities, so only whoever runs it can reset a password: ' +
+          'npx hourbank admin reset. You can also remove this administrator and invite them with another email address.',
       )
     }
     await recordAudit(tx, communityId, actor, {
@@ -83,6 +57,7 @@ export async function makeResetLink(
   })
 }
 
+/** With the role, everything ends that was offered to the person here, or by them if they are no longer an owner. */
 async function changeAdmin(
   sql: Queries,
   communityId: number,
@@ -95,6 +70,9 @@ async function changeAdmin(
     const hasOtherOwner = roles.some((other) => other.role === 'owner' && other.admin_id !== adminId)
     if (!hasOtherOwner && role !== 'owner')
       throw new Refusal('The last owner cannot be removed; make someone else an owner first.')
+    await deleteLinksOf(tx, adminId)
+    await deleteInvitationsOf(tx, communityId, adminId)
+    if (role !== 'owner') await deleteInvitationsBy(tx, communityId, adminId)
     await change(tx)
   })
 }

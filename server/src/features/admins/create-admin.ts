@@ -1,13 +1,18 @@
 import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
-import { communitiesOfAdmin, findAdmin, type AdminRole } from '../../postgres/across-communities.ts'
+import { findAdmin, namesOfAdmin, type AdminRole } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { Refusal } from '../../core/refusal.ts'
+import { forgetBrowsersOf } from './browser-queries.ts'
 import { checkEmail, checkName } from './check-admin.ts'
+import { deleteInvitationsOf } from './invitation-queries.ts'
 import { newOneTimePassword } from './one-time-password.ts'
 import { hashPassword } from './passwords.ts'
-import { deleteLinksOf, endSessionsOf, insertAdmin, setAdminRole, updatePassword } from './queries.ts'
+import { deleteLinksOf, endSessionsOf, insertAdmin, insertAdminRole, updatePassword, type KnownAs } from './queries.ts'
 
-/** Creates an administrator with a one-time password, or gives an existing one the role without a new password. */
+/**
+ * For the operator, who may grant a role without asking: creates an administrator with a one-time password, or gives
+ * the role to an existing account, whoever has its password.
+ */
 export async function createAdmin(
   sql: Queries,
   actor: Actor,
@@ -20,24 +25,25 @@ export async function createAdmin(
   return transaction(sql, async (tx) => {
     const known = await findAdmin(tx, email)
     const adminId = known?.id ?? (await insertAdmin(tx, { email, name, password_hash, password_one_time: true }))
-    await addRole(tx, actor, communityId, adminId, input.role)
+    await addRole(tx, actor, communityId, adminId, input.role, { name, email })
     return { adminId, password: known ? undefined : password }
   })
 }
 
+/** Grants a role. Earlier links of the person end: whoever holds one must not come in by it. */
 export async function addRole(
   tx: Queries,
   actor: Actor,
   communityId: number,
   adminId: number,
   role: AdminRole,
+  as: KnownAs,
+  action = 'admin.added',
 ): Promise<void> {
-  await setAdminRole(tx, communityId, adminId, role)
-  await recordAudit(tx, communityId, actor, {
-    action: 'admin.added',
-    subject: { kind: 'admin', id: adminId },
-    detail: { role },
-  })
+  await insertAdminRole(tx, communityId, adminId, role, as)
+  await deleteLinksOf(tx, adminId)
+  await deleteInvitationsOf(tx, communityId, adminId)
+  await recordAudit(tx, communityId, actor, { action, subject: { kind: 'admin', id: adminId }, detail: { role } })
 }
 
 /** Sets a new one-time password and ends all sessions and links of the person. */
@@ -47,23 +53,34 @@ export async function resetAdmin(sql: Queries, actor: Actor, email: string): Pro
   await transaction(sql, async (tx) => {
     const admin = await findAdmin(tx, email)
     if (!admin) throw new Refusal(`There is no administrator ${email}.`)
-    await updatePassword(tx, admin.id, { hash: passwordHash, oneTime: true })
-    await endSessionsOf(tx, admin.id)
-    await deleteLinksOf(tx, admin.id)
+    await replacePassword(tx, admin.id, { hash: passwordHash, oneTime: true })
     await auditInAllCommunities(tx, actor, admin.id, 'admin.password_reset')
   })
   return { password }
 }
 
-/** Audits an action that concerns a person in each of their communities. */
+/** Ends everything that the previous password has opened: sessions, links, browsers that need not prove themselves. */
+export async function replacePassword(
+  tx: Queries,
+  adminId: number,
+  password: { hash: string; oneTime: boolean },
+): Promise<void> {
+  await updatePassword(tx, adminId, password)
+  await endSessionsOf(tx, adminId)
+  await deleteLinksOf(tx, adminId)
+  await forgetBrowsersOf(tx, adminId)
+}
+
+/** Audits an action that concerns a person in each of their communities; their own, by the name that each knows. */
 export async function auditInAllCommunities(
   tx: Queries,
-  actor: Actor,
+  actor: Actor | 'self',
   adminId: number,
   action: string,
   detail: NonNullable<AuditEntry['detail']> = {},
 ): Promise<void> {
-  for (const communityId of await communitiesOfAdmin(tx, adminId)) {
-    await recordAudit(tx, communityId, actor, { action, subject: { kind: 'admin', id: adminId }, detail })
+  for (const { community_id, name } of await namesOfAdmin(tx, adminId)) {
+    const by: Actor = actor === 'self' ? { kind: 'admin', id: adminId, name } : actor
+    await recordAudit(tx, community_id, by, { action, subject: { kind: 'admin', id: adminId }, detail })
   }
 }

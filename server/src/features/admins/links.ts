@@ -1,33 +1,22 @@
-import { communitiesWithRole } from '../../postgres/across-communities.ts'
+import { randomBytes } from 'node:crypto'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
-import { newSessionToken } from '../../http/console/sessions.ts'
-import { checkName } from './check-admin.ts'
-import { auditInAllCommunities } from './create-admin.ts'
+import { auditInAllCommunities, replacePassword } from './create-admin.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
-import {
-  deleteLinksOf,
-  endSessionsOf,
-  findAdminById,
-  findLink,
-  insertLink,
-  consumeLink,
-  updateAdminName,
-  updatePassword,
-  type LinkRow,
-} from './queries.ts'
+import { consumeLink, deleteLinksOf, findAdminById, findLink, insertLink, type LinkRow } from './queries.ts'
 
+const TOKEN_BYTES = 32
 const DAY_SECONDS = 24 * 60 * 60
-const LINK_SECONDS: Record<LinkRow['purpose'], number> = {
-  set_up: DAY_SECONDS,
-  invitation: 7 * DAY_SECONDS,
-  reset: DAY_SECONDS,
-}
+const LINK_SECONDS = DAY_SECONDS
 
 export interface NewLink {
   token: string
   expires_at: string
+}
+
+export function newLinkToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url')
 }
 
 /** Creates a link that works once, and replaces the person's earlier links. */
@@ -36,50 +25,45 @@ export async function makeLink(
   purpose: LinkRow['purpose'],
   adminId: number | null = null,
 ): Promise<NewLink> {
-  const token = newSessionToken()
+  const token = newLinkToken()
   if (adminId !== null) await deleteLinksOf(tx, adminId)
-  const seconds = LINK_SECONDS[purpose]
-  return { token, expires_at: await insertLink(tx, { hash: hashSecret(token), purpose, adminId, seconds }) }
+  const hash = hashSecret(token)
+  return { token, expires_at: await insertLink(tx, { hash, purpose, adminId, seconds: LINK_SECONDS }) }
 }
 
 /** The token is in the fragment, so that it appears in no request and no log. */
-export function linkAddress(publicUrl: string, purpose: LinkRow['purpose'], token: string): string {
+export function linkAddress(publicUrl: string, purpose: LinkRow['purpose'] | 'invitation', token: string): string {
   return `${publicUrl}/console/${purpose === 'set_up' ? 'set-up' : 'link'}#${token}`
 }
 
-export async function inspectLink(sql: Queries, token: string) {
+/** What a reset link is for. It does not name the person or their communities: an owner may look at it too. */
+export async function inspectResetLink(sql: Queries, token: string): Promise<{ email: string; expires_at: string }> {
   const link = await findLink(sql, hashSecret(token))
-  const admin = link?.admin_id ? await findAdminById(sql, link.admin_id) : undefined
-  if (!link || !admin) throw new ApiError('link_expired')
-  const communities = await communitiesWithRole(sql, admin.id)
-  return {
-    purpose: link.purpose as 'invitation' | 'reset',
-    email: admin.email,
-    name: admin.name,
-    communities: communities.map(({ name }) => name),
-    expires_at: link.expires_at,
-  }
+  const admin = await adminOf(sql, link)
+  return { email: admin.email, expires_at: link!.expires_at }
 }
 
-/** Sets the password and ends all sessions of the person. */
-export async function followLink(
+/** Sets the password and ends all sessions and links of the person. */
+export async function resetByLink(
   sql: Queries,
   token: string,
-  input: { password: string; name?: string },
+  password: string,
+  isWanted: () => boolean,
 ): Promise<number> {
-  const { email } = await inspectLink(sql, token)
-  await checkPassword(input.password, { email, field: 'password' })
-  const name = input.name === undefined ? undefined : checkName(input.name)
-  const hash = await hashPassword(input.password)
+  const { email } = await inspectResetLink(sql, token)
+  await checkPassword(password, { email, field: 'password' })
+  const hash = await hashPassword(password, isWanted)
   return transaction(sql, async (tx) => {
-    const link = await consumeLink(tx, hashSecret(token))
-    const admin = link?.admin_id ? await findAdminById(tx, link.admin_id) : undefined
-    if (!link || !admin) throw new ApiError('link_expired')
-    await updatePassword(tx, admin.id, { hash, oneTime: false })
-    if (name !== undefined) await updateAdminName(tx, admin.id, name)
-    await endSessionsOf(tx, admin.id)
-    const actor = { kind: 'admin', id: admin.id, name: name ?? admin.name } as const
-    await auditInAllCommunities(tx, actor, admin.id, 'admin.password_changed')
+    const admin = await adminOf(tx, await consumeLink(tx, hashSecret(token)))
+    await replacePassword(tx, admin.id, { hash, oneTime: false })
+    await auditInAllCommunities(tx, 'self', admin.id, 'admin.password_changed')
     return admin.id
   })
+}
+
+async function adminOf(sql: Queries, link: LinkRow | undefined) {
+  const isReset = link?.purpose === 'reset' && link.admin_id !== null
+  const admin = isReset ? await findAdminById(sql, link.admin_id!) : undefined
+  if (!admin) throw new ApiError('link_expired')
+  return admin
 }

@@ -1,20 +1,37 @@
 import { hash, verify } from '@node-rs/argon2'
 import { Refusal } from '../../core/refusal.ts'
+import { createWorkQueue, QueueFull } from '../../core/work-queue.ts'
 
 const LENGTH_MIN = 12
 const LENGTH_MAX = 200
 /** Of 4. At 3 a program needs more than 100 million guesses. */
 const SCORE_MIN = 3
 
+/**
+ * One queue per process. Hashes run on the four threads that compression and name resolution use too, so two of them
+ * stay free: a burst of 100 sign-ins delayed a compressed response by up to nine seconds.
+ */
+const hashing = createWorkQueue({ runningMax: 2, waitingMax: 20 })
+
+/** Rejects early, before an attempt is counted. */
+export function requireHashingCapacity(): void {
+  if (hashing.isFull) throw new QueueFull()
+}
+
 /** Uses argon2id with the library's defaults (OWASP's second recommendation: 19 MiB, 2 passes). */
-export async function hashPassword(password: string): Promise<string> {
-  return hash(password)
+export async function hashPassword(password: string, isWanted?: () => boolean): Promise<string> {
+  return hashing.run(() => hash(password), isWanted)
 }
 
 /** Takes as long without a stored hash, so that timing does not reveal which email addresses exist. */
-export async function verifyPassword(stored: string | undefined, password: string): Promise<boolean> {
+export async function verifyPassword(
+  stored: string | undefined,
+  password: string,
+  isWanted?: () => boolean,
+): Promise<boolean> {
   dummyHash ??= hash('of nobody')
-  const matches = await verify(stored ?? (await dummyHash), password)
+  const expected = stored ?? (await dummyHash)
+  const matches = await hashing.run(() => verify(expected, password), isWanted)
   return stored !== undefined && matches
 }
 

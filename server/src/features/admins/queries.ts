@@ -1,3 +1,4 @@
+import { newRandomId } from '../../core/random-id.ts'
 import type { AdminRole } from '../../postgres/across-communities.ts'
 import type { Queries } from '../../postgres/connect.ts'
 
@@ -9,9 +10,14 @@ export interface CommunityAdminRow {
   name: string
   role: AdminRole
   created_at: string
+  /** Within this community. */
   last_seen_at: string | null
-  /** Has not chosen a password yet. */
-  invited: boolean
+}
+
+/** How a community knows an administrator, whatever else their account says. */
+export interface KnownAs {
+  name: string
+  email: string
 }
 
 export interface SessionListRow {
@@ -23,18 +29,19 @@ export interface SessionListRow {
 }
 
 export interface LinkRow {
-  purpose: 'set_up' | 'invitation' | 'reset'
+  purpose: 'set_up' | 'reset'
   admin_id: number | null
   expires_at: string
 }
 
+/** The id is random, because owners see it and must not learn whether the account is older than their invitation. */
 export async function insertAdmin(
   sql: Queries,
   admin: { email: string; name: string; password_hash: string; password_one_time: boolean },
 ): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
-    insert into admins (email, name, password_hash, password_one_time, one_time_until)
-    values (${admin.email}, ${admin.name}, ${admin.password_hash}, ${admin.password_one_time},
+    insert into admins (id, email, name, password_hash, password_one_time, one_time_until)
+    values (${newRandomId()}, ${admin.email}, ${admin.name}, ${admin.password_hash}, ${admin.password_one_time},
       ${oneTimeUntil(sql, admin.password_one_time)})
     returning id`
   return row.id
@@ -63,10 +70,6 @@ export async function consumeOneTimePassword(sql: Queries, adminId: number): Pro
   return count === 1
 }
 
-export async function updateAdminName(sql: Queries, adminId: number, name: string): Promise<void> {
-  await sql`update admins set name = ${name}, updated_at = now() where id = ${adminId}`
-}
-
 export async function findAdminById(
   sql: Queries,
   adminId: number,
@@ -86,24 +89,49 @@ export async function lockAdmins(sql: Queries): Promise<void> {
   await sql`lock table admins in share row exclusive mode`
 }
 
-export async function setAdminRole(sql: Queries, communityId: number, adminId: number, role: AdminRole): Promise<void> {
+/** Gives the role to someone who has none in this community. */
+export async function insertAdminRole(
+  sql: Queries,
+  communityId: number,
+  adminId: number,
+  role: AdminRole,
+  as: KnownAs,
+): Promise<void> {
   await sql`
-    insert into community_admins (community_id, admin_id, role) values (${communityId}, ${adminId}, ${role})
-    on conflict (community_id, admin_id) do update set role = excluded.role`
+    insert into community_admins (community_id, admin_id, role, name, email)
+    values (${communityId}, ${adminId}, ${role}, ${as.name}, ${as.email})
+    on conflict (community_id, admin_id) do update set role = excluded.role, name = excluded.name, email = excluded.email`
+}
+
+export async function updateAdminRole(
+  sql: Queries,
+  communityId: number,
+  adminId: number,
+  role: AdminRole,
+): Promise<void> {
+  await sql`
+    update community_admins set role = ${role} where community_id = ${communityId} and admin_id = ${adminId}`
 }
 
 export async function listAdmins(sql: Queries, communityId: number): Promise<CommunityAdminRow[]> {
   return sql<CommunityAdminRow[]>`
-    select a.id, a.email, a.name, r.role, r.created_at, a.password_one_time as invited,
-      (select max(s.last_seen_at) from admin_sessions s where s.admin_id = a.id) as last_seen_at
+    select a.id, coalesce(r.email, a.email) as email, coalesce(r.name, r.email, a.email) as name, r.role, r.created_at,
+      r.last_seen_at
     from community_admins r join admins a on a.id = r.admin_id
-    where r.community_id = ${communityId} order by a.name, a.id`
+    where r.community_id = ${communityId} order by name, email`
 }
 
 /** Locks all roles, so that of two owners who remove each other at the same time one remains. */
-export async function lockRoles(sql: Queries, communityId: number): Promise<{ admin_id: number; role: AdminRole }[]> {
-  return sql<{ admin_id: number; role: AdminRole }[]>`
-    select admin_id, role from community_admins where community_id = ${communityId} order by admin_id for update`
+export async function lockRoles(sql: Queries, communityId: number): Promise<RoleRow[]> {
+  return sql<RoleRow[]>`
+    select r.admin_id, r.role, a.email from community_admins r join admins a on a.id = r.admin_id
+    where r.community_id = ${communityId} order by r.admin_id for update of r`
+}
+
+export interface RoleRow {
+  admin_id: number
+  role: AdminRole
+  email: string
 }
 
 export async function deleteAdminRole(sql: Queries, communityId: number, adminId: number): Promise<void> {

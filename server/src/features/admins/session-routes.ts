@@ -1,44 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { communitiesWithRole } from '../../postgres/across-communities.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
-import { Done, FormText, Time } from '../../http/console/admin-shapes.ts'
-import { clearSessionCookie, originOf, setSessionCookie } from '../../http/console/admin-frame.ts'
+import { Done, FormText } from '../../http/console/admin-shapes.ts'
+import { browserToken, clearSessionCookie } from '../../http/console/admin-frame.ts'
 import type { Deps } from '../../http/deps.ts'
 import { parseId } from '../../http/shared/ids.ts'
-import { hashSecret } from '../../crypto/secrets.ts'
-import { insertSession } from '../../http/console/session-queries.ts'
-import { findSession, newSessionToken, type AdminSession } from '../../http/console/sessions.ts'
 import { NotFound } from '../../core/refusal.ts'
+import { isAwaited } from '../../http/shared/time-limit.ts'
 import { OpenSession, Session } from './admin-schema.ts'
-import { followLink, inspectLink } from './links.ts'
 import { endSession, endSessionsOf, listSessions } from './queries.ts'
 import { setUp, setUpState } from './set-up.ts'
-import { changePassword, signIn } from './sign-in.ts'
+import { presentSession, startSession } from './start-session.ts'
+import { changePassword, signIn, type Origin } from './sign-in.ts'
 
 const TAGS = ['Sessions']
 
 export function sessionRoutes(api: AdminApi, deps: Deps): void {
   const { sql, signInLimits } = deps
 
-  async function presentSession(session: AdminSession) {
-    const communities = await communitiesWithRole(sql, session.admin.id)
-    return {
-      data: {
-        session_id: session.id,
-        admin: session.admin,
-        password_change_required: session.password_one_time,
-        communities,
-      },
-    }
-  }
-
-  /** Always creates a new session and token and never adopts the browser's, which prevents session fixation. */
-  async function startSession(adminId: number, request: FastifyRequest, reply: FastifyReply) {
-    const token = newSessionToken()
-    await insertSession(sql, adminId, hashSecret(token), originOf(request))
-    setSessionCookie(deps, reply, token)
-    return presentSession((await findSession(sql, token, undefined))!)
+  function attemptOrigin(request: FastifyRequest, reply: FastifyReply): Origin {
+    return { address: request.ip, browser: browserToken(deps, request), isWanted: () => isAwaited(reply) }
   }
 
   api.get('/setup', {
@@ -71,9 +52,9 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       response: { 201: Type.Object({ data: Session }) },
     },
     handler: async (request, reply) => {
-      await signInLimits.spend(request.ip, 'set-up')
-      const adminId = await setUp(sql, request.body)
-      return reply.code(201).send(await startSession(adminId, request, reply))
+      await signInLimits.spend({ address: request.ip, account: 'set-up' })
+      const adminId = await setUp(sql, request.body, () => isAwaited(reply))
+      return reply.code(201).send(await startSession(deps, adminId, request, reply))
     },
   })
 
@@ -86,15 +67,15 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       response: { 200: Type.Object({ data: Session }) },
     },
     handler: async (request, reply) => {
-      const adminId = await signIn(deps, request.body, request.ip)
-      return startSession(adminId, request, reply)
+      const adminId = await signIn(deps, request.body, attemptOrigin(request, reply))
+      return startSession(deps, adminId, request, reply)
     },
   })
 
   api.get('/session', {
     config: { role: 'session', beforePasswordChange: true },
     schema: { summary: 'Who is signed in', tags: TAGS, response: { 200: Type.Object({ data: Session }) } },
-    handler: async (request) => presentSession(request.session),
+    handler: async (request) => presentSession(deps, request.session),
   })
 
   api.delete('/session', {
@@ -116,8 +97,8 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       response: { 200: Type.Object({ data: Session }) },
     },
     handler: async (request, reply) => {
-      await changePassword(sql, request.session, signInLimits, request.body, request.ip)
-      return startSession(request.session.admin.id, request, reply)
+      await changePassword(sql, request.session, signInLimits, request.body, attemptOrigin(request, reply))
+      return startSession(deps, request.session.admin.id, request, reply)
     },
   })
 
@@ -155,52 +136,6 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     handler: async ({ session }) => {
       await endSessionsOf(sql, session.admin.id, session.id)
       return { data: {} }
-    },
-  })
-
-  api.post('/links/inspect', {
-    config: { role: 'nobody', errors: ['link_expired', 'rate_limited'] },
-    schema: {
-      summary: 'What a one-time link is for',
-      tags: TAGS,
-      body: Type.Object({ token: FormText }),
-      response: {
-        200: Type.Object({
-          data: Type.Object(
-            {
-              purpose: Type.Union([Type.Literal('invitation'), Type.Literal('reset')]),
-              email: Type.String(),
-              name: Type.String(),
-              communities: Type.Array(Type.String()),
-              expires_at: Time,
-            },
-            { title: 'LinkState' },
-          ),
-        }),
-      },
-    },
-    handler: async (request) => {
-      await signInLimits.spend(request.ip, 'link')
-      const data = await inspectLink(sql, request.body.token)
-      await signInLimits.forgive(request.ip, 'link')
-      return { data }
-    },
-  })
-
-  api.post('/links/use', {
-    config: { role: 'nobody', errors: ['link_expired', 'rate_limited'] },
-    schema: {
-      summary: 'Choose a password by a one-time link, and sign in',
-      tags: TAGS,
-      body: Type.Object({ token: FormText, password: FormText, name: Type.Optional(FormText) }),
-      response: { 200: Type.Object({ data: Session }) },
-    },
-    handler: async (request, reply) => {
-      const { token, ...input } = request.body
-      await signInLimits.spend(request.ip, 'link')
-      const adminId = await followLink(sql, token, input)
-      await signInLimits.forgive(request.ip, 'link')
-      return startSession(adminId, request, reply)
     },
   })
 }

@@ -33,10 +33,10 @@ export async function offerSetUp(sql: Queries): Promise<NewLink | undefined> {
 }
 
 /** Creates the first administrator as owner of all communities, or of a new one. */
-export async function setUp(sql: Queries, input: SetUpInput): Promise<number> {
+export async function setUp(sql: Queries, input: SetUpInput, isWanted?: () => boolean): Promise<number> {
   const [email, name] = [checkEmail(input.email), checkName(input.name)]
   await checkPassword(input.password, { email, field: 'password' })
-  const password_hash = await hashPassword(input.password)
+  const password_hash = await hashPassword(input.password, isWanted)
   return transaction(sql, async (tx) => {
     await lockAdmins(tx)
     const link = await consumeLink(tx, hashSecret(input.link))
@@ -44,7 +44,7 @@ export async function setUp(sql: Queries, input: SetUpInput): Promise<number> {
     const adminId = await insertAdmin(tx, { email, name, password_hash, password_one_time: false })
     const actor = { kind: 'admin', id: adminId, name } as const
     for (const communityId of await communitiesToOwn(tx, actor, input)) {
-      await addRole(tx, actor, communityId, adminId, 'owner')
+      await addRole(tx, actor, communityId, adminId, 'owner', { name, email })
       await recordAudit(tx, communityId, actor, { action: 'admin.set_up', subject: { kind: 'admin', id: adminId } })
     }
     await deleteSetUpLinks(tx)

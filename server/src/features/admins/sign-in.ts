@@ -1,14 +1,18 @@
 import type { Logger } from 'pino'
 import type { Actor } from '../audit/record.ts'
+import { countRejection } from '../audit/rejections.ts'
 import { findAdmin } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
-import type { SignInLimits } from '../../http/console/sign-in-limits.ts'
+import type { Attempt, SignInLimits } from '../../http/console/sign-in-limits.ts'
+import { hashSecret } from '../../crypto/secrets.ts'
 import { Refusal } from '../../core/refusal.ts'
-import { auditInAllCommunities } from './create-admin.ts'
-import { checkPassword, hashPassword, verifyPassword } from './passwords.ts'
-import { consumeOneTimePassword, deleteLinksOf, endSessionsOf, findAdminById, updatePassword } from './queries.ts'
+import { QueueFull } from '../../core/work-queue.ts'
+import { isKnownBrowser } from './browser-queries.ts'
+import { auditInAllCommunities, replacePassword } from './create-admin.ts'
+import { checkPassword, hashPassword, requireHashingCapacity, verifyPassword } from './passwords.ts'
+import { consumeOneTimePassword, findAdminById } from './queries.ts'
 
 const SIGN_IN: Actor = { kind: 'system', name: 'sign-in' }
 
@@ -18,29 +22,59 @@ interface SignInDeps {
   log: Logger
 }
 
+/** Where an attempt comes from. */
+export interface Origin {
+  address: string
+  /** The token of a browser that somebody has signed in with. */
+  browser: string | undefined
+  /** Whether the response is still expected; if not, the password is not checked. */
+  isWanted: () => boolean
+}
+
 /** Returns the administrator's id. An unknown email and a wrong password are indistinguishable, also by timing. */
 export async function signIn(
-  { sql, signInLimits: limits, log }: SignInDeps,
+  deps: SignInDeps,
   input: { email: string; password: string },
-  address: string,
+  origin: Origin,
 ): Promise<number> {
+  const { sql, signInLimits: limits } = deps
   const email = input.email.trim()
-  await limits.spend(address, email)
+  requireHashingCapacity()
+  const isKnown = origin.browser !== undefined && (await isKnownBrowser(sql, email, hashSecret(origin.browser)))
+  const knownBrowser = isKnown ? origin.browser : undefined
+  const attempt: Attempt = { address: origin.address, account: email, acrossAddresses: true, knownBrowser }
+  await limits.spend(attempt).catch((error: unknown) => {
+    if (error instanceof ApiError) inBackground(deps, auditLimitedSignIn(sql, email, origin.address))
+    throw error
+  })
   const admin = await findAdmin(sql, email)
-  const isRight = await verifyPassword(admin?.password_hash, input.password)
+  const isRight = await verifyPassword(admin?.password_hash, input.password, origin.isWanted).catch(refunding)
   if (!admin) throw new ApiError('sign_in_failed')
   const mayEnter = isRight && (!admin.password_one_time || (await consumeOneTimePassword(sql, admin.id)))
   if (!mayEnter) {
-    // Not awaited: an answer that takes longer would tell that there is such an account.
-    auditInAllCommunities(sql, SIGN_IN, admin.id, 'admin.sign_in_failed', { address }).catch((error: unknown) =>
-      log.error({ err: error }, 'a failed sign-in could not be recorded'),
-    )
+    const detail = { address: origin.address }
+    inBackground(deps, auditInAllCommunities(sql, SIGN_IN, admin.id, 'admin.sign_in_failed', detail))
     throw new ApiError('sign_in_failed')
   }
-  await limits.forgive(address, email)
-  const actor: Actor = { kind: 'admin', id: admin.id, name: admin.name }
-  await auditInAllCommunities(sql, actor, admin.id, 'admin.signed_in', { address })
+  await limits.forgive(attempt)
+  await auditInAllCommunities(sql, 'self', admin.id, 'admin.signed_in', { address: origin.address })
   return admin.id
+
+  async function refunding(error: unknown): Promise<never> {
+    if (error instanceof QueueFull) await limits.refund(attempt)
+    throw error
+  }
+}
+
+/** Not awaited: a response that takes longer would tell that there is such an account. */
+function inBackground({ log }: SignInDeps, work: Promise<void>): void {
+  work.catch((error: unknown) => log.error({ err: error }, 'a failed sign-in could not be recorded'))
+}
+
+async function auditLimitedSignIn(sql: Queries, email: string, address: string): Promise<void> {
+  const admin = await findAdmin(sql, email)
+  const times = admin && (await countRejection(sql, ['sign-in', `${admin.id}`]))
+  if (times) await auditInAllCommunities(sql, SIGN_IN, admin.id, 'admin.sign_in_limited', { address, times })
 }
 
 /** Ends all sessions of the person. The caller starts a new one. */
@@ -49,23 +83,21 @@ export async function changePassword(
   { admin }: AdminSession,
   limits: SignInLimits,
   input: { current_password: string; new_password: string },
-  address: string,
+  origin: Origin,
 ): Promise<void> {
-  await limits.spend(address, admin.email)
+  const attempt: Attempt = { address: origin.address, account: `password of ${admin.id}`, acrossAddresses: true }
+  await limits.spend(attempt)
   const stored = await findAdminById(sql, admin.id)
-  if (!(await verifyPassword(stored?.password_hash, input.current_password))) {
+  if (!(await verifyPassword(stored?.password_hash, input.current_password, origin.isWanted))) {
     throw new Refusal('This is not your password.', { field: 'current_password' })
   }
-  await limits.forgive(address, admin.email)
+  await limits.forgive(attempt)
   await checkPassword(input.new_password, { email: admin.email, field: 'new_password' })
   if (input.new_password === input.current_password)
     throw new Refusal('Choose another password.', { field: 'new_password' })
-  const hash = await hashPassword(input.new_password)
+  const hash = await hashPassword(input.new_password, origin.isWanted)
   await transaction(sql, async (tx) => {
-    await updatePassword(tx, admin.id, { hash, oneTime: false })
-    await endSessionsOf(tx, admin.id)
-    await deleteLinksOf(tx, admin.id)
-    const actor = { kind: 'admin', id: admin.id, name: admin.name } as const
-    await auditInAllCommunities(tx, actor, admin.id, 'admin.password_changed')
+    await replacePassword(tx, admin.id, { hash, oneTime: false })
+    await auditInAllCommunities(tx, 'self', admin.id, 'admin.password_changed')
   })
 }

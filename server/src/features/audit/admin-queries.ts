@@ -55,14 +55,17 @@ function filterByAction(sql: Queries, action: string) {
   return action.endsWith('.') ? sql`and starts_with(action, ${action})` : sql`and action = ${action}`
 }
 
-/** Returns the current names of the subjects. Erased members stay nameless. */
+/**
+ * Returns the current names of the subjects. Erased members stay nameless. Administrators have the name that this
+ * community knows, and those who were removed the one they had when they last did something.
+ */
 export async function findSubjectNames(
   sql: Queries,
   communityId: number,
   subjects: { kind: string; id: number }[],
-): Promise<{ kind: string; id: number; name: string }[]> {
+): Promise<{ kind: string; id: number; name: string | null }[]> {
   const ids = (kind: string) => subjects.filter((subject) => subject.kind === kind).map(({ id }) => id)
-  return sql<{ kind: string; id: number; name: string }[]>`
+  return sql<{ kind: string; id: number; name: string | null }[]>`
     select 'member' as kind, id, name from members
       where community_id = ${communityId} and id = any (${ids('member')}::int8[])
     union all select 'listing', id, title from listings
@@ -76,7 +79,12 @@ export async function findSubjectNames(
     union all select 'subscription', s.id, p.name from subscriptions s
       join partners p on p.community_id = ${communityId} and p.id = s.partner_id
       where s.community_id = ${communityId} and s.id = any (${ids('subscription')}::int8[])
-    union all select 'admin', id, name from admins where id = any (${ids('admin')}::int8[])
+    union all select 'admin', a.id, coalesce(
+        (select coalesce(r.name, r.email) from community_admins r
+          where r.community_id = ${communityId} and r.admin_id = a.id),
+        (select l.actor_name from audit_log l
+          where l.community_id = ${communityId} and l.actor_kind = 'admin' and l.actor_id = a.id order by l.id desc limit 1))
+      from unnest(${ids('admin')}::int8[]) as a(id)
     union all select 'community', id, name from communities
       where id = ${communityId} and id = any (${ids('community')}::int8[])`
 }

@@ -29,6 +29,8 @@ export interface ConsoleFrameDeps {
 export type RouteRole = AdminRole | 'session' | 'nobody'
 
 const RANK: Record<AdminRole, number> = { viewer: 1, manager: 2, owner: 3 }
+/** Browsers keep no cookie for longer than 400 days. */
+const BROWSER_SECONDS = 365 * 24 * 60 * 60
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 declare module 'fastify' {
@@ -99,7 +101,7 @@ async function authenticate(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<AdminSession> {
-  const token = request.cookies[cookieName(deps)]
+  const token = request.cookies[cookieName(deps, 'session')]
   const parameters = (request.params ?? {}) as Record<string, string>
   // PostgreSQL rejects NUL characters, and no slug contains any: treat the community as not found.
   const isClean = Object.values(parameters).every(isCleanText)
@@ -117,8 +119,8 @@ function requireRole({ community }: AdminSession, role: AdminRole): AdminCommuni
 }
 
 /** With TLS, the `__Host-` prefix makes browsers accept the cookie from this host only (RFC 6265bis 4.1.3.2). */
-function cookieName({ config }: ConsoleFrameDeps): string {
-  return isSecure(config.publicUrl) ? '__Host-hourbank_session' : 'hourbank_session'
+function cookieName({ config }: ConsoleFrameDeps, what: 'session' | 'browser'): string {
+  return `${isSecure(config.publicUrl) ? '__Host-' : ''}hourbank_${what}`
 }
 
 function isSecure(publicUrl: string): boolean {
@@ -126,11 +128,20 @@ function isSecure(publicUrl: string): boolean {
 }
 
 export function setSessionCookie(deps: ConsoleFrameDeps, reply: FastifyReply, token: string): void {
-  void reply.setCookie(cookieName(deps), token, { ...cookieOptions(deps), maxAge: SESSION_SECONDS })
+  void reply.setCookie(cookieName(deps, 'session'), token, { ...cookieOptions(deps), maxAge: SESSION_SECONDS })
 }
 
 export function clearSessionCookie(deps: ConsoleFrameDeps, reply: FastifyReply): void {
-  void reply.clearCookie(cookieName(deps), cookieOptions(deps))
+  void reply.clearCookie(cookieName(deps, 'session'), cookieOptions(deps))
+}
+
+/** Lets the limits for guessing recognize a browser from which people have signed in. It gives no access. */
+export function setBrowserCookie(deps: ConsoleFrameDeps, reply: FastifyReply, token: string): void {
+  void reply.setCookie(cookieName(deps, 'browser'), token, { ...cookieOptions(deps), maxAge: BROWSER_SECONDS })
+}
+
+export function browserToken(deps: ConsoleFrameDeps, request: FastifyRequest): string | undefined {
+  return request.cookies[cookieName(deps, 'browser')]
 }
 
 function cookieOptions({ config }: ConsoleFrameDeps) {

@@ -18,6 +18,8 @@ export interface AdminCommunity {
   name: string
   time_zone: string
   role: AdminRole
+  /** How this community knows the caller; their account may have another name. */
+  admin_name: string
 }
 
 interface SessionRow {
@@ -27,6 +29,7 @@ interface SessionRow {
   rotation_is_due: boolean
   touch_is_due: boolean
   community: AdminCommunity | null
+  community_touch_is_due: boolean
 }
 
 export async function insertSession(
@@ -52,7 +55,10 @@ export async function findSessionRow(
       s.token_hash = ${tokenHash} and s.rotated_at < now() - make_interval(secs => ${ROTATION_SECONDS}) as rotation_is_due,
       s.last_seen_at < now() - make_interval(secs => ${LAST_SEEN_INTERVAL_SECONDS}) as touch_is_due,
       case when r.role is not null then jsonb_build_object(
-        'id', c.id, 'slug', c.slug, 'name', c.name, 'time_zone', c.time_zone, 'role', r.role) end as community
+        'id', c.id, 'slug', c.slug, 'name', c.name, 'time_zone', c.time_zone, 'role', r.role,
+        'admin_name', coalesce(r.name, r.email, a.email)) end as community,
+      r.role is not null and coalesce(r.last_seen_at < now() - make_interval(secs => ${LAST_SEEN_INTERVAL_SECONDS}), true)
+        as community_touch_is_due
     from admin_sessions s join admins a on a.id = s.admin_id
     left join communities c on c.slug = ${slug ?? null}
     left join community_admins r on r.community_id = c.id and r.admin_id = a.id
@@ -76,4 +82,10 @@ export async function rotateToken(
 
 export async function touchSession(sql: Queries, id: number): Promise<void> {
   await sql`update admin_sessions set last_seen_at = now() where id = ${id}`
+}
+
+/** Per community, so that an owner sees when someone was active here, and not when elsewhere. */
+export async function touchRole(sql: Queries, communityId: number, adminId: number): Promise<void> {
+  await sql`
+    update community_admins set last_seen_at = now() where community_id = ${communityId} and admin_id = ${adminId}`
 }

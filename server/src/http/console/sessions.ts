@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Queries } from '../../postgres/connect.ts'
 import { isDiskFull } from '../../postgres/embedded/disk-space.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
-import { findSessionRow, rotateToken, touchSession, type AdminCommunity } from './session-queries.ts'
+import { findSessionRow, rotateToken, touchRole, touchSession, type AdminCommunity } from './session-queries.ts'
 
 const TOKEN_BYTES = 32
 
@@ -32,6 +32,7 @@ export async function findSession(
   const { id, admin, password_one_time, community } = row
   const newToken = row.rotation_is_due ? await rotate(sql, id, hash).catch(ignoreDiskFull) : undefined
   if (row.touch_is_due && !newToken) await touchSession(sql, id).catch(ignoreDiskFull)
+  if (community && row.community_touch_is_due) await touchRole(sql, community.id, admin.id).catch(ignoreDiskFull)
   return { id, admin, password_one_time, community: community ?? undefined, ...(newToken && { newToken }) }
 }
 

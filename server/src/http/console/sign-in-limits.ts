@@ -1,41 +1,101 @@
 import { networkOf } from '../../core/networks.ts'
-import type { Counters } from '../shared/counters.ts'
-import { tooManyFailures } from '../shared/errors.ts'
+import { hashSecret } from '../../crypto/secrets.ts'
+import type { Queries } from '../../postgres/connect.ts'
+import { ApiError, tooManyFailures } from '../shared/errors.ts'
+import { countAttempt, resetAttempts, uncountAttempt } from './attempt-queries.ts'
 
-const WINDOW_SECONDS = 15 * 60
-const TRIES_PER_ACCOUNT_AND_ADDRESS_MAX = 10
-const TRIES_PER_ADDRESS_MAX = 100
+const MINUTE_SECONDS = 60
+const BY_ADDRESS = { max: 100, windowSeconds: 15 * MINUTE_SECONDS }
+const BY_ACCOUNT_AND_ADDRESS = { max: 10, windowSeconds: 15 * MINUTE_SECONDS }
+const BY_ACCOUNT_AND_BROWSER = { max: 10, windowSeconds: 15 * MINUTE_SECONDS }
+/** From all addresses together. 720 guesses a day are hopeless against a password that passed the strength check. */
+const BY_ACCOUNT = { max: 30, windowSeconds: 60 * MINUTE_SECONDS }
+
+export interface Attempt {
+  address: string
+  /** The email address, or another name for what could be guessed. */
+  account: string
+  /** Limits the account's attempts from all addresses together as well. */
+  acrossAddresses?: boolean
+  /** A browser from which the person has signed in before: attempts from elsewhere do not lock it out. */
+  knownBrowser?: string | undefined
+}
 
 /**
- * Slows down password guessing. An IPv6 /64 counts as one address, because one customer has all of it. Guesses from one
- * address do not lock an account out elsewhere.
+ * Slows down password guessing. An IPv6 /64 counts as one address, because one customer has all of it. Counted in the
+ * database, so that the limits are exact with several processes and a rejected attempt costs no memory.
  */
 export interface SignInLimits {
   /** Counts an attempt before the password check, so that concurrent attempts count too; rejects over the limit. */
-  spend(address: string, account: string): Promise<void>
-  /** Resets the account's count after a successful sign-in; attempts on other accounts still count for the address. */
-  forgive(address: string, account: string): Promise<void>
+  spend(attempt: Attempt): Promise<void>
+  /** After a success: earlier failures from here are forgotten. Attempts on other accounts still count for the address. */
+  forgive(attempt: Attempt): Promise<void>
+  /** After an attempt that was not carried out. */
+  refund(attempt: Attempt): Promise<void>
 }
 
-export function createSignInLimits(counters: Counters): SignInLimits {
-  const byAccount = counters.counter('sign-in-account', WINDOW_SECONDS)
-  const byAddress = counters.counter('sign-in-address', WINDOW_SECONDS)
+interface Limit {
+  key: Buffer
+  limit: { max: number; windowSeconds: number }
+  description?: string
+}
 
+export function createSignInLimits(sql: Queries): SignInLimits {
   return {
-    async spend(address, account) {
-      const [forAccount, forAddress] = await Promise.all([
-        byAccount.add(pairKey(address, account)),
-        byAddress.add(networkOf(address)),
-      ])
-      if (forAccount.count > TRIES_PER_ACCOUNT_AND_ADDRESS_MAX) throw tooManyFailures(forAccount.resetSeconds)
-      if (forAddress.count > TRIES_PER_ADDRESS_MAX) throw tooManyFailures(forAddress.resetSeconds)
+    async spend(attempt) {
+      // One after the other: what the first limit rejects must not use up the others.
+      for (const { key, limit, description } of limitsOf(attempt)) {
+        const { count, resetSeconds } = await countAttempt(sql, key, limit)
+        if (count > limit.max) throw rejection(resetSeconds, description)
+      }
     },
-    async forgive(address, account) {
-      await byAccount.reset(pairKey(address, account))
+    async forgive(attempt) {
+      await resetAttempts(sql, ownKey(attempt))
+      if (attempt.acrossAddresses && !attempt.knownBrowser) await uncountAttempt(sql, [accountKey(attempt)])
+    },
+    async refund(attempt) {
+      await uncountAttempt(
+        sql,
+        limitsOf(attempt).map(({ key }) => key),
+      )
     },
   }
 }
 
-function pairKey(address: string, account: string): string {
-  return `${networkOf(address)} ${account.toLowerCase()}`
+function limitsOf(attempt: Attempt): Limit[] {
+  if (attempt.knownBrowser) return [{ key: ownKey(attempt), limit: BY_ACCOUNT_AND_BROWSER }]
+  return [
+    { key: keyOf('address', networkOf(attempt.address)), limit: BY_ADDRESS },
+    { key: ownKey(attempt), limit: BY_ACCOUNT_AND_ADDRESS },
+    ...(attempt.acrossAddresses
+      ? [
+          {
+            key: accountKey(attempt),
+            limit: BY_ACCOUNT,
+            description:
+              'Too many failed sign-ins with this email address. Use a browser in which you have signed in before, or try ' +
+              'again later.',
+          },
+        ]
+      : []),
+  ]
+}
+
+function rejection(resetSeconds: number, description: string | undefined): ApiError {
+  if (!description) return tooManyFailures(resetSeconds)
+  return new ApiError('rate_limited', { description, headers: { 'retry-after': `${resetSeconds}` } })
+}
+
+function ownKey({ address, account, knownBrowser }: Attempt): Buffer {
+  const name = account.toLowerCase()
+  return knownBrowser ? keyOf('browser', knownBrowser, name) : keyOf('pair', networkOf(address), name)
+}
+
+function accountKey({ account }: Attempt): Buffer {
+  return keyOf('account', account.toLowerCase())
+}
+
+/** Hashed, so that every key has the same size and the table holds no addresses. */
+export function keyOf(...parts: string[]): Buffer {
+  return hashSecret(JSON.stringify(parts))
 }

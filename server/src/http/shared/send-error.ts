@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorObject } from 'ajv'
-import { QueueFull } from '../../postgres/coalesce.ts'
+import { QueueFull } from '../../core/work-queue.ts'
 import { isOutage } from '../../postgres/connect.ts'
 import { isDiskFull } from '../../postgres/embedded/disk-space.ts'
 import { ApiError, type ErrorCode } from './errors.ts'

@@ -62,6 +62,11 @@ export function answerInTime(app: FastifyInstance, limitMs: number): void {
   app.addHook('onClose', async () => clearInterval(timer))
 }
 
+/** Whether the client still waits for the response. */
+export function isAwaited(reply: FastifyReply): boolean {
+  return !reply.sent && !reply.raw.headersSent && !reply.raw.closed
+}
+
 function sendTimeout(reply: FastifyReply, withinMs: number): void {
   if (reply.sent || reply.raw.headersSent) return
   const cause = new Error(`no answer within ${withinMs} ms`)

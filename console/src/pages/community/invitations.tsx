@@ -1,0 +1,133 @@
+import { Button, Group, Title } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { type Column, PlainTable } from '../../parts/data-table.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import type { ShownSecret } from '../../parts/secret-once.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { refresh, useRead } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import type { Invitation, OneTimeLink } from '../../wire.ts'
+import { roleName } from './roles.ts'
+import { shownLink } from './shown-link.ts'
+
+interface Props {
+  isOwner: boolean
+  showLink: (secret: ShownSecret) => void
+}
+
+type Act = 'renew' | 'withdraw'
+
+/** Roles that nobody has accepted yet; nothing is shown if there is none. */
+export function Invitations({ isOwner, showLink }: Props) {
+  const path = useCommunityPath()
+  const { data, isError, error, refetch } = useRead<Invitation[]>(path('/invitations'))
+  const [asking, setAsking] = useState<{ act: Act; invitation: Invitation }>()
+  const close = () => setAsking(undefined)
+  if (isError && !data) return <Problem error={error} again={() => void refetch()} />
+  if (!data || data.length === 0) return null
+  const actions: Column<Invitation> = {
+    header: 'Actions',
+    quiet: true,
+    align: 'end',
+    cell: (invitation) => <Actions invitation={invitation} ask={(act) => setAsking({ act, invitation })} />,
+  }
+  return (
+    <>
+      <Title order={3} size="h4" mt="lg" mb="xs">
+        Invitations
+      </Title>
+      <PlainTable
+        label="Invitations"
+        rows={data}
+        rowKey={({ id }) => id}
+        empty={null}
+        columns={isOwner ? [...COLUMNS, actions] : COLUMNS}
+      />
+      <Renew invitation={asking?.act === 'renew' ? asking.invitation : undefined} onClose={close} showLink={showLink} />
+      <Withdraw invitation={asking?.act === 'withdraw' ? asking.invitation : undefined} onClose={close} />
+    </>
+  )
+}
+
+const COLUMNS: Column<Invitation>[] = [
+  { header: 'Name', cell: ({ name }) => name },
+  { header: 'Email', cell: ({ email }) => email },
+  { header: 'Role', cell: ({ role }) => roleName(role) },
+  {
+    header: 'Valid until',
+    cell: ({ expires_at }) =>
+      Date.parse(expires_at) > Date.now() ? <Time value={expires_at} /> : <StatusBadge status="expired" />,
+  },
+]
+
+function Actions({ invitation, ask }: { invitation: Invitation; ask: (act: Act) => void }) {
+  return (
+    <Group gap="xs" justify="flex-end">
+      <Button
+        variant="default"
+        size="compact-sm"
+        aria-label={`New link for ${invitation.name}`}
+        onClick={() => ask('renew')}
+      >
+        New link
+      </Button>
+      <Button
+        variant="light"
+        color="red"
+        size="compact-sm"
+        aria-label={`Withdraw the invitation of ${invitation.name}`}
+        onClick={() => ask('withdraw')}
+      >
+        Withdraw
+      </Button>
+    </Group>
+  )
+}
+
+interface AskProps {
+  invitation: Invitation | undefined
+  onClose: () => void
+}
+
+function Renew({ invitation, onClose, showLink }: AskProps & { showLink: (secret: ShownSecret) => void }) {
+  const path = useCommunityPath()
+  return (
+    <ConfirmDialog
+      opened={invitation !== undefined}
+      onClose={onClose}
+      title={`A new link for ${invitation?.name}?`}
+      confirm="Make the link"
+      action={async () => {
+        const renewed = await api.post<{ link: OneTimeLink }>(path(`/invitations/${invitation?.id}/renew`))
+        showLink(shownLink('invitation', invitation?.name ?? '', renewed.link.url))
+        await refresh(path('/invitations'))
+      }}
+    >
+      The link that {invitation?.name} has stops working. The new one works once, within seven days.
+    </ConfirmDialog>
+  )
+}
+
+function Withdraw({ invitation, onClose }: AskProps) {
+  const path = useCommunityPath()
+  return (
+    <ConfirmDialog
+      opened={invitation !== undefined}
+      onClose={onClose}
+      title={`Withdraw the invitation of ${invitation?.name}?`}
+      confirm="Withdraw"
+      danger
+      action={async () => {
+        await api.delete(path(`/invitations/${invitation?.id}`))
+        notify('Invitation withdrawn')
+        await refresh(path('/invitations'))
+      }}
+    >
+      The link that {invitation?.name} has stops working. You can invite them again.
+    </ConfirmDialog>
+  )
+}

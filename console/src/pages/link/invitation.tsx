@@ -1,0 +1,145 @@
+import { Button, PasswordInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { PlainPage } from '../../layout/plain-page.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { beginSession, endSession, signIn } from '../../session.ts'
+import type { Role, Session } from '../../wire.ts'
+import { ChangePassword } from '../password/change-password.tsx'
+
+interface Offer {
+  token: string
+  email: string
+  community: string
+  role: Role
+  /** As the owner wrote it. */
+  name: string
+  expires_at: string
+}
+
+/**
+ * An offered role. Whoever has an account accepts it signed in; a link never sets the password of an account. The page
+ * does not know whether there is one, because the owner who made the link can open it too.
+ */
+export function InvitationPage({ offer, session }: { offer: Offer; session: Session | undefined }) {
+  return (
+    <PlainPage title="You are invited" description={`To help administer ${offer.community}, as ${offer.role}.`}>
+      <Text size="sm" c="dimmed" mb="md">
+        For {offer.email}. The link is valid until <Time value={offer.expires_at} />.
+      </Text>
+      <Answer offer={offer} session={session} />
+    </PlainPage>
+  )
+}
+
+function Answer({ offer, session }: { offer: Offer; session: Session | undefined }) {
+  if (!session) return <NotSignedIn offer={offer} />
+  if (session.admin.email.toLowerCase() !== offer.email.toLowerCase()) return <SomeoneElse offer={offer} of={session} />
+  if (!session.password_change_required) return <Accept offer={offer} />
+  return (
+    <Stack>
+      <Text>You signed in with a one-time password. Choose your own to go on.</Text>
+      <ChangePassword currentLabel="One-time password" onChanged={() => {}} />
+    </Stack>
+  )
+}
+
+type Way = 'create' | 'sign-in'
+
+const WAYS: { value: Way; label: string }[] = [
+  { value: 'create', label: 'Create an account' },
+  { value: 'sign-in', label: 'I have an account' },
+]
+
+function NotSignedIn({ offer }: { offer: Offer }) {
+  const [way, setWay] = useState<Way>('create')
+  return (
+    <Stack>
+      <SegmentedControl
+        aria-label="How to accept"
+        data={WAYS}
+        value={way}
+        onChange={(value) => setWay(value as Way)}
+        fullWidth
+      />
+      {way === 'create' ? <CreateAccount offer={offer} /> : <SignInToAccept offer={offer} />}
+    </Stack>
+  )
+}
+
+function CreateAccount({ offer }: { offer: Offer }) {
+  const goOn = useGoOn()
+  const form = useForm({
+    initial: { name: offer.name, password: '' },
+    save: (values) => api.post<Session>('/links/use', { token: offer.token, ...values }, { signedOut: true }),
+    onSaved: goOn,
+  })
+  return (
+    <Form form={form} submit="Create the account and accept" guard={false}>
+      <TextInput label="Your name" autoComplete="name" {...form.text('name')} />
+      {/* For the browser's password manager, which would otherwise not know whose password it is. */}
+      <input type="hidden" name="email" autoComplete="username" value={offer.email} readOnly />
+      <PasswordInput
+        label="New password"
+        description="At least 12 characters."
+        autoComplete="new-password"
+        {...form.text('password')}
+      />
+    </Form>
+  )
+}
+
+function SignInToAccept({ offer }: { offer: Offer }) {
+  const form = useForm({
+    initial: { email: offer.email, password: '' },
+    save: ({ email, password }) => signIn(email, password),
+    onSaved: beginSession,
+  })
+  return (
+    <Form form={form} submit="Sign in" guard={false}>
+      <TextInput label="Email" type="email" autoComplete="username" readOnly {...form.text('email')} />
+      <PasswordInput label="Password" autoComplete="current-password" {...form.text('password')} />
+    </Form>
+  )
+}
+
+function Accept({ offer }: { offer: Offer }) {
+  const goOn = useGoOn()
+  const form = useForm({
+    initial: { name: offer.name },
+    save: ({ name }) => api.post<Session>('/links/accept', { token: offer.token, name }),
+    onSaved: goOn,
+  })
+  return (
+    <Form form={form} submit="Accept" guard={false}>
+      <TextInput
+        label="Your name"
+        description="As this community sees it. Other communities keep theirs."
+        autoComplete="name"
+        {...form.text('name')}
+      />
+    </Form>
+  )
+}
+
+function SomeoneElse({ offer, of: { admin } }: { offer: Offer; of: Session }) {
+  return (
+    <Stack>
+      <Text>
+        You are signed in as {admin.name} ({admin.email}). To accept, sign in as {offer.email}.
+      </Text>
+      <Button onClick={() => void endSession().then(() => window.location.reload())}>Sign out and go on</Button>
+    </Stack>
+  )
+}
+
+function useGoOn(): (session: Session) => void {
+  const router = useRouter()
+  return (session) => {
+    beginSession(session)
+    router.history.replace(import.meta.env.BASE_URL)
+  }
+}

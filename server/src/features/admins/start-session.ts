@@ -1,0 +1,32 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { hashSecret } from '../../crypto/secrets.ts'
+import { browserToken, originOf, setBrowserCookie, setSessionCookie } from '../../http/console/admin-frame.ts'
+import { insertSession } from '../../http/console/session-queries.ts'
+import { findSession, newSessionToken, type AdminSession } from '../../http/console/sessions.ts'
+import type { Deps } from '../../http/deps.ts'
+import { communitiesWithRole } from '../../postgres/across-communities.ts'
+import { rememberBrowser } from './browser-queries.ts'
+
+export async function presentSession({ sql }: Deps, session: AdminSession) {
+  const communities = await communitiesWithRole(sql, session.admin.id)
+  return {
+    data: {
+      session_id: session.id,
+      admin: session.admin,
+      password_change_required: session.password_one_time,
+      communities,
+    },
+  }
+}
+
+/** Always creates new tokens and never adopts the browser's, which prevents session fixation. */
+export async function startSession(deps: Deps, adminId: number, request: FastifyRequest, reply: FastifyReply) {
+  const { sql } = deps
+  const token = newSessionToken()
+  await insertSession(sql, adminId, hashSecret(token), originOf(request))
+  setSessionCookie(deps, reply, token)
+  const [previous, browser] = [browserToken(deps, request), newSessionToken()]
+  await rememberBrowser(sql, adminId, { from: previous ? hashSecret(previous) : undefined, to: hashSecret(browser) })
+  setBrowserCookie(deps, reply, browser)
+  return presentSession(deps, (await findSession(sql, token, undefined))!)
+}

@@ -1,0 +1,255 @@
+import { expect, test } from 'vitest'
+import { createAdmin, resetAdmin } from '../src/features/admins/create-admin.ts'
+import { addAdmin, inviteToken, joinByLink, newBrowser, PASSWORD, type TestAdmin } from './admin.ts'
+import { startBank, TESTER, type Bank } from './bank.ts'
+
+const TREASURER = 'treasurer@town.example'
+
+/** Two communities with an owner each, who know nothing of each other. */
+async function startTwo() {
+  const bank = await startBank()
+  const elsewhere = await bank.addCommunity('elsewhere')
+  const [ownerA, ownerB] = [await addAdmin(bank), await addAdmin(bank, 'owner', elsewhere, 'elsewhere')]
+  return { bank, elsewhere, ownerA, ownerB }
+}
+
+type Browser = Pick<TestAdmin, 'call'>
+
+const communitiesOf = async ({ call }: Browser): Promise<string[]> =>
+  (await call('/session')).body.data.communities.map(({ slug }: { slug: string }) => slug).toSorted()
+
+const emailsOf = async ({ call }: Browser, list = '/administrators'): Promise<string[]> =>
+  (await call(list)).body.data.map(({ email }: { email: string }) => email)
+
+async function signedIn(bank: Bank, email: string, password = PASSWORD) {
+  const browser = newBrowser(bank)
+  const { status } = await browser.call('/session', { body: { email, password } })
+  return { ...browser, status }
+}
+
+test('an invitation is an offer: it grants nothing until it is accepted by its link, once', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const invited = await owner.call('/administrators', { body: { email: TREASURER, name: 'Tess', role: 'manager' } })
+  expect(invited.status).toBe(201)
+  const token = new URL(invited.body.data.link.url).hash.slice(1)
+  expect(await emailsOf(owner)).toEqual([owner.email])
+  expect(await emailsOf(owner, '/invitations')).toEqual([TREASURER])
+  expect((await bank.sql`select from admins where email = ${TREASURER}`).length).toBe(0)
+
+  const tess = newBrowser(bank)
+  expect((await tess.call('/links/inspect', { body: { token } })).body.data).toEqual({
+    purpose: 'invitation',
+    email: TREASURER,
+    invitation: { community: 'Town', role: 'manager', name: 'Tess' },
+    expires_at: invited.body.data.link.expires_at,
+  })
+  const weak = await tess.call('/links/use', { body: { token, password: 'short' } })
+  expect(weak.body.errors).toMatchObject([{ field: 'password' }])
+  const uses = await Promise.all([
+    tess.call('/links/use', { body: { token, password: PASSWORD, name: 'Tess Adams' } }),
+    newBrowser(bank).call('/links/use', { body: { token, password: PASSWORD, name: 'Tess Adams' } }),
+  ])
+  expect(uses.map(({ status }) => status).toSorted()).toEqual([200, 410])
+  expect((await newBrowser(bank).call('/links/inspect', { body: { token } })).body.error).toBe('link_expired')
+  expect((await owner.call('/administrators')).body.data).toMatchObject([
+    { email: TREASURER, name: 'Tess Adams', role: 'manager' },
+    { email: owner.email },
+  ])
+  expect(await emailsOf(owner, '/invitations')).toEqual([])
+})
+
+test('attack: an account that another community made for an address gets no role without the link', async () => {
+  const { bank, ownerA, ownerB } = await startTwo()
+  // B's owner invites the treasurer and follows the link himself.
+  const attacker = await joinByLink(bank, ownerB, TREASURER, 'elsewhere')
+  const token = await inviteToken(ownerA, TREASURER)
+
+  expect(await communitiesOf(attacker)).toEqual(['elsewhere'])
+  expect((await attacker.call('/communities/town/administrators')).status).toBe(404)
+  expect(await emailsOf(ownerA)).toEqual([ownerA.email])
+  // The treasurer, who has A's link, does not know the password of the account: the link does not replace it.
+  const treasurer = newBrowser(bank)
+  const use = await treasurer.call('/links/use', { body: { token, password: 'another good password' } })
+  expect([use.status, use.body.error]).toEqual([409, 'refused'])
+  expect((await signedIn(bank, TREASURER)).status).toBe(200)
+  // The operator gives the account to the treasurer, which ends the attacker's session.
+  const { password } = await resetAdmin(bank.sql, TESTER, TREASURER)
+  expect((await attacker.call('/session')).status).toBe(401)
+  const helped = await signedIn(bank, TREASURER, password)
+  expect((await helped.call('/links/accept', { body: { token } })).body.error).toBe('password_change_required')
+  await helped.call('/password', { body: { current_password: password, new_password: 'another good password' } })
+  expect((await helped.call('/links/accept', { body: { token } })).status).toBe(200)
+  expect(await communitiesOf(helped)).toEqual(['elsewhere', 'town'])
+})
+
+test('attack: an unused invitation of one community opens no other, whatever was granted since', async () => {
+  const { bank, ownerA, ownerB } = await startTwo()
+  const fromB = await inviteToken(ownerB, TREASURER)
+  const treasurer = await joinByLink(bank, ownerA, TREASURER)
+
+  const attacker = newBrowser(bank)
+  const use = await attacker.call('/links/use', { body: { token: fromB, password: 'the attacker chose it' } })
+  expect([use.status, use.body.error]).toEqual([409, 'refused'])
+  expect((await attacker.call('/session')).status).toBe(401)
+  expect((await signedIn(bank, TREASURER, 'the attacker chose it')).status).toBe(401)
+  // Nor does it work for another account, even that of B's own owner.
+  const accept = await ownerB.call('/links/accept', { body: { token: fromB } })
+  expect(accept.body.error_description).toContain(TREASURER)
+  expect(await communitiesOf(ownerB)).toEqual(['elsewhere'])
+  expect((await treasurer.call('/session')).status).toBe(200)
+  // The treasurer may still accept what B offers.
+  expect((await treasurer.call('/links/accept', { body: { token: fromB, name: 'T.' } })).status).toBe(200)
+  expect(await communitiesOf(treasurer)).toEqual(['elsewhere', 'town'])
+})
+
+test('attack: a reset link ends when its person gets another role, and needs an owner of every community', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const treasurer = await joinByLink(bank, owner, TREASURER)
+  const { id } = (await treasurer.call('/session')).body.data.admin
+  const resetPath = `/administrators/${id}/reset-link`
+  const makeLink = async () => {
+    const { body } = await owner.call(resetPath, { method: 'POST' })
+    return new URL(body.data.url).hash.slice(1)
+  }
+  const isValid = async (token: string) => {
+    const { status } = await newBrowser(bank).call('/links/inspect', { body: { token } })
+    return status === 200
+  }
+  // While there is one community, its owner can help.
+  const first = await makeLink()
+  expect((await newBrowser(bank).call('/links/inspect', { body: { token: first } })).body.data).toMatchObject({
+    purpose: 'reset',
+    email: TREASURER,
+    invitation: null,
+  })
+  const use = { token: first, password: 'a new good password' }
+  expect((await newBrowser(bank).call('/links/use', { body: use })).status).toBe(200)
+  expect((await treasurer.call('/session')).status).toBe(401)
+
+  const second = await makeLink()
+  expect(await isValid(second)).toBe(true)
+  await owner.call(`/administrators/${id}`, { method: 'PATCH', body: { role: 'viewer' } })
+  expect(await isValid(second)).toBe(false)
+  const third = await makeLink()
+  const elsewhere = await bank.addCommunity('elsewhere')
+  await createAdmin(bank.sql, TESTER, elsewhere, { email: TREASURER, name: 'Tess', role: 'owner' })
+  expect(await isValid(third)).toBe(false)
+
+  // Whether the person runs the other community makes no difference.
+  const local = await joinByLink(bank, owner, 'local@town.example')
+  const { id: localId } = (await local.call('/session')).body.data.admin
+  const refusals = await Promise.all(
+    [id, localId].map((one) => owner.call(`/administrators/${one}/reset-link`, { method: 'POST' })),
+  )
+  const [shared, own] = refusals.map(({ status, body: { request_id: _differs, ...body } }) => ({ status, body }))
+  expect(shared).toEqual(own)
+  expect(shared).toMatchObject({ status: 409, body: { error: 'refused' } })
+})
+
+test('an owner learns nothing of a person in other communities: no name, no activity, not that there is an account', async () => {
+  const { bank, elsewhere, ownerA, ownerB } = await startTwo()
+  const account = { email: 'Treasurer@Town.example', name: 'Secret Name', role: 'owner' } as const
+  const { password } = await createAdmin(bank.sql, TESTER, elsewhere, account)
+  const treasurer = { ...(await signedIn(bank, TREASURER, password)) }
+  await treasurer.call('/password', { body: { current_password: password, new_password: PASSWORD } })
+
+  const invite = (email: string) => ownerA.call('/administrators', { body: { email, name: 'Tess', role: 'owner' } })
+  const [known, unknown] = [await invite(TREASURER), await invite('unknown@town.example')]
+  const shape = ({ status, body }: typeof known) => [status, Object.keys(body.data), typeof body.data.link.url]
+  expect(shape(known)).toEqual(shape(unknown))
+  const tokens = [known, unknown].map(({ body }) => new URL(body.data.link.url).hash.slice(1))
+  const seen = await Promise.all(tokens.map((token) => ownerA.call('/links/inspect', { body: { token } })))
+  const blank = ({ body }: (typeof seen)[0]) => ({ ...body.data, email: '', expires_at: '' })
+  expect(blank(seen[0]!)).toEqual(blank(seen[1]!))
+  const refused = await ownerA.call('/links/accept', { body: { token: tokens[0] } })
+  expect(refused.body.error_description).toContain(TREASURER)
+
+  expect((await treasurer.call('/links/accept', { body: { token: tokens[0] } })).status).toBe(200)
+  await newBrowser(bank).call('/links/use', { body: { token: tokens[1], password: PASSWORD } })
+  await treasurer.call('/communities/elsewhere/administrators')
+  const list = await ownerA.call('/administrators')
+  const others = list.body.data.filter(({ email }: { email: string }) => email !== ownerA.email)
+  expect(others).toMatchObject([
+    { email: TREASURER, name: 'Tess', last_seen_at: null },
+    { email: 'unknown@town.example', name: 'Tess', last_seen_at: null },
+  ])
+  // Neither id tells that it is the older account.
+  const small = await bank.sql`select from admins where id < 1000000000`
+  expect(small.length).toBe(0)
+  const audit = await ownerA.call('/audit?limit=100')
+  expect(JSON.stringify([list.body, audit.body])).not.toMatch(/Secret Name|Treasurer@Town|elsewhere/)
+
+  // After a change of the account and a visit, each community knows the person by the name and the time of its own.
+  await treasurer.call('/password', { body: { current_password: PASSWORD, new_password: 'another good password' } })
+  expect((await treasurer.call('/communities/town/administrators')).status).toBe(200)
+  const seenHere = (await ownerA.call('/administrators')).body.data.find(
+    ({ email }: { email: string }) => email === TREASURER,
+  )
+  expect(seenHere.last_seen_at).not.toBeNull()
+  expect(JSON.stringify((await ownerA.call('/audit?limit=100')).body)).not.toContain('Secret Name')
+  const inB = (await ownerB.call('/audit?action=admin.password_changed')).body.data
+  expect(inB).toMatchObject([{ actor: { name: 'Secret Name' } }, { actor: { name: 'Secret Name' } }])
+})
+
+test('invitations are listed, renewed and withdrawn; an old link ends with each', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const isOpen = async (token: string) =>
+    (await newBrowser(bank).call('/links/inspect', { body: { token } })).status === 200
+  const first = await inviteToken(owner, TREASURER, 'viewer')
+  const again = await inviteToken(owner, TREASURER.toUpperCase(), 'manager')
+  expect([await isOpen(first), await isOpen(again)]).toEqual([false, true])
+  const { data } = (await owner.call('/invitations')).body
+  expect(data).toMatchObject([{ email: TREASURER.toUpperCase(), role: 'manager' }])
+  const path = `/invitations/${data[0].id}`
+
+  const renewed = await owner.call(`${path}/renew`, { method: 'POST' })
+  const third = new URL(renewed.body.data.link.url).hash.slice(1)
+  expect([await isOpen(again), await isOpen(third)]).toEqual([false, true])
+  await bank.sql`update admin_invitations set expires_at = now()`
+  expect(await isOpen(third)).toBe(false)
+  expect((await owner.call('/invitations')).body.data).toHaveLength(1)
+  const fourth = new URL((await owner.call(`${path}/renew`, { method: 'POST' })).body.data.link.url).hash.slice(1)
+  expect((await owner.call(path, { method: 'DELETE' })).status).toBe(200)
+  expect(await isOpen(fourth)).toBe(false)
+  expect((await owner.call(path, { method: 'DELETE' })).status).toBe(404)
+  expect((await owner.call('/invitations/x/renew', { method: 'POST' })).status).toBe(404)
+
+  const known = await owner.call('/administrators', { body: { email: owner.email, name: 'Me', role: 'viewer' } })
+  expect(known.body.errors).toMatchObject([{ field: 'email' }])
+  const viewer = await addAdmin(bank, 'viewer')
+  expect((await viewer.call('/invitations')).status).toBe(200)
+  for (const [refused, method] of [
+    [path, 'DELETE'],
+    [`${path}/renew`, 'POST'],
+  ] as const) {
+    expect((await viewer.call(refused, { method })).body.error).toBe('role_insufficient')
+  }
+})
+
+test('nobody returns by an invitation: those of a removed owner end, and those to a person end with their role', async () => {
+  const bank = await startBank()
+  const [stays, leaves] = [await addAdmin(bank), await addAdmin(bank)]
+  const backDoor = await inviteToken(leaves, 'other@town.example', 'owner')
+  const kept = await inviteToken(stays, 'third@town.example')
+  expect((await stays.call(`/administrators/${leaves.id}`, { method: 'DELETE' })).status).toBe(200)
+  const use = (token: string) => newBrowser(bank).call('/links/use', { body: { token, password: PASSWORD } })
+  expect((await use(backDoor)).body.error).toBe('link_expired')
+
+  // An owner who becomes a manager takes no invitation along either.
+  const demoted = await addAdmin(bank)
+  const another = await inviteToken(demoted, 'fourth@town.example', 'owner')
+  await stays.call(`/administrators/${demoted.id}`, { method: 'PATCH', body: { role: 'manager' } })
+  expect((await use(another)).body.error).toBe('link_expired')
+
+  // The operator grants the role meanwhile: the open offer is void, so that it cannot undo a later removal.
+  const { adminId } = await createAdmin(bank.sql, TESTER, bank.communityId, {
+    email: 'third@town.example',
+    name: 'Third',
+    role: 'viewer',
+  })
+  await stays.call(`/administrators/${adminId}`, { method: 'DELETE' })
+  expect((await use(kept)).body.error).toBe('link_expired')
+})
