@@ -69,6 +69,12 @@ const setUp = createRoute({
   component: page(() => import('./pages/set-up/set-up.tsx'), 'SetUp'),
 })
 
+const forgottenPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgotten-password',
+  component: page(() => import('./pages/forgotten-password/forgotten-password.tsx'), 'ForgottenPassword'),
+})
+
 const link = createRoute({
   getParentRoute: () => root,
   path: '/link',
@@ -218,6 +224,7 @@ export const router = createRouter({
     signIn,
     setUp,
     link,
+    forgottenPassword,
     password,
     shell.addChildren([account, community.addChildren([communityStart, ...pages])]),
   ]),

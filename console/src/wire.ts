@@ -16,6 +16,8 @@ export interface Administrator {
   created_at: string
   /** In this community */
   last_seen_at: string | null
+  /** Changes with every change of the fields that a form can save; goes into If-Match */
+  version: string
 }
 
 export interface Attempt {
@@ -618,6 +620,8 @@ export interface Session {
 export interface SetupState {
   needed: boolean
   community_needed: boolean
+  /** The service can send mail */
+  mail: boolean
 }
 
 export interface StatementMeta {

@@ -40,6 +40,8 @@ export const SETTINGS = {
   WEBHOOK_ALLOW_PRIVATE_TARGETS: [flag, false],
   LOG_LEVEL: [oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'],
   METRICS_TOKEN: [metricsToken, undefined],
+  SMTP_URL: [url('smtp:', 'smtps:'), undefined],
+  MAIL_FROM: [mailFrom, undefined],
 } as const satisfies Record<string, readonly [parse: Parse<unknown>, fallback: unknown]>
 
 type Settings = {
@@ -67,6 +69,9 @@ export interface Config {
   readonly webhookAllowPrivateTargets: boolean
   readonly logLevel: string
   readonly metricsToken: string | undefined
+  /** Undefined: no mail; everything works by links that are passed on by hand. */
+  readonly smtpUrl: string | undefined
+  readonly mailFrom: string
 }
 
 export function readConfig(env: Record<string, string | undefined>): Config {
@@ -89,6 +94,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       'SECRET_KEY: required with DATABASE_URL; create one with: node -p "crypto.randomBytes(32).toString(\'hex\')"',
     )
   }
+  if (settings.SMTP_URL && !settings.MAIL_FROM) mistakes.push('MAIL_FROM: required with SMTP_URL')
   if (settings.DATABASE_LISTEN_URL && !settings.DATABASE_URL) {
     mistakes.push('DATABASE_LISTEN_URL: expected only together with DATABASE_URL')
   }
@@ -113,6 +119,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     webhookAllowPrivateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS,
     logLevel: settings.LOG_LEVEL,
     metricsToken: settings.METRICS_TOKEN,
+    smtpUrl: settings.SMTP_URL,
+    mailFrom: settings.MAIL_FROM ?? '',
   })
 }
 
@@ -179,6 +187,13 @@ function secretKey(text: string): string {
 
 function metricsToken(text: string): string {
   if (!/^[\x21-\x7e]{16,}$/.test(text)) throw new Error('at least 16 printable characters without spaces')
+  return text
+}
+
+function mailFrom(text: string): string {
+  if (!/^(?:[^<>\r\n]* )?<?[^\s@<>]+@[^\s@<>]+>?$/.test(text)) {
+    throw new Error('a sender like Hourbank <office@hours.example.org>')
+  }
   return text
 }
 

@@ -36,6 +36,8 @@ test('without any setting there are defaults for a first look on this machine', 
     webhookAllowPrivateTargets: false,
     logLevel: 'info',
     metricsToken: undefined,
+    smtpUrl: undefined,
+    mailFrom: '',
   })
 })
 
@@ -57,6 +59,8 @@ test('every setting can be set', () => {
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
     LOG_LEVEL: 'debug',
     METRICS_TOKEN: 'a-token-for-metrics',
+    SMTP_URL: 'smtps://user:hunter2@mail.example.org',
+    MAIL_FROM: 'Hourbank <office@hours.example.org>',
     UNRELATED: 'ignored',
   })
   expect(config).toEqual({
@@ -77,6 +81,8 @@ test('every setting can be set', () => {
     webhookAllowPrivateTargets: true,
     logLevel: 'debug',
     metricsToken: 'a-token-for-metrics',
+    smtpUrl: 'smtps://user:hunter2@mail.example.org',
+    mailFrom: 'Hourbank <office@hours.example.org>',
   })
   expect(Object.isFrozen(config)).toBe(true)
 })

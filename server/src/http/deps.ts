@@ -4,6 +4,7 @@ import type { Sql } from '../postgres/connect.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
 import type { ConsoleFrameDeps } from './console/admin-frame.ts'
 import type { FileWork } from './console/file-work.ts'
+import type { Mailer } from '../mail/mailer.ts'
 import type { PartnerFrameDeps } from './partner/frame.ts'
 import type { SignInLimits } from './console/sign-in-limits.ts'
 
@@ -21,4 +22,5 @@ export interface Deps extends PartnerFrameDeps, ConsoleFrameDeps {
   readonly epoch: () => Promise<string>
   readonly signInLimits: SignInLimits
   readonly box: SecretBox
+  readonly mailer: Mailer
 }

@@ -13,6 +13,7 @@ import { openAccessCache, type AccessCache } from '../http/partner/access.ts'
 import { openCallLog } from '../http/partner/call-log.ts'
 import { openCounters } from '../http/shared/counters.ts'
 import { openFileWork } from '../http/console/file-work.ts'
+import { openMailer } from '../mail/mailer.ts'
 import { idleConnectionCloser } from '../http/shared/idle-connections.ts'
 import { createMetrics } from '../http/shared/metrics.ts'
 import { createRateLimits } from '../http/partner/rate-limit.ts'
@@ -96,6 +97,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const wakeDeliveries = deliveries
     ? throttle(WAKE_INTERVAL_MS, () => deliveries.wake())
     : deliveryAnnouncer(background, log)
+  const mailer = openMailer(config, log)
   const deps = {
     config,
     log,
@@ -109,6 +111,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     callLog,
     metrics,
     box,
+    mailer,
     wakeDeliveries,
   }
   const app = await buildApp(deps, timeouts)
@@ -134,6 +137,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     access.close()
     listener.close()
     counters.close()
+    mailer.close()
     const pools = [sql, longSql, files, background].map((pool) => pool.end({ timeoutMs: POOL_END_TIMEOUT_MS }))
     await Promise.all([...pools, closeJob?.stop(), pruneJob?.stop()])
   }

@@ -41,7 +41,8 @@ export function RoleDialog({ administrator, onClose }: { administrator: Administ
   const path = useCommunityPath()
   const form = useForm({
     initial: { role: administrator.role as string },
-    save: (values) => api.patch(path(`/administrators/${administrator.id}`), values),
+    save: (values) =>
+      api.patch(path(`/administrators/${administrator.id}`), values, { version: administrator.version }),
     onSaved: async () => {
       onClose()
       notify('Role changed')

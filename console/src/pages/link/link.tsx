@@ -1,12 +1,14 @@
+import { Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
+import { useState } from 'react'
 import { ApiError, api } from '../../api.ts'
 import { PageLoading } from '../../layout/page-states.tsx'
 import { PlainPage } from '../../layout/plain-page.tsx'
 import { LinkButton } from '../../parts/links.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { sessionQuery } from '../../session.ts'
-import type { LinkState } from '../../wire.ts'
+import type { LinkState, SetupState } from '../../wire.ts'
 import { InvitationPage } from './invitation.tsx'
 import { ResetPassword } from './reset-password.tsx'
 
@@ -25,7 +27,7 @@ export function Link() {
   if (state.isPending || session.isPending) return <PageLoading />
   if (state.isError) {
     const isGone = state.error instanceof ApiError && [404, 410, 422].includes(state.error.status)
-    if (isGone) return <Invalid />
+    if (isGone) return <Invalid token={token} />
     return (
       <PlainPage title="One-time link">
         <Problem error={state.error} again={() => void state.refetch()} />
@@ -37,12 +39,34 @@ export function Link() {
   return <InvitationPage offer={{ token, ...link, ...invitation }} session={session.data ?? undefined} />
 }
 
-function Invalid() {
+/** How a link to an invitation begins; the service can mail a new one. */
+const INVITATION = /^\d+\./
+
+function Invalid({ token = '' }: { token?: string }) {
+  const [sent, setSent] = useState(false)
+  const [failure, setFailure] = useState<unknown>()
+  const setup = useQuery({
+    queryKey: ['setup'],
+    queryFn: ({ signal }) => api.get<SetupState>('/setup', { signal, signedOut: true }),
+  })
+  const sendAgain = async () => {
+    try {
+      await api.post('/links/send-again', { token }, { signedOut: true })
+      setSent(true)
+    } catch (error) {
+      setFailure(error)
+    }
+  }
   return (
     <PlainPage
       title="This link is no longer valid"
       description="It has been used or has expired, or part of it is missing. Ask for a new one."
     >
+      {failure !== undefined && <Problem error={failure} />}
+      {sent && <Text role="status">If the invitation is still open, a new link is on its way to you.</Text>}
+      {setup.data?.mail && INVITATION.test(token) && !sent && (
+        <Button onClick={() => void sendAgain()}>Send me a new link by mail</Button>
+      )}
       <LinkButton to="/sign-in" variant="default">
         To the sign-in
       </LinkButton>

@@ -28,11 +28,7 @@ function SignInForm({ goOn }: { goOn: () => void }) {
     },
   })
   return (
-    <PlainPage
-      title="Sign in"
-      description="For administrators of a community."
-      after="Forgotten your password? Whoever runs the service can reset it on the command line. If it has only one community, an owner can give you a one-time link."
-    >
+    <PlainPage title="Sign in" description="For administrators of a community." after={<Forgotten />}>
       <FirstRun />
       <Form form={form} submit="Sign in" guard={false}>
         <TextInput label="Email" type="email" autoComplete="username" inputMode="email" {...form.text('email')} />
@@ -42,12 +38,22 @@ function SignInForm({ goOn }: { goOn: () => void }) {
   )
 }
 
-/** Shown while the service has no administrator. Never in the way: a failed question shows nothing. */
-function FirstRun() {
-  const state = useQuery({
+function useSetupState() {
+  return useQuery({
     queryKey: ['setup'],
     queryFn: ({ signal }) => api.get<SetupState>('/setup', { signal, signedOut: true }),
   })
+}
+
+function Forgotten() {
+  const state = useSetupState()
+  if (state.data?.mail) return <LinkText to="/forgotten-password">Forgotten your password?</LinkText>
+  return 'Forgotten your password? Whoever runs the service can reset it on the command line. If it has only one community, an owner can give you a one-time link.'
+}
+
+/** Shown while the service has no administrator. Never in the way: a failed question shows nothing. */
+function FirstRun() {
+  const state = useSetupState()
   if (!state.data?.needed) return null
   return (
     <Text>

@@ -22,14 +22,16 @@ export async function acceptInvitation(
   sql: Queries,
   { admin }: AdminSession,
   input: { token: string; name?: string },
-): Promise<void> {
+): Promise<{ community: string; role: string }> {
   const name = input.name === undefined ? undefined : checkName(input.name)
-  await transaction(sql, async (tx) => {
+  return transaction(sql, async (tx) => {
+    const found = await inspectInvitation(tx, input.token)
     const invitation = await takeInvitation(tx, input.token)
     if (invitation.email.toLowerCase() !== admin.email.toLowerCase()) {
       throw new Refusal(`This invitation is for ${invitation.email}. Sign in with that address to accept it.`)
     }
     await grantOffer(tx, invitation, admin.id, name)
+    return { community: found!.community, role: invitation.role }
   })
 }
 

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import { Done, FormText } from '../../http/console/admin-shapes.ts'
+import { IfMatch, requireVersion, VERSION_ERRORS, versionOf } from '../../http/console/versions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { Administrator, Invitation, Link, Role } from './admin-schema.ts'
@@ -9,6 +10,8 @@ import { changeRole, makeResetLink, removeAdmin } from './change-admin.ts'
 import { inviteAdmin, renewInvitation, withdrawInvitation } from './invite-admin.ts'
 import { listInvitations } from './invitation-queries.ts'
 import { linkAddress } from './links.ts'
+import { mailInvitation } from './mail-links.ts'
+import { roleMail } from './mails.ts'
 import { listAdmins } from './queries.ts'
 
 const TAGS = ['Administrators']
@@ -16,7 +19,9 @@ const AdminParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
 const Invited = Type.Object({ data: Type.Object({ id: Type.Integer(), link: Link }) })
 
-export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
+export function adminRoutes(api: AdminApi, deps: Deps): void {
+  const { sql, config, mailer } = deps
+
   function presentInvited({ id, token, expires_at }: { id: number; token: string; expires_at: string }) {
     return { data: { id, link: { url: linkAddress(config.publicUrl, 'invitation', token), expires_at } } }
   }
@@ -28,7 +33,10 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
       tags: TAGS,
       response: { 200: Type.Object({ data: Type.Array(Administrator) }) },
     },
-    handler: async ({ community }) => ({ data: await listAdmins(sql, community.id) }),
+    handler: async ({ community }) => {
+      const rows = await listAdmins(sql, community.id)
+      return { data: rows.map((row) => ({ ...row, version: versionOf([row.role]) })) }
+    },
   })
 
   api.post('/communities/:slug/administrators', {
@@ -42,6 +50,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
     },
     handler: async (request, reply) => {
       const invited = await inviteAdmin(sql, adminActor(request), request.community.id, request.body)
+      await mailInvitation(deps, request.community.id, invited.id)
       return reply.code(201).send(presentInvited(invited))
     },
   })
@@ -67,6 +76,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
     handler: async (request, reply) => {
       const id = requireId(request.params.id, 'invitation')
       const invited = await renewInvitation(sql, adminActor(request), request.community.id, id)
+      await mailInvitation(deps, request.community.id, id)
       return reply.code(201).send(presentInvited(invited))
     },
   })
@@ -82,22 +92,22 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.patch('/communities/:slug/administrators/:id', {
-    config: { role: 'owner' },
+    config: { role: 'owner', errors: VERSION_ERRORS },
     schema: {
       summary: 'Give an administrator another role',
       tags: TAGS,
       params: AdminParams,
+      headers: IfMatch,
       body: Type.Object({ role: Role }),
       response: { 200: Done },
     },
     handler: async (request) => {
-      await changeRole(
-        sql,
-        adminActor(request),
-        request.community.id,
-        requireId(request.params.id, 'administrator'),
-        request.body.role,
+      const { community, params, body } = request
+      const id = requireId(params.id, 'administrator')
+      const email = await changeRole(sql, adminActor(request), community.id, id, body.role, (before) =>
+        requireVersion(request, versionOf([before])),
       )
+      mailer.send(roleMail(email, community.name, body.role))
       return { data: {} }
     },
   })
@@ -111,7 +121,9 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
       response: { 200: Done },
     },
     handler: async (request) => {
-      await removeAdmin(sql, adminActor(request), request.community.id, requireId(request.params.id, 'administrator'))
+      const id = requireId(request.params.id, 'administrator')
+      const email = await removeAdmin(sql, adminActor(request), request.community.id, id)
+      mailer.send(roleMail(email, request.community.name, undefined))
       return { data: {} }
     },
   })

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { Version } from '../../http/console/versions.ts'
 
 export const Role = Type.Enum(['owner', 'manager', 'viewer'], { title: 'Role' })
 
@@ -45,6 +46,7 @@ export const Administrator = Type.Object(
     role: Role,
     created_at: Time,
     last_seen_at: Nullable(Type.String({ format: 'date-time', description: 'In this community' })),
+    version: Version,
   },
   { title: 'Administrator' },
 )

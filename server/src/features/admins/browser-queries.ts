@@ -11,6 +11,14 @@ export async function isKnownBrowser(sql: Queries, email: string, tokenHash: Buf
   return rows.length > 0
 }
 
+/** Whether this is another browser than those that the person has used so far. The first one ever is not. */
+export async function isNewBrowser(sql: Queries, adminId: number, tokenHash: Buffer | undefined): Promise<boolean> {
+  const [row] = await sql<[{ used: number; known: boolean | null }]>`
+    select count(*) as used, bool_or(token_hash = ${tokenHash ?? Buffer.alloc(0)}) as known
+    from admin_browsers where admin_id = ${adminId}`
+  return row.used > 0 && row.known !== true
+}
+
 /**
  * Remembers a browser under a new token. What was known under its previous token moves along, so that a token which
  * someone else planted in the browser or copied from it is worth nothing afterwards.

@@ -6,14 +6,17 @@ import { deleteInvitationsBy, deleteInvitationsOf } from './invitation-queries.t
 import { makeLink, type NewLink } from './links.ts'
 import { deleteAdminRole, deleteLinksOf, lockRoles, updateAdminRole } from './queries.ts'
 
+/** Returns the person's email address, to tell them. */
 export async function changeRole(
   sql: Queries,
   actor: Actor,
   communityId: number,
   adminId: number,
   role: AdminRole,
-): Promise<void> {
-  await changeAdmin(sql, communityId, adminId, role, async (tx) => {
+  checkBefore: (before: AdminRole) => void = () => {},
+): Promise<string> {
+  return changeAdmin(sql, communityId, adminId, role, async (tx, before) => {
+    checkBefore(before)
     await updateAdminRole(tx, communityId, adminId, role)
     await recordAudit(tx, communityId, actor, {
       action: 'admin.role_changed',
@@ -24,8 +27,8 @@ export async function changeRole(
 }
 
 /** Removes the role in this community. The person may be an administrator of others. */
-export async function removeAdmin(sql: Queries, actor: Actor, communityId: number, adminId: number): Promise<void> {
-  await changeAdmin(sql, communityId, adminId, undefined, async (tx) => {
+export async function removeAdmin(sql: Queries, actor: Actor, communityId: number, adminId: number): Promise<string> {
+  return changeAdmin(sql, communityId, adminId, undefined, async (tx) => {
     await deleteAdminRole(tx, communityId, adminId)
     await recordAudit(tx, communityId, actor, { action: 'admin.removed', subject: { kind: 'admin', id: adminId } })
   })
@@ -63,17 +66,19 @@ async function changeAdmin(
   communityId: number,
   adminId: number,
   role: AdminRole | undefined,
-  change: (tx: Queries) => Promise<void>,
-): Promise<void> {
-  await transaction(sql, async (tx) => {
+  change: (tx: Queries, before: AdminRole) => Promise<void>,
+): Promise<string> {
+  return transaction(sql, async (tx) => {
     const roles = await requireAdmin(tx, communityId, adminId)
+    const own = roles.find(({ admin_id }) => admin_id === adminId)!
     const hasOtherOwner = roles.some((other) => other.role === 'owner' && other.admin_id !== adminId)
     if (!hasOtherOwner && role !== 'owner')
       throw new Refusal('The last owner cannot be removed; make someone else an owner first.')
     await deleteLinksOf(tx, adminId)
     await deleteInvitationsOf(tx, communityId, adminId)
     if (role !== 'owner') await deleteInvitationsBy(tx, communityId, adminId)
-    await change(tx)
+    await change(tx, own.role)
+    return own.email
   })
 }
 

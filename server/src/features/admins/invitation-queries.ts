@@ -68,8 +68,39 @@ export async function findInvitationRow(
   const [row] = await sql<(InvitationRow & { community: string })[]>`
     select i.community_id, i.id, i.email, i.name, i.role, i.created_at, i.expires_at, c.name as community
     from admin_invitations i join communities c on c.id = i.community_id
-    where i.community_id = ${communityId} and i.token_hash = ${tokenHash} and i.expires_at > now()`
+    where i.community_id = ${communityId} and ${hasToken(sql, tokenHash)} and i.expires_at > now()`
   return row
+}
+
+/** Either the owner's link or the mailed one. */
+const hasToken = (sql: Queries, hash: Buffer) => sql`
+  (i.token_hash = ${hash} or (i.mailed_hash = ${hash} and i.mailed_until > now()))`
+
+/** Replaces an earlier mailed link. */
+export async function setMailedToken(
+  sql: Queries,
+  communityId: number,
+  id: number,
+  { hash, seconds }: { hash: Buffer; seconds: number },
+): Promise<(InvitationRow & { community: string }) | undefined> {
+  const [row] = await sql<(InvitationRow & { community: string })[]>`
+    update admin_invitations i set mailed_hash = ${hash}, mailed_until = now() + make_interval(secs => ${seconds})
+    from communities c
+    where i.community_id = ${communityId} and c.id = ${communityId} and i.id = ${id} and i.expires_at > now()
+    returning i.community_id, i.id, i.email, i.name, i.role, i.created_at, i.expires_at, c.name as community`
+  return row
+}
+
+/** Finds the open invitation of a mailed link, also after its hour. */
+export async function findMailedInvitation(
+  sql: Queries,
+  communityId: number,
+  hash: Buffer,
+): Promise<number | undefined> {
+  const [row] = await sql<{ id: number }[]>`
+    select id from admin_invitations
+    where community_id = ${communityId} and mailed_hash = ${hash} and expires_at > now()`
+  return row?.id
 }
 
 /** Only one of two concurrent uses finds it. */
@@ -79,8 +110,8 @@ export async function consumeInvitation(
   tokenHash: Buffer,
 ): Promise<InvitationRow | undefined> {
   const [row] = await sql<InvitationRow[]>`
-    delete from admin_invitations
-    where community_id = ${communityId} and token_hash = ${tokenHash} and expires_at > now()
+    delete from admin_invitations i
+    where i.community_id = ${communityId} and ${hasToken(sql, tokenHash)} and i.expires_at > now()
     returning ${invitationColumns(sql)}`
   return row
 }

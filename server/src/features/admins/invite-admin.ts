@@ -74,8 +74,12 @@ async function lockRolesFor(tx: Queries, actor: Actor, communityId: number): Pro
 }
 
 /** The token names its community, so that a lookup never searches across communities. */
+export function newInvitationToken(communityId: number): string {
+  return `${communityId}.${newLinkToken()}`
+}
+
 function newToken(communityId: number, actor: Actor) {
-  const token = `${communityId}.${newLinkToken()}`
+  const token = newInvitationToken(communityId)
   const invitedBy = actor.kind === 'admin' ? actor.id : undefined
   return { token, tokenHash: hashSecret(token), seconds: INVITATION_SECONDS, invitedBy }
 }

@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
 import type { AdminApi } from '../../http/console/admin-api.ts'
-import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { Done, FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import type { Deps } from '../../http/deps.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { acceptInvitation, createInvitedAdmin, inspectInvitation } from './accept-invitation.ts'
 import { Role, Session } from './admin-schema.ts'
 import { communityOfInvitation } from './invite-admin.ts'
 import { inspectResetLink, resetByLink } from './links.ts'
+import { mailInvitationAgain, mailReset } from './mail-links.ts'
+import { passwordChangedMail, roleMail } from './mails.ts'
 import { presentSession, startSession } from './start-session.ts'
 
 const TAGS = ['Sessions']
@@ -30,7 +32,7 @@ const LinkState = Type.Object(
 
 /** What one-time links lead to. Whether there is an account for the email address is not answered to anyone. */
 export function linkRoutes(api: AdminApi, deps: Deps): void {
-  const { sql, signInLimits } = deps
+  const { sql, signInLimits, mailer } = deps
 
   /** A token cannot be guessed, but trying must not be free. */
   async function limited<T>(address: string, work: () => Promise<T>): Promise<T> {
@@ -78,8 +80,41 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
         const adminId = isInvitation
           ? await createInvitedAdmin(sql, request.body, isWanted)
           : await resetByLink(sql, token, password, isWanted)
-        return startSession(deps, adminId, request, reply)
+        const session = await startSession(deps, adminId, request, reply)
+        if (!isInvitation) mailer.send(passwordChangedMail(session.data.admin.email))
+        return session
       }),
+  })
+
+  api.post('/links/send-again', {
+    config: { role: 'nobody', errors: ['rate_limited'] },
+    schema: {
+      summary: 'Mail a new link in place of a mailed invitation that has expired',
+      tags: TAGS,
+      body: Type.Object({ token: FormText }),
+      response: { 200: Done },
+    },
+    handler: async ({ ip, body: { token } }) => {
+      await signInLimits.spend({ address: ip, account: 'link' })
+      mailInvitationAgain(deps, token)
+      return { data: {} }
+    },
+  })
+
+  api.post('/password-reset', {
+    config: { role: 'nobody', errors: ['rate_limited'] },
+    schema: {
+      summary: 'Mail a link for a new password',
+      description: 'The answer is the same whether or not there is such an account.',
+      tags: TAGS,
+      body: Type.Object({ email: FormText }),
+      response: { 200: Done },
+    },
+    handler: async ({ ip, body: { email } }) => {
+      await signInLimits.spend({ address: ip, account: `reset ${email.trim()}`, acrossAddresses: true })
+      mailReset(deps, email)
+      return { data: {} }
+    },
   })
 
   api.post('/links/accept', {
@@ -92,7 +127,8 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: (request) =>
       limited(request.ip, async () => {
-        await acceptInvitation(sql, request.session, request.body)
+        const { community, role } = await acceptInvitation(sql, request.session, request.body)
+        mailer.send(roleMail(request.session.admin.email, community, role))
         return presentSession(deps, request.session)
       }),
   })

@@ -24,11 +24,12 @@ export async function makeLink(
   tx: Queries,
   purpose: LinkRow['purpose'],
   adminId: number | null = null,
+  seconds = LINK_SECONDS,
 ): Promise<NewLink> {
   const token = newLinkToken()
   if (adminId !== null) await deleteLinksOf(tx, adminId)
   const hash = hashSecret(token)
-  return { token, expires_at: await insertLink(tx, { hash, purpose, adminId, seconds: LINK_SECONDS }) }
+  return { token, expires_at: await insertLink(tx, { hash, purpose, adminId, seconds }) }
 }
 
 /** The token is in the fragment, so that it appears in no request and no log. */

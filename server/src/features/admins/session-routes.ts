@@ -8,6 +8,7 @@ import { parseId } from '../../http/shared/ids.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { OpenSession, Session } from './admin-schema.ts'
+import { passwordChangedMail } from './mails.ts'
 import { endSession, endSessionsOf, listSessions } from './queries.ts'
 import { setUp, setUpState } from './set-up.ts'
 import { presentSession, startSession } from './start-session.ts'
@@ -16,7 +17,7 @@ import { changePassword, signIn, type Origin } from './sign-in.ts'
 const TAGS = ['Sessions']
 
 export function sessionRoutes(api: AdminApi, deps: Deps): void {
-  const { sql, signInLimits } = deps
+  const { sql, signInLimits, mailer } = deps
 
   function attemptOrigin(request: FastifyRequest, reply: FastifyReply): Origin {
     return { address: request.ip, browser: browserToken(deps, request), isWanted: () => isAwaited(reply) }
@@ -29,11 +30,18 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       tags: TAGS,
       response: {
         200: Type.Object({
-          data: Type.Object({ needed: Type.Boolean(), community_needed: Type.Boolean() }, { title: 'SetupState' }),
+          data: Type.Object(
+            {
+              needed: Type.Boolean(),
+              community_needed: Type.Boolean(),
+              mail: Type.Boolean({ description: 'The service can send mail' }),
+            },
+            { title: 'SetupState' },
+          ),
         }),
       },
     },
-    handler: async () => ({ data: await setUpState(sql) }),
+    handler: async () => ({ data: { ...(await setUpState(sql)), mail: mailer.isOn } }),
   })
 
   api.post('/setup', {
@@ -98,6 +106,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       await changePassword(sql, request.session, signInLimits, request.body, attemptOrigin(request, reply))
+      mailer.send(passwordChangedMail(request.session.admin.email))
       return startSession(deps, request.session.admin.id, request, reply)
     },
   })

@@ -5,7 +5,8 @@ import { insertSession } from '../../http/console/session-queries.ts'
 import { findSession, newSessionToken, type AdminSession } from '../../http/console/sessions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { communitiesWithRole } from '../../postgres/across-communities.ts'
-import { rememberBrowser } from './browser-queries.ts'
+import { isNewBrowser, rememberBrowser } from './browser-queries.ts'
+import { newBrowserMail } from './mails.ts'
 
 export async function presentSession({ sql }: Deps, session: AdminSession) {
   const communities = await communitiesWithRole(sql, session.admin.id)
@@ -21,12 +22,16 @@ export async function presentSession({ sql }: Deps, session: AdminSession) {
 
 /** Always creates new tokens and never adopts the browser's, which prevents session fixation. */
 export async function startSession(deps: Deps, adminId: number, request: FastifyRequest, reply: FastifyReply) {
-  const { sql } = deps
+  const { sql, mailer } = deps
   const token = newSessionToken()
   await insertSession(sql, adminId, hashSecret(token), originOf(request))
   setSessionCookie(deps, reply, token)
   const [previous, browser] = [browserToken(deps, request), newSessionToken()]
-  await rememberBrowser(sql, adminId, { from: previous ? hashSecret(previous) : undefined, to: hashSecret(browser) })
+  const from = previous ? hashSecret(previous) : undefined
+  const isNew = await isNewBrowser(sql, adminId, from)
+  await rememberBrowser(sql, adminId, { from, to: hashSecret(browser) })
   setBrowserCookie(deps, reply, browser)
-  return presentSession(deps, (await findSession(sql, token, undefined))!)
+  const session = (await findSession(sql, token, undefined))!
+  if (isNew) mailer.send(newBrowserMail(session.admin.email, originOf(request)))
+  return presentSession(deps, session)
 }

@@ -1,0 +1,33 @@
+import { Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { PlainPage } from '../../layout/plain-page.tsx'
+import { Form } from '../../parts/form.tsx'
+import { LinkText } from '../../parts/links.tsx'
+import { useForm } from '../../parts/use-form.ts'
+
+/** Asks for a link by mail. Whether there is an account for the address is told to nobody. */
+export function ForgottenPassword() {
+  const [sentTo, setSentTo] = useState<string>()
+  const form = useForm({
+    initial: { email: '' },
+    check: ({ email }): Record<string, string> => (email.includes('@') ? {} : { email: 'Enter your email address.' }),
+    save: ({ email }) => api.post('/password-reset', { email: email.trim() }, { signedOut: true }),
+    onSaved: (_answer, { email }) => setSentTo(email.trim()),
+  })
+  return (
+    <PlainPage title="Forgotten password" description="We send you a link with which you choose a new one.">
+      {sentTo === undefined ? (
+        <Form form={form} submit="Send the link" guard={false}>
+          <TextInput label="Email" type="email" autoComplete="username" inputMode="email" {...form.text('email')} />
+        </Form>
+      ) : (
+        <Text role="status">
+          If there is an account for {sentTo}, a mail is on its way. Its link works once, for an hour. Look into the
+          spam folder if it does not arrive.
+        </Text>
+      )}
+      <LinkText to="/sign-in">To the sign-in</LinkText>
+    </PlainPage>
+  )
+}

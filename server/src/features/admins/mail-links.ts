@@ -1,0 +1,60 @@
+import { hashSecret } from '../../crypto/secrets.ts'
+import type { Deps } from '../../http/deps.ts'
+import { findAdmin } from '../../postgres/across-communities.ts'
+import { transaction } from '../../postgres/connect.ts'
+import { Refusal } from '../../core/refusal.ts'
+import { findMailedInvitation, setMailedToken } from './invitation-queries.ts'
+import { communityOfInvitation, newInvitationToken } from './invite-admin.ts'
+import { linkAddress, makeLink } from './links.ts'
+import { invitationMail, resetMail } from './mails.ts'
+
+/** Whoever can read the mailbox for an hour is taken for its owner; not longer. */
+const MAILED_SECONDS = 60 * 60
+
+type MailDeps = Pick<Deps, 'sql' | 'config' | 'log' | 'mailer'>
+
+/** Sends an invitation with a link of its own, which proves the address. The link that the owner sees stays valid. */
+export async function mailInvitation(
+  { sql, config, mailer }: MailDeps,
+  communityId: number,
+  id: number,
+): Promise<void> {
+  if (!mailer.isOn) return
+  const token = newInvitationToken(communityId)
+  const secret = { hash: hashSecret(token), seconds: MAILED_SECONDS }
+  const invitation = await setMailedToken(sql, communityId, id, secret)
+  if (!invitation) return
+  const { email, community, role } = invitation
+  const link = linkAddress(config.publicUrl, 'invitation', token)
+  mailer.send(invitationMail(email, { community, role, link, consoleUrl: `${config.publicUrl}/console/` }))
+}
+
+/** Sends a mailed invitation again after its hour. The answer is the same for an unknown link. */
+export function mailInvitationAgain(deps: MailDeps, token: string): void {
+  requireMail(deps)
+  inBackground(deps, async () => {
+    const communityId = communityOfInvitation(token)
+    const id = communityId && (await findMailedInvitation(deps.sql, communityId, hashSecret(token)))
+    if (communityId && id) await mailInvitation(deps, communityId, id)
+  })
+}
+
+/** Sends a reset link if there is such an account. Nobody else learns whether there is: the work is not awaited. */
+export function mailReset(deps: MailDeps, email: string): void {
+  requireMail(deps)
+  inBackground(deps, async () => {
+    const admin = await findAdmin(deps.sql, email.trim())
+    if (!admin) return
+    const { token } = await transaction(deps.sql, (tx) => makeLink(tx, 'reset', admin.id, MAILED_SECONDS))
+    deps.mailer.send(resetMail(admin.email, linkAddress(deps.config.publicUrl, 'reset', token)))
+  })
+}
+
+function requireMail({ mailer }: MailDeps): void {
+  if (mailer.isOn) return
+  throw new Refusal('This service sends no mail. Whoever runs it can reset a password: npx hourbank admin reset')
+}
+
+function inBackground({ log }: MailDeps, work: () => Promise<void>): void {
+  work().catch((error: unknown) => log.error({ err: error }, 'a mail could not be prepared'))
+}

@@ -1,0 +1,75 @@
+import { createTransport } from 'nodemailer'
+import type { Logger } from 'pino'
+
+/** Plain text: it needs no images from elsewhere, and nothing in it can be hidden. */
+export interface Mail {
+  to: string
+  subject: string
+  text: string
+}
+
+export interface Mailer {
+  /** False without SMTP_URL. */
+  readonly isOn: boolean
+  /** Sends in the background, so that a slow mail server delays nobody and tells nobody whether an account exists. */
+  send(mail: Mail): void
+  /** Gives up what waits to be tried again. */
+  close(): void
+}
+
+export interface MailSettings {
+  smtpUrl: string | undefined
+  mailFrom: string
+}
+
+/** After a failure; a mail server that restarts is back within minutes. */
+const RETRY_AFTER_MS = [10_000, 60_000, 300_000]
+const WAITING_MAX = 1_000
+const TIMEOUT_MS = 30_000
+const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/
+
+export function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logger): Mailer {
+  if (smtpUrl === undefined) return { isOn: false, send: () => {}, close: () => {} }
+  const transport = createTransport(withTls(smtpUrl), {
+    from: mailFrom,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  const waiting = new Set<NodeJS.Timeout>()
+
+  async function trySend(mail: Mail, tries: number): Promise<void> {
+    try {
+      await transport.sendMail(mail)
+    } catch (error) {
+      const delayMs = RETRY_AFTER_MS[tries]
+      // Neither address nor text: a log is read by others.
+      log.warn({ err: error, subject: mail.subject, tries: tries + 1 }, 'a mail could not be sent')
+      if (delayMs === undefined || waiting.size >= WAITING_MAX) return
+      const timer = setTimeout(() => {
+        waiting.delete(timer)
+        void trySend(mail, tries + 1)
+      }, delayMs).unref()
+      waiting.add(timer)
+    }
+  }
+
+  return {
+    isOn: true,
+    send: (mail) => void trySend(mail, 0),
+    close() {
+      for (const timer of waiting) clearTimeout(timer)
+      transport.close()
+    },
+  }
+}
+
+/** Encryption is required, except to a mail server on this machine or with `?ignoreTLS=true`. */
+function withTls(smtpUrl: string): string {
+  const url = new URL(smtpUrl)
+  const { searchParams } = url
+  if (!LOOPBACK.test(url.hostname) && !searchParams.has('ignoreTLS')) searchParams.set('requireTLS', 'true')
+  for (const name of ['connectionTimeout', 'greetingTimeout', 'socketTimeout']) {
+    if (!searchParams.has(name)) searchParams.set(name, `${TIMEOUT_MS}`)
+  }
+  return url.href
+}

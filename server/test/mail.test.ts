@@ -1,0 +1,127 @@
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+import { expect, onTestFinished, test } from 'vitest'
+import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
+import { eventually, startBank } from './bank.ts'
+
+const LINK = /http:\/\/\S+\/console\/link#(\S+)/
+
+interface Received {
+  to: string[]
+  text: string
+}
+
+/** A real SMTP server that keeps what it is given. `refuse` answers the next mails with a temporary error. */
+async function startMailbox() {
+  const received: Received[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, session, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const raw = Buffer.concat(chunks).toString()
+        const text = raw.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=')
+        received.push({ to: session.envelope.rcptTo.map(({ address }) => address), text })
+        done()
+      })
+    },
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => new Promise((resolve) => server.close(() => resolve())))
+  const { port } = server.server.address() as AddressInfo
+  return {
+    received,
+    settings: { config: { smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom: 'Hourbank <office@hours.example>' } },
+    next: (subject: string) => eventually(() => received.find(({ text }) => text.includes(`Subject: ${subject}`))),
+    clear: () => received.splice(0),
+  }
+}
+
+test('an invitation by mail has a link of its own, which works once', async () => {
+  const mailbox = await startMailbox()
+  const bank = await startBank(mailbox.settings)
+  const owner = await addAdmin(bank)
+  const body = { email: 'tess@town.example', name: 'Tess', role: 'viewer' }
+  const shown = (await owner.call('/administrators', { body })).body.data.link.url
+  const mail = await mailbox.next('Invitation to run Town')
+  expect(mail.to).toEqual(['tess@town.example'])
+  const [link, token] = LINK.exec(mail.text)!
+  expect(link).not.toBe(shown)
+
+  const tess = newBrowser(bank)
+  const accepted = await tess.call('/links/use', { body: { token, password: PASSWORD, name: 'Tess' } })
+  expect(accepted.status).toBe(200)
+  const again = await newBrowser(bank).call('/links/use', { body: { token, password: PASSWORD } })
+  expect(again.status).toBe(410)
+})
+
+test('after its hour a mailed invitation can be sent again, to the same address only', async () => {
+  const mailbox = await startMailbox()
+  const bank = await startBank(mailbox.settings)
+  const owner = await addAdmin(bank)
+  await owner.call('/administrators', { body: { email: 'tess@town.example', name: 'Tess', role: 'viewer' } })
+  const [, token] = LINK.exec((await mailbox.next('Invitation to run Town')).text)!
+  await bank.sql`update admin_invitations set mailed_until = now() where community_id = ${bank.communityId}`
+  const tess = newBrowser(bank)
+  expect((await tess.call('/links/inspect', { body: { token } })).status).toBe(410)
+  mailbox.clear()
+  expect((await tess.call('/links/send-again', { body: { token: `${bank.communityId}.unknown` } })).status).toBe(200)
+  expect((await tess.call('/links/send-again', { body: { token } })).status).toBe(200)
+  const mail = await mailbox.next('Invitation to run Town')
+  const [, renewed] = LINK.exec(mail.text)!
+  expect(mail.to).toEqual(['tess@town.example'])
+  expect((await tess.call('/links/inspect', { body: { token: renewed } })).status).toBe(200)
+})
+
+test('a reset by mail goes to the account only, and the answer tells nobody whether there is one', async () => {
+  const mailbox = await startMailbox()
+  const bank = await startBank(mailbox.settings)
+  const owner = await addAdmin(bank)
+  mailbox.clear()
+  const browser = newBrowser(bank)
+  const unknown = await browser.call('/password-reset', { body: { email: 'nobody@town.example' } })
+  const known = await browser.call('/password-reset', { body: { email: owner.email.toUpperCase() } })
+  expect([unknown.status, unknown.body]).toEqual([known.status, known.body])
+  const mail = await mailbox.next('Choose a new password')
+  expect(mail.to).toEqual([owner.email])
+
+  const [, token] = LINK.exec(mail.text)!
+  const changed = await browser.call('/links/use', { body: { token, password: 'another good passphrase' } })
+  expect(changed.status).toBe(200)
+  await mailbox.next('Your password was changed')
+  expect((await owner.call('/members')).status).toBe(401)
+  const again = await browser.call('/links/use', { body: { token, password: 'another good passphrase' } })
+  expect(again.status).toBe(410)
+  expect(mailbox.received.every(({ to }) => to[0] === owner.email)).toBe(true)
+})
+
+test('people are told of a new browser, of a new password and of their roles', async () => {
+  const mailbox = await startMailbox()
+  const bank = await startBank(mailbox.settings)
+  const owner = await addAdmin(bank)
+  const viewer = await addAdmin(bank, 'viewer')
+  // Nobody is told of the first browser.
+  expect(mailbox.received).toEqual([])
+  await newBrowser(bank).call('/session', { body: { email: viewer.email, password: PASSWORD } })
+  expect((await mailbox.next('You signed in with a new browser')).to).toEqual([viewer.email])
+  const path = `/administrators/${viewer.id}`
+  await owner.call(path, { method: 'PATCH', body: { role: 'manager' } })
+  expect((await mailbox.next('Your role in Town')).to).toEqual([viewer.email])
+  await owner.call(path, { method: 'DELETE' })
+  expect((await mailbox.next('You no longer run Town')).to).toEqual([viewer.email])
+  const passwords = { current_password: PASSWORD, new_password: 'another good passphrase' }
+  await owner.call('/password', { body: passwords })
+  const told = await mailbox.next('Your password was changed')
+  expect(told.to).toEqual([owner.email])
+  expect(mailbox.received.map(({ text }) => text).join()).not.toContain(passwords.new_password)
+})
+
+test('without a mail server everything works by links', async () => {
+  const bank = await startBank()
+  const browser = newBrowser(bank)
+  expect((await browser.call('/setup')).body.data.mail).toBe(false)
+  const asked = await browser.call('/password-reset', { body: { email: 'x@town.example' } })
+  expect([asked.status, asked.body.error_description]).toEqual([409, expect.stringContaining('hourbank admin reset')])
+})
