@@ -191,7 +191,10 @@ test('the audit log tells it in sentences, filters live in the address, and it c
   expect(complaints).toEqual([])
 })
 
-test('an administrator is invited by a link that works once, and the last owner stays', async ({ page, browser }) => {
+test('an administrator accepts an invitation by a link that works once, and the last owner stays', async ({
+  page,
+  browser,
+}) => {
   const complaints = complaintsOf(page)
   await openPage(page, service, 'community?part=administrators', 'Settings')
   await expectAccessible(page)
@@ -210,12 +213,17 @@ test('an administrator is invited by a link that works once, and the last owner 
   await expectAccessible(page)
   await shown.getByLabel('I have saved it').check()
   await shown.getByRole('button', { name: 'Close' }).click()
-  await expect(page.getByRole('table', { name: 'Administrators' })).toContainText('Invited')
+  await expect(page.getByRole('table', { name: 'Invitations' })).toContainText('grace@example.org')
+  await expect(page.getByRole('table', { name: 'Administrators' })).not.toContainText('grace@example.org')
+  await expectAccessible(page)
 
-  const other = await browser.newPage()
+  const context = await browser.newContext()
+  const other = await context.newPage()
   await other.goto(link)
+  await expect(other.getByRole('heading', { level: 1 })).toHaveText('You are invited')
+  await expectAccessible(other)
   await other.getByRole('textbox', { name: 'New password' }).fill(PASSWORD)
-  await other.getByRole('button', { name: 'Accept' }).click()
+  await other.getByRole('button', { name: 'Create the account and accept' }).click()
   await expect(other).toHaveURL(/\/console\/demo\/overview/)
   // A viewer can read but finds nothing to change.
   for (const [path, button] of [
@@ -232,7 +240,7 @@ test('an administrator is invited by a link that works once, and the last owner 
   await other.goto(`${service.url}/console/sign-in`)
   await other.goto(link)
   await expect(other.getByRole('heading', { level: 1 })).toHaveText('This link is no longer valid')
-  await other.close()
+  await context.close()
 
   await page.reload()
   const own = page.getByRole('row').filter({ hasText: '(you)' })
@@ -245,6 +253,76 @@ test('an administrator is invited by a link that works once, and the last owner 
   await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
   await expect(page.getByRole('table', { name: 'Administrators' })).not.toContainText('grace@example.org')
   expect(complaints).toEqual([])
+})
+
+test('whoever has an account accepts an invitation signed in, as the invited person only', async ({
+  page,
+  browser,
+}) => {
+  const invite = async (name: string) => {
+    await openPage(page, service, 'community?part=administrators', 'Settings')
+    await page.getByRole('button', { name: 'Invite', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Invite an administrator' })
+    await dialog.getByLabel('Name').fill(name)
+    await dialog.getByLabel('Email').fill('iris@example.org')
+    await dialog.getByRole('button', { name: 'Invite', exact: true }).click()
+    return shownLink(`Invitation for ${name}`)
+  }
+  const shownLink = async (title: string) => {
+    const shown = page.getByRole('dialog', { name: title })
+    const link = await shown.locator('pre').innerText()
+    await shown.getByLabel('I have saved it').check()
+    await shown.getByRole('button', { name: 'Close' }).click()
+    return link
+  }
+  const context = await browser.newContext()
+  const other = await context.newPage()
+  await other.goto(await invite('Iris'))
+  await other.getByRole('textbox', { name: 'New password' }).fill(PASSWORD)
+  await other.getByRole('button', { name: 'Create the account and accept' }).click()
+  await expect(other).toHaveURL(/\/console\/demo\/overview/)
+  await page.reload()
+  await page.getByRole('button', { name: 'Remove Iris' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+  await expect(page.getByRole('table', { name: 'Administrators' })).not.toContainText('iris@example.org')
+
+  const lost = await invite('Iris again')
+  await page.getByRole('button', { name: 'New link for Iris again' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click()
+  const link = await shownLink('Invitation for Iris again')
+  await page.goto(lost)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('This link is no longer valid')
+  await page.goto('about:blank')
+  await page.goto(link)
+  await expect(page.getByText('To accept, sign in as iris@example.org.')).toBeVisible()
+  await expectAccessible(page)
+
+  await other.context().clearCookies()
+  await other.goto('about:blank')
+  await other.goto(link)
+  await other.getByRole('textbox', { name: 'New password' }).fill('another good password')
+  await other.getByRole('button', { name: 'Create the account and accept' }).click()
+  await expect(other.getByRole('alert')).toContainText('No account was created.')
+  await other.getByRole('button', { name: 'I have an account already' }).click()
+  await expectAccessible(other)
+  await other.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await other.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await expect(other.getByLabel('Your name')).toHaveValue('Iris again')
+  await expectAccessible(other)
+  await other.getByRole('button', { name: 'Accept', exact: true }).click()
+  await expect(other).toHaveURL(/\/console\/demo\/overview/)
+  await context.close()
+
+  await openPage(page, service, 'community?part=administrators', 'Settings')
+  await expect(page.getByRole('table', { name: 'Administrators' })).toContainText('Iris again')
+  await openPage(page, service, 'audit?action=admin.', 'Audit')
+  for (const sentence of [
+    'Iris again accepted the invitation as manager',
+    'invited iris@example.org',
+    'made a new link for the invitation of iris@example.org',
+  ]) {
+    await expect(page.getByRole('table').getByText(sentence).first()).toBeVisible()
+  }
 })
 
 test('settings, categories and what partners see', async ({ page }) => {

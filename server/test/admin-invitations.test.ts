@@ -1,7 +1,12 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createAdmin, resetAdmin } from '../src/features/admins/create-admin.ts'
+import { inspectResetLink } from '../src/features/admins/links.ts'
+import { listAdmins } from '../src/features/admins/queries.ts'
+import { connect } from '../src/postgres/connect.ts'
+import { migrate } from '../src/postgres/migrate.ts'
 import { addAdmin, inviteToken, joinByLink, newBrowser, PASSWORD, type TestAdmin } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
+import { newEmptyDatabase } from './database.ts'
 
 const TREASURER = 'treasurer@town.example'
 
@@ -252,4 +257,45 @@ test('nobody returns by an invitation: those of a removed owner end, and those t
   })
   await stays.call(`/administrators/${adminId}`, { method: 'DELETE' })
   expect((await use(kept)).body.error).toBe('link_expired')
+})
+
+test('links from before the upgrade end, and people who never followed theirs become invitations', async () => {
+  const databaseUrl = await newEmptyDatabase()
+  const sql = connect(databaseUrl, { connectionsMax: 2, name: 'test' })
+  onTestFinished(() => sql.end())
+  await migrate(sql, { upTo: '0022_one_time_passwords' })
+  await sql.unsafe(`
+    insert into communities (id, slug, name) values (1, 'town', 'Town'), (2, 'elsewhere', 'Elsewhere');
+    insert into admins (id, email, name, password_hash, password_one_time) values
+      (1, 'ada@town.example', 'Ada', 'x', false), (2, 'invited@town.example', 'Iris', 'x', true),
+      (3, 'created@town.example', 'Cleo', 'x', true);
+    insert into community_admins (community_id, admin_id, role) values
+      (1, 1, 'owner'), (2, 1, 'viewer'), (1, 2, 'manager'), (2, 2, 'viewer'), (1, 3, 'viewer');
+    insert into admin_sessions (admin_id, token_hash, expires_at) values (1, 's', now() + interval '1 day');
+    insert into admin_links (token_hash, purpose, admin_id, expires_at) values
+      ('a', 'invitation', 2, now() + interval '1 day'), ('b', 'reset', 1, now() + interval '1 day')`)
+  await migrate(sql)
+  expect(await sql`select from admin_links`).toHaveLength(0)
+  expect(await sql`select community_id, email, name, role from admin_invitations order by community_id`).toEqual([
+    { community_id: 1, email: 'invited@town.example', name: 'Iris', role: 'manager' },
+    { community_id: 2, email: 'invited@town.example', name: 'Iris', role: 'viewer' },
+  ])
+  expect(
+    await sql`select community_id, admin_id, name, last_seen_at from community_admins order by admin_id, community_id`,
+  ).toEqual([
+    { community_id: 1, admin_id: 1, name: 'Ada', last_seen_at: null },
+    { community_id: 2, admin_id: 1, name: 'Ada', last_seen_at: null },
+    { community_id: 1, admin_id: 3, name: 'Cleo', last_seen_at: null },
+  ])
+  expect((await sql`select id from admins order by id`).map(({ id }) => id)).toEqual([1, 3])
+
+  // A node of the previous version that still runs invites as it used to.
+  await sql.unsafe(`
+    insert into admins (id, email, name, password_hash, password_one_time) values (4, 'late@town.example', 'Lea', 'x', true);
+    insert into community_admins (community_id, admin_id, role) values (1, 4, 'viewer');
+    insert into admin_links (token_hash, purpose, admin_id, expires_at)
+    values (sha256('late'), 'invitation', 4, now() + interval '1 day')`)
+  const listed = await listAdmins(sql, 1)
+  expect(listed.find(({ id }) => id === 4)).toMatchObject({ name: 'late@town.example', email: 'late@town.example' })
+  await expect(inspectResetLink(sql, 'late')).rejects.toMatchObject({ code: 'link_expired' })
 })

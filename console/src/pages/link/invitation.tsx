@@ -1,4 +1,4 @@
-import { Button, PasswordInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -6,7 +6,7 @@ import { PlainPage } from '../../layout/plain-page.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { beginSession, endSession, signIn } from '../../session.ts'
+import { beginSession, endSession, keepSession, signIn } from '../../session.ts'
 import type { Role, Session } from '../../wire.ts'
 import { ChangePassword } from '../password/change-password.tsx'
 
@@ -47,25 +47,14 @@ function Answer({ offer, session }: { offer: Offer; session: Session | undefined
   )
 }
 
-type Way = 'create' | 'sign-in'
-
-const WAYS: { value: Way; label: string }[] = [
-  { value: 'create', label: 'Create an account' },
-  { value: 'sign-in', label: 'I have an account' },
-]
-
 function NotSignedIn({ offer }: { offer: Offer }) {
-  const [way, setWay] = useState<Way>('create')
+  const [hasAccount, setHasAccount] = useState(false)
   return (
     <Stack>
-      <SegmentedControl
-        aria-label="How to accept"
-        data={WAYS}
-        value={way}
-        onChange={(value) => setWay(value as Way)}
-        fullWidth
-      />
-      {way === 'create' ? <CreateAccount offer={offer} /> : <SignInToAccept offer={offer} />}
+      {hasAccount ? <SignInToAccept offer={offer} /> : <CreateAccount offer={offer} />}
+      <Button variant="subtle" onClick={() => setHasAccount(!hasAccount)}>
+        {hasAccount ? 'Create an account instead' : 'I have an account already'}
+      </Button>
     </Stack>
   )
 }
@@ -96,7 +85,8 @@ function SignInToAccept({ offer }: { offer: Offer }) {
   const form = useForm({
     initial: { email: offer.email, password: '' },
     save: ({ email, password }) => signIn(email, password),
-    onSaved: beginSession,
+    // Signing out loads the console anew, so there is nothing of anybody else to forget.
+    onSaved: keepSession,
   })
   return (
     <Form form={form} submit="Sign in" guard={false}>
