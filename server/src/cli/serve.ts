@@ -53,7 +53,7 @@ async function prepare(config: Config, databaseUrl: string, secretKey: string, l
   try {
     const applied = await migrate(sql, {
       // Only for the embedded database: operators of an external server have their own backups.
-      ...(!config.databaseUrl && { beforeChange: () => backUpBeforeMigrating(config, databaseUrl, log) }),
+      ...(!config.databaseUrl && { beforeChange: () => backUpBeforeMigrating(config, databaseUrl, secretKey, log) }),
     })
     if (applied.length > 0) log.info({ applied }, 'migrated')
     await checkSecretKey(sql, createSecretBox(secretKey, config.previousSecretKey))
@@ -64,15 +64,20 @@ async function prepare(config: Config, databaseUrl: string, secretKey: string, l
   }
 }
 
-async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: Logger): Promise<void> {
+async function backUpBeforeMigrating(
+  config: Config,
+  databaseUrl: string,
+  secretKey: string,
+  log: Logger,
+): Promise<void> {
   const folder = join(config.dataDir, 'backups')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const file = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.hourbank.gz`)
+  const file = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.hourbank-backup`)
   // A separate connection, because the migration's is inside its transaction.
   const sql: Sql = connect(databaseUrl, { connectionsMax: 1, name: 'backup' })
   try {
     const { backup } = await import('../backup/backup.ts')
-    await backup(sql, file, () => {})
+    await backup(sql, file, () => {}, { key: { kind: 'secret_key', text: secretKey } })
     log.info({ file }, 'backed up before migrating')
   } finally {
     await sql.end({ timeoutMs: 1000 })
