@@ -28,7 +28,9 @@ export const SETTINGS = {
   DATA_DIR: [(text: string) => resolve(text), resolve(PROJECT_DIR, '.data')],
   DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
   DATABASE_LISTEN_URL: [url('postgres:', 'postgresql:'), undefined],
+  REPLACED_DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
   PUBLIC_URL: [publicUrl, undefined],
+  ALLOWED_HOSTS: [hosts, []],
   REDIS_URL: [url('redis:', 'rediss:'), undefined],
   SECRET_KEY: [secretKey, undefined],
   SECRET_KEY_PREVIOUS: [secretKey, undefined],
@@ -40,6 +42,7 @@ export const SETTINGS = {
   WEBHOOK_ALLOW_PRIVATE_TARGETS: [flag, false],
   LOG_LEVEL: [oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'],
   METRICS_TOKEN: [metricsToken, undefined],
+  SECURITY_CONTACT: [securityContact, undefined],
 } as const satisfies Record<string, readonly [parse: Parse<unknown>, fallback: unknown]>
 
 type Settings = {
@@ -53,8 +56,14 @@ export interface Config {
   /** Undefined means the embedded database under dataDir. */
   readonly databaseUrl: string | undefined
   readonly listenUrl: string | undefined
+  /** The database that a restore replaces. */
+  readonly replacedDatabaseUrl: string | undefined
   /** The base URL that partners use; also the OAuth issuer. */
   readonly publicUrl: string
+  /** Whether PUBLIC_URL is set; otherwise publicUrl is an address of this machine. */
+  readonly hasPublicUrl: boolean
+  /** Host names besides that of publicUrl. */
+  readonly allowedHosts: readonly string[]
   readonly redisUrl: string | undefined
   readonly secretKey: string | undefined
   readonly previousSecretKey: string | undefined
@@ -67,6 +76,8 @@ export interface Config {
   readonly webhookAllowPrivateTargets: boolean
   readonly logLevel: string
   readonly metricsToken: string | undefined
+  /** Where to report a vulnerability: a URL, as in security.txt. */
+  readonly securityContact: string | undefined
 }
 
 export function readConfig(env: Record<string, string | undefined>): Config {
@@ -101,6 +112,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     dataDir: settings.DATA_DIR,
     databaseUrl: settings.DATABASE_URL,
     listenUrl: settings.DATABASE_LISTEN_URL,
+    replacedDatabaseUrl: settings.REPLACED_DATABASE_URL,
+    hasPublicUrl: settings.PUBLIC_URL !== undefined,
+    allowedHosts: settings.ALLOWED_HOSTS,
     publicUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),
     redisUrl: settings.REDIS_URL,
     secretKey: settings.SECRET_KEY,
@@ -113,6 +127,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     webhookAllowPrivateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS,
     logLevel: settings.LOG_LEVEL,
     metricsToken: settings.METRICS_TOKEN,
+    securityContact: settings.SECURITY_CONTACT,
   })
 }
 
@@ -154,6 +169,16 @@ function host(text: string): string {
   return text
 }
 
+function hosts(text: string): string[] {
+  return text.split(',').map((name) => {
+    try {
+      return host(name.trim())
+    } catch (cause) {
+      throw new Error('host names or IP addresses without ports, separated by commas', { cause })
+    }
+  })
+}
+
 function url(...protocols: string[]): Parse<string> {
   return (text) => {
     // Never quote the text in the message: it may contain a password.
@@ -179,6 +204,13 @@ function secretKey(text: string): string {
 
 function metricsToken(text: string): string {
   if (!/^[\x21-\x7e]{16,}$/.test(text)) throw new Error('at least 16 printable characters without spaces')
+  return text
+}
+
+/** RFC 9116 2.5.3 */
+function securityContact(text: string): string {
+  const isContact = /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+?[\d-]+)$/.test(text)
+  if (!isContact) throw new Error('an address like mailto:security@example.org or https://example.org/security')
   return text
 }
 

@@ -24,7 +24,10 @@ test('without any setting there are defaults for a first look on this machine', 
     dataDir: resolve(fileURLToPath(new URL('../../', import.meta.url)), '.data'),
     databaseUrl: undefined,
     listenUrl: undefined,
+    replacedDatabaseUrl: undefined,
     publicUrl: 'http://127.0.0.1:3000',
+    hasPublicUrl: false,
+    allowedHosts: [],
     redisUrl: undefined,
     secretKey: undefined,
     previousSecretKey: undefined,
@@ -36,6 +39,7 @@ test('without any setting there are defaults for a first look on this machine', 
     webhookAllowPrivateTargets: false,
     logLevel: 'info',
     metricsToken: undefined,
+    securityContact: undefined,
   })
 })
 
@@ -57,6 +61,9 @@ test('every setting can be set', () => {
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
     LOG_LEVEL: 'debug',
     METRICS_TOKEN: 'a-token-for-metrics',
+    REPLACED_DATABASE_URL: 'postgres://old.example.org/hourbank',
+    ALLOWED_HOSTS: 'alias.example.org, 192.0.2.7',
+    SECURITY_CONTACT: 'mailto:security@example.org',
     UNRELATED: 'ignored',
   })
   expect(config).toEqual({
@@ -77,6 +84,10 @@ test('every setting can be set', () => {
     webhookAllowPrivateTargets: true,
     logLevel: 'debug',
     metricsToken: 'a-token-for-metrics',
+    replacedDatabaseUrl: 'postgres://old.example.org/hourbank',
+    hasPublicUrl: true,
+    allowedHosts: ['alias.example.org', '192.0.2.7'],
+    securityContact: 'mailto:security@example.org',
   })
   expect(Object.isFrozen(config)).toBe(true)
 })

@@ -123,7 +123,9 @@ test('a restore with --replacing revives nothing that was withdrawn', { timeout:
   const { bank, file } = town
   const renewed = await withdrawEverything(town)
   const copy = await newEmptyDatabase()
-  expect(await hourbank(copy, 'restore', file, '--replacing', bank.databaseUrl)).toMatch(/Withdrawn again: [1-9]\d*\./)
+  expect(await hourbankWith({ REPLACED_DATABASE_URL: bank.databaseUrl }, copy, 'restore', file)).toMatch(
+    /Withdrawn again: [1-9]\d*\./,
+  )
   const { url } = await startTestNode(copy)
   const sql = connect(copy, { connectionsMax: 1, name: 'test' })
   onTestFinished(() => sql.end())
@@ -170,7 +172,9 @@ test('a restore with --replacing revives nothing that was withdrawn', { timeout:
 test('nothing changes for those whose access was not withdrawn', { timeout: TIMEOUT_MS }, async () => {
   const { bank, file, owner } = await startTown()
   const copy = await newEmptyDatabase()
-  expect(await hourbank(copy, 'restore', file, '--replacing', bank.databaseUrl)).toContain('Withdrawn again: 0.')
+  expect(await hourbankWith({ REPLACED_DATABASE_URL: bank.databaseUrl }, copy, 'restore', file)).toContain(
+    'Withdrawn again: 0.',
+  )
   const { url } = await startTestNode(copy)
   expect((await callNode(url, '/users', { token: await fetchToken(url, bank.partner) })).status).toBe(200)
   expect((await signIn(bank, url, owner.email, PASSWORD)).status).toBe(200)
@@ -217,12 +221,18 @@ test(
 test('--replacing with another installation is refused, and nothing is written', { timeout: TIMEOUT_MS }, async () => {
   const [{ file }, other] = [await startTown(), await startBank()]
   const copy = await newEmptyDatabase()
-  await expect(hourbank(copy, 'restore', file, '--replacing', other.databaseUrl)).rejects.toThrow(
+  await expect(hourbankWith({ REPLACED_DATABASE_URL: other.databaseUrl }, copy, 'restore', file)).rejects.toThrow(
     /no community in common with this backup/,
   )
   const sql = connect(copy, { connectionsMax: 1, name: 'test' })
   onTestFinished(() => sql.end())
   expect(await sql`select from pg_class where relname = 'communities'`).toHaveLength(0)
+})
+
+test('a password is not accepted as an argument, where other users can see it', { timeout: TIMEOUT_MS }, async () => {
+  const url = 'postgres://hourbank:hunter2@127.0.0.1:1/hourbank'
+  const attempt = hourbank(await newEmptyDatabase(), 'restore', 'town.backup', '--replacing', url)
+  await expect(attempt).rejects.toThrow(/Set REPLACED_DATABASE_URL/)
 })
 
 test('the commands encrypt, and refuse what the key does not verify', { timeout: TIMEOUT_MS }, async () => {

@@ -49,12 +49,12 @@ export const backupCommands: Command[] = [
     name: 'restore',
     usage: 'FILE [--replacing FOLDER|URL] [--erasures LIST] [--passphrase-file FILE] [--unverified]',
     summary:
-      'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); what was erased or withdrawn since then is erased and withdrawn again (--replacing: the DATA_DIR or DATABASE_URL that this one replaces; --erasures: a list written by: npx hourbank erasures export); --unverified: accept a backup of another installation, which SECRET_KEY cannot verify',
+      'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); what was erased or withdrawn since then is erased and withdrawn again (--replacing: the DATA_DIR or DATABASE_URL that this one replaces, or set REPLACED_DATABASE_URL; --erasures: a list written by: npx hourbank erasures export); --unverified: accept a backup of another installation, which SECRET_KEY cannot verify',
     run: ({ config, values, positionals: [file] }) =>
       withDatabase(config, async (sql) => {
         if (!file) throw new Refusal('Name the file to read.')
         const list = optionalText(values, 'erasures')
-        const place = optionalText(values, 'replacing')
+        const place = optionalText(values, 'replacing') ?? config.replacedDatabaseUrl
         const listed = list === undefined ? [] : await readErasureFile(list)
         const replaced = place === undefined ? undefined : await readReplaced(config, place)
         const secretKey = (await findSecretKey(config)) ?? replaced?.secretKey
@@ -76,7 +76,7 @@ export const backupCommands: Command[] = [
         if (replaced?.secretKey !== undefined) await adoptSecretKey(config, replaced.secretKey)
         if (restored.migrated.length > 0) print(`Applied migrations: ${restored.migrated.join(', ')}.`)
         if (!restored.isVerified) print('The backup could not be verified: nothing shows whether it was changed.')
-        print(...describeErasures(list ?? place, counts.erased))
+        print(...describeErasures(list !== undefined || replaced !== undefined, counts.erased))
         print(...describeWithdrawals(replaced && counts.withdrawn, restored.createdAt))
         print(`Restored ${restored.rows} rows from ${file}. Start the service with: npm start`)
       }),
@@ -111,6 +111,11 @@ interface Replaced {
 /** Reads what the replaced database knows of erasures and access, including what happened after the backup. */
 async function readReplaced(config: Config, place: string): Promise<Replaced> {
   const isUrl = /^postgres(ql)?:/.test(place)
+  if (isUrl && place !== config.replacedDatabaseUrl && URL.canParse(place) && new URL(place).password !== '') {
+    throw new Refusal(
+      'Other users can see the arguments of a command. Set REPLACED_DATABASE_URL instead of giving a password to --replacing.',
+    )
+  }
   if (!isUrl && !existsSync(place)) throw new Refusal(`There is no folder ${place}.`)
   const replaced = isUrl ? { databaseUrl: place } : { databaseUrl: undefined, dataDir: resolve(place) }
   const { erasures, access } = await withDatabase({ ...config, ...replaced }, (sql) =>
@@ -132,8 +137,8 @@ function describeWithdrawals(withdrawn: number | undefined, backupMadeAt: string
   ]
 }
 
-function describeErasures(source: string | undefined, erased: number): string[] {
-  if (source !== undefined) return [`Erased again: ${erased} ${erased === 1 ? 'member' : 'members'}.`]
+function describeErasures(isKnown: boolean, erased: number): string[] {
+  if (isKnown) return [`Erased again: ${erased} ${erased === 1 ? 'member' : 'members'}.`]
   return [
     'Members who were erased after the backup are back. If you still have the database that this one replaces,',
     'restore with --replacing; if you have a list (npx hourbank erasures export FILE), restore with --erasures.',
