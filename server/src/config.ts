@@ -28,6 +28,7 @@ export const SETTINGS = {
   DATA_DIR: [(text: string) => resolve(text), resolve(PROJECT_DIR, '.data')],
   DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
   DATABASE_LISTEN_URL: [url('postgres:', 'postgresql:'), undefined],
+  MIGRATION_DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
   REPLACED_DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
   PUBLIC_URL: [publicUrl, undefined],
   ALLOWED_HOSTS: [hosts, []],
@@ -56,6 +57,8 @@ export interface Config {
   /** Undefined means the embedded database under dataDir. */
   readonly databaseUrl: string | undefined
   readonly listenUrl: string | undefined
+  /** The same database, as the role that owns its tables; undefined if the service's own role does. */
+  readonly migrationUrl: string | undefined
   /** The database that a restore replaces. */
   readonly replacedDatabaseUrl: string | undefined
   /** The base URL that partners use; also the OAuth issuer. */
@@ -103,6 +106,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (settings.DATABASE_LISTEN_URL && !settings.DATABASE_URL) {
     mistakes.push('DATABASE_LISTEN_URL: expected only together with DATABASE_URL')
   }
+  if (settings.MIGRATION_DATABASE_URL && !settings.DATABASE_URL) {
+    mistakes.push('MIGRATION_DATABASE_URL: expected only together with DATABASE_URL')
+  }
   if (mistakes.length > 0) throw new ConfigError(mistakes)
 
   const isLocal = !settings.DATABASE_URL && isLoopback(settings.HOST)
@@ -112,6 +118,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     dataDir: settings.DATA_DIR,
     databaseUrl: settings.DATABASE_URL,
     listenUrl: settings.DATABASE_LISTEN_URL,
+    migrationUrl: settings.MIGRATION_DATABASE_URL,
     replacedDatabaseUrl: settings.REPLACED_DATABASE_URL,
     hasPublicUrl: settings.PUBLIC_URL !== undefined,
     allowedHosts: settings.ALLOWED_HOSTS,

@@ -19,6 +19,7 @@ import {
   optionalText,
   print,
   withDatabase,
+  withOwner,
   withTables,
   type Command,
   type CommandInput,
@@ -51,7 +52,7 @@ export const backupCommands: Command[] = [
     summary:
       'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); what was erased or withdrawn since then is erased and withdrawn again (--replacing: the DATA_DIR or DATABASE_URL that this one replaces, or set REPLACED_DATABASE_URL; --erasures: a list written by: npx hourbank erasures export); --unverified: accept a backup of another installation, which SECRET_KEY cannot verify',
     run: ({ config, values, positionals: [file] }) =>
-      withDatabase(config, async (sql) => {
+      withOwner(config, async (sql) => {
         if (!file) throw new Refusal('Name the file to read.')
         const list = optionalText(values, 'erasures')
         const place = optionalText(values, 'replacing') ?? config.replacedDatabaseUrl

@@ -15,7 +15,7 @@ import { Refusal } from '../core/refusal.ts'
 import { loadSecretKey } from '../crypto/secret-key.ts'
 import { checkSecretKey } from '../features/subscriptions/check-secret-key.ts'
 import { startWebProcesses } from '../process/web-processes.ts'
-import { print, type Command } from './command.ts'
+import { admitService, print, type Command } from './command.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -26,9 +26,11 @@ export const serveCommand: Command = {
     const stopped = stopSignal()
     const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve', log)
     try {
-      const databaseUrl = config.databaseUrl ?? embedded!.url
+      const databaseUrl = config.databaseUrl ?? embedded!.serviceUrl
+      const ownerUrl = config.migrationUrl ?? config.databaseUrl ?? embedded!.url
       const secretKey = await loadSecretKey(config)
-      const firstSteps = await prepare(config, databaseUrl, secretKey, log)
+      const firstSteps = await prepare(config, ownerUrl, secretKey, log)
+      await admitService(ownerUrl, databaseUrl)
       const node = await listen({ config, databaseUrl, secretKey, log })
       print(...(await welcome(config, firstSteps)))
       log.info({ port: config.port, role: config.role }, 'serving')
