@@ -19,14 +19,15 @@ test.each([
   expect(isRemote(new URL(url))).toBe(expected)
 })
 
+async function ask(address: string) {
+  const sql = connect(address, { connectionsMax: 1, name: 'test' })
+  onTestFinished(() => sql.end({ timeoutMs: 0 }))
+  return sql<{ one: number }[]>`select 1 as one`
+}
+
 test('a database on another machine must offer TLS, unless the address says otherwise', async () => {
   // Another name of 127.0.0.1, which does not look like this machine. The server of the tests has no TLS.
   const url = inject('serverUrl').replace('127.0.0.1', '0x7f000001')
-  const ask = async (address: string) => {
-    const sql = connect(address, { connectionsMax: 1, name: 'test' })
-    onTestFinished(() => sql.end({ timeoutMs: 0 }))
-    return sql<{ one: number }[]>`select 1 as one`
-  }
   const failure = await ask(url).catch((error: unknown) => error)
   expect(explain(failure)).toMatch(/does not offer TLS, .*\?sslmode=disable/)
   expect(await ask(`${url}?sslmode=disable`)).toEqual([{ one: 1 }])

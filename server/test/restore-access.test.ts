@@ -92,6 +92,8 @@ async function startTown() {
 
 type Town = Awaited<ReturnType<typeof startTown>>
 
+const subscriptionPath = (id: number) => `/webhooks/subscriptions/${id}`
+
 /** Returns the new secret of the client that was rotated. */
 async function withdrawEverything(town: Town): Promise<TestPartner> {
   const { bank, owner, left, lowered, revoked, suspended, narrowed, rotated, off, subscriptions } = town
@@ -100,10 +102,9 @@ async function withdrawEverything(town: Town): Promise<TestPartner> {
   await changePartner(sql, TESTER, communityId, suspended.partnerId, { status: 'suspended' })
   await changePartner(sql, TESTER, communityId, bank.partner.partnerId, { allowed_networks: ['192.0.2.0/24'] })
   const token = await bank.token(undefined, narrowed)
-  const path = (id: number) => `/webhooks/subscriptions/${id}`
-  await bank.call(path(subscriptions.deleted), { method: 'DELETE', token })
-  await bank.call(path(subscriptions.paused), { method: 'PATCH', token, body: { status: 'paused' } })
-  await bank.call(path(subscriptions.moved), {
+  await bank.call(subscriptionPath(subscriptions.deleted), { method: 'DELETE', token })
+  await bank.call(subscriptionPath(subscriptions.paused), { method: 'PATCH', token, body: { status: 'paused' } })
+  await bank.call(subscriptionPath(subscriptions.moved), {
     method: 'PATCH',
     token,
     body: { target_url: 'https://elsewhere.example/moved' },
