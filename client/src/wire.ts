@@ -605,6 +605,7 @@ export type ErrorCode =
   | 'resync_required'
   | 'payload_too_large'
   | 'unsupported_media_type'
+  | 'misdirected_request'
   | 'validation_failed'
   | 'rate_limited'
   | 'headers_too_large'

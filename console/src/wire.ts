@@ -174,6 +174,8 @@ export interface CommunityOverview {
   call_days: number
   partners: CallsOfPartner[]
   webhooks: WebhookCounts
+  /** Who has access again after a restore, until the partner API is switched on */
+  review: RestoreReview | null
   first_steps: StepsTaken
 }
 
@@ -577,6 +579,23 @@ export interface RecordedTransfers {
   transfer_ids: number[]
   /** It had been recorded before, under the same key */
   replayed: boolean
+}
+
+export interface RestoreReview {
+  backup_at: string
+  partners: {
+    partner_id: number
+    name: string
+    /** Clients that are not revoked */
+    clients: number
+    /** Subscriptions that are active */
+    webhooks: number
+  }[]
+  administrators: {
+    admin_id: number
+    name: string
+    role: string
+  }[]
 }
 
 export type Role = 'owner' | 'manager' | 'viewer'

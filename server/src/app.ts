@@ -21,9 +21,11 @@ import type { Deps } from './http/deps.ts'
 import { COMPRESS_BYTES_MIN } from './http/shared/encoding.ts'
 import { API_PREFIX, BODY_BYTES_MAX, framePartnerApi } from './http/partner/frame.ts'
 import { healthRoutes } from './http/health.ts'
+import { securityTxtRoute } from './http/security-txt.ts'
 import { shedLoad } from './http/shared/load.ts'
 import { answerAnyMethod, answerOtherMethods } from './http/shared/method-not-allowed.ts'
 import { describeApi } from './http/partner/openapi.ts'
+import { requireOwnHost } from './http/shared/own-host.ts'
 import { parseQuery, rejectMalformedQuery } from './http/shared/query.ts'
 import { referenceRoutes } from './http/partner/reference.ts'
 import { newRequestId } from './http/shared/request-id.ts'
@@ -91,6 +93,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
     reply.header('request-id', request.id)
     done()
   })
+  requireOwnHost(app, deps.config)
   answerInTime(app, timeouts.handlerMs)
   answerAnyMethod(app)
   ignoreExpectations(app)
@@ -100,6 +103,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   if (deps.config.role === 'worker') return app
 
   await app.register(compress, { threshold: COMPRESS_BYTES_MIN, encodings: ['br', 'gzip', 'identity'] })
+  securityTxtRoute(app, deps)
   await app.register(consoleRoutes)
   await app.register(referenceRoutes)
   await app.register(async (plain) => {

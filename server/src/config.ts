@@ -28,7 +28,10 @@ export const SETTINGS = {
   DATA_DIR: [(text: string) => resolve(text), resolve(PROJECT_DIR, '.data')],
   DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
   DATABASE_LISTEN_URL: [url('postgres:', 'postgresql:'), undefined],
+  MIGRATION_DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
+  REPLACED_DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
   PUBLIC_URL: [publicUrl, undefined],
+  ALLOWED_HOSTS: [hosts, []],
   REDIS_URL: [url('redis:', 'rediss:'), undefined],
   SECRET_KEY: [secretKey, undefined],
   SECRET_KEY_PREVIOUS: [secretKey, undefined],
@@ -42,6 +45,7 @@ export const SETTINGS = {
   METRICS_TOKEN: [metricsToken, undefined],
   SMTP_URL: [url('smtp:', 'smtps:'), undefined],
   MAIL_FROM: [mailFrom, undefined],
+  SECURITY_CONTACT: [securityContact, undefined],
 } as const satisfies Record<string, readonly [parse: Parse<unknown>, fallback: unknown]>
 
 type Settings = {
@@ -55,8 +59,16 @@ export interface Config {
   /** Undefined means the embedded database under dataDir. */
   readonly databaseUrl: string | undefined
   readonly listenUrl: string | undefined
+  /** The same database, as the role that owns its tables; undefined if the service's own role does. */
+  readonly migrationUrl: string | undefined
+  /** The database that a restore replaces. */
+  readonly replacedDatabaseUrl: string | undefined
   /** The base URL that partners use; also the OAuth issuer. */
   readonly publicUrl: string
+  /** Whether PUBLIC_URL is set; otherwise publicUrl is an address of this machine. */
+  readonly hasPublicUrl: boolean
+  /** Host names besides that of publicUrl. */
+  readonly allowedHosts: readonly string[]
   readonly redisUrl: string | undefined
   readonly secretKey: string | undefined
   readonly previousSecretKey: string | undefined
@@ -72,6 +84,8 @@ export interface Config {
   /** Undefined: no mail; everything works by links that are passed on by hand. */
   readonly smtpUrl: string | undefined
   readonly mailFrom: string
+  /** Where to report a vulnerability: a URL, as in security.txt. */
+  readonly securityContact: string | undefined
 }
 
 export function readConfig(env: Record<string, string | undefined>): Config {
@@ -98,6 +112,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (settings.DATABASE_LISTEN_URL && !settings.DATABASE_URL) {
     mistakes.push('DATABASE_LISTEN_URL: expected only together with DATABASE_URL')
   }
+  if (settings.MIGRATION_DATABASE_URL && !settings.DATABASE_URL) {
+    mistakes.push('MIGRATION_DATABASE_URL: expected only together with DATABASE_URL')
+  }
   if (mistakes.length > 0) throw new ConfigError(mistakes)
 
   const isLocal = !settings.DATABASE_URL && isLoopback(settings.HOST)
@@ -107,6 +124,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     dataDir: settings.DATA_DIR,
     databaseUrl: settings.DATABASE_URL,
     listenUrl: settings.DATABASE_LISTEN_URL,
+    migrationUrl: settings.MIGRATION_DATABASE_URL,
+    replacedDatabaseUrl: settings.REPLACED_DATABASE_URL,
+    hasPublicUrl: settings.PUBLIC_URL !== undefined,
+    allowedHosts: settings.ALLOWED_HOSTS,
     publicUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),
     redisUrl: settings.REDIS_URL,
     secretKey: settings.SECRET_KEY,
@@ -121,6 +142,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     metricsToken: settings.METRICS_TOKEN,
     smtpUrl: settings.SMTP_URL,
     mailFrom: settings.MAIL_FROM ?? '',
+    securityContact: settings.SECURITY_CONTACT,
   })
 }
 
@@ -162,6 +184,16 @@ function host(text: string): string {
   return text
 }
 
+function hosts(text: string): string[] {
+  return text.split(',').map((name) => {
+    try {
+      return host(name.trim())
+    } catch (cause) {
+      throw new Error('host names or IP addresses without ports, separated by commas', { cause })
+    }
+  })
+}
+
 function url(...protocols: string[]): Parse<string> {
   return (text) => {
     // Never quote the text in the message: it may contain a password.
@@ -194,6 +226,13 @@ function mailFrom(text: string): string {
   if (!/^(?:[^<>\r\n]* )?<?[^\s@<>]+@[^\s@<>]+>?$/.test(text)) {
     throw new Error('a sender like Hourbank <office@hours.example.org>')
   }
+  return text
+}
+
+/** RFC 9116 2.5.3 */
+function securityContact(text: string): string {
+  const isContact = /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+?[\d-]+)$/.test(text)
+  if (!isContact) throw new Error('an address like mailto:security@example.org or https://example.org/security')
   return text
 }
 

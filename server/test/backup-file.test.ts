@@ -1,13 +1,23 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { backup } from '../src/backup/backup.ts'
 import { isOutage } from '../src/postgres/connect.ts'
 import { migrationNames } from '../src/postgres/migrate.ts'
-import { restore } from '../src/backup/restore.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 import { volume } from './volume.ts'
-import { silent, folder, open, newFile, linesOf, restored, leftBeside, cutCopies, fillMany } from './backup-files.ts'
+import {
+  backup,
+  restore,
+  silent,
+  folder,
+  open,
+  newFile,
+  linesOf,
+  restored,
+  leftBeside,
+  cutCopies,
+  fillMany,
+} from './backup-files.ts'
 
 describe('the file', () => {
   test('is readable by its owner only, and never overwrites another unless asked', async () => {

@@ -3,12 +3,16 @@ import { cp, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { expect, onTestFinished } from 'vitest'
 import { sortByReferences, listTables, publicName, type Table } from '../src/backup/catalogue.ts'
 import { connect, Json, type Queries, type Sql } from '../src/postgres/connect.ts'
 import { UnusableBackup } from '../src/backup/read-backup.ts'
-import { restore } from '../src/backup/restore.ts'
+import { backup as makeBackup, type BackupOptions } from '../src/backup/backup.ts'
+import type { BackupKey } from '../src/backup/backup-keys.ts'
+import { restore as restoreBackup, type RestoreOptions } from '../src/backup/restore.ts'
+import { sealBackup } from '../src/backup/seal-backup.ts'
+import type { Progress } from '../src/core/progress.ts'
 import { newEmptyDatabase } from './database.ts'
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url)
@@ -33,6 +37,44 @@ export const NASTY = [
 ]
 
 export const silent = () => {}
+
+export const KEY: BackupKey = { kind: 'secret_key', text: 'k'.repeat(32) }
+
+/** With the key of this installation unless another is given. */
+export function backup(
+  sql: Sql,
+  file: string,
+  onProgress: (step: Progress) => void,
+  options: Partial<BackupOptions> = {},
+) {
+  return makeBackup(sql, file, onProgress, { key: KEY, ...options })
+}
+
+export function restore(
+  sql: Sql,
+  file: string,
+  onProgress: (step: Progress) => void,
+  options: Partial<RestoreOptions> = {},
+) {
+  return restoreBackup(sql, file, onProgress, { keys: [KEY], ...options })
+}
+
+/** The gzip stream of a backup that is not encrypted. */
+export function gzipOf(content: Buffer): Buffer {
+  const end = Buffer.from('\nend of hourbank-backup\n')
+  expect(content.subarray(-end.length)).toEqual(end)
+  return content.subarray(content.indexOf('\n') + 1, -end.length - 32)
+}
+
+/** A file with this text and the right digest, as somebody could make it who has the key. */
+export async function sealed(text: string): Promise<string> {
+  const file = newFile()
+  async function* gzip() {
+    yield gzipSync(text)
+  }
+  await writeFile(file, sealBackup(KEY, false, gzip()))
+  return file
+}
 
 /** Removed with the temporary folder of the run. */
 export const folder = mkdtempSync(join(tmpdir(), 'backup-'))
@@ -78,7 +120,7 @@ export async function tablesIn(sql: Queries): Promise<string[]> {
 }
 
 export async function linesOf(file: string): Promise<string[]> {
-  return gunzipSync(await readFile(file))
+  return gunzipSync(gzipOf(await readFile(file)))
     .toString()
     .split('\n')
 }
@@ -96,7 +138,7 @@ export async function fillNastily(sql: Sql): Promise<void> {
   await sql`insert into communities (slug, name, created_at) values ('nasty', ${text}, 'infinity'), ('other', ${'\\N'}, '-infinity')`
   await sql`
     insert into admins (email, name, password_hash, password_one_time)
-    values ('a@example.org', ${text}, ${text}, true), ('b@example.org', ${'\\.'}, '', false)`
+    values ('a@example.org', ${text}, ${text}, false), ('b@example.org', ${'\\.'}, '', false)`
   await sql`insert into community_admins (community_id, admin_id, role) values (1, 1, 'owner'), (2, 1, 'viewer')`
   await sql`
     insert into partners (community_id, name, contact, scopes, allowed_networks)
@@ -105,9 +147,6 @@ export async function fillNastily(sql: Sql): Promise<void> {
     insert into clients (community_id, partner_id, public_id, name, scopes, secret_hash, secret_last_four, previous_secret_until)
     values (1, 1, ${text}, ${'\\N'}, '{}', ${Buffer.from([...Array(256).keys()])}, ${'\\N'}, null),
       (1, 1, 'c', ${'\\.'}, '{null,"\\\\"}', '', '', 'infinity')`
-  await sql`
-    insert into tokens (community_id, hash, client_id, scopes, expires_at)
-    values (1, ${Buffer.from('\\.\n')}, 1, '{}', 'infinity'), (1, ${Buffer.from('\n')}, 1, '{}', '0044-03-15 BC')`
   await sql`
     insert into audit_log (community_id, actor_kind, actor_name, action, subject_kind, detail)
     values (1, 'system', ${text}, '', '', ${new Json({ [text]: NASTY, deep: { null: null, big: 1e300 } })}),
@@ -159,9 +198,9 @@ export async function leftBeside(file: string): Promise<string[]> {
 }
 
 /** Restoring the file fails with these words, and leaves the database as empty as it was, and usable. */
-export async function refused(file: string, message: RegExp): Promise<void> {
+export async function refused(file: string, message: RegExp, options: Partial<RestoreOptions> = {}): Promise<void> {
   const sql = open(await newEmptyDatabase(), 1)
-  const error = await restore(sql, file, silent).then(
+  const error = await restore(sql, file, silent, options).then(
     () => undefined,
     (reason: unknown) => reason,
   )

@@ -2,13 +2,14 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { backup } from '../src/backup/backup.ts'
 import { connect, isOutage } from '../src/postgres/connect.ts'
-import { DatabaseNotEmpty, restore } from '../src/backup/restore.ts'
+import { DatabaseNotEmpty } from '../src/backup/restore.ts'
 import type { Progress } from '../src/core/progress.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 import { volume } from './volume.ts'
 import {
+  backup,
+  restore,
   silent,
   folder,
   open,
@@ -17,6 +18,8 @@ import {
   tablesIn,
   fillNastily,
   refused,
+  gzipOf,
+  sealed,
   cutCopies,
   fillMany,
 } from './backup-files.ts'
@@ -41,10 +44,10 @@ describe('what cannot be restored', () => {
   })
 
   async function edited(edit: (text: string) => string): Promise<string> {
-    const text = gunzipSync(good).toString()
+    const text = gunzipSync(gzipOf(good)).toString()
     const after = edit(text)
     expect(after).not.toBe(text)
-    return changed(gzipSync(after))
+    return sealed(after)
   }
 
   test.each([0, 1, 9, 20, 0.1, 0.5, 0.9, -9, -5, -1])('a file cut off at %d', async (at) => {
@@ -52,11 +55,11 @@ describe('what cannot be restored', () => {
     await refused(await changed(good.subarray(0, end)), /is cut off/)
   })
 
-  test.each([20, 0.1, 0.5, 0.9, -8, -1])('a file with a wrong byte at %d', async (at) => {
+  test.each([40, 100, 0.1, 0.5, 0.9, -30, -1])('a file with a wrong byte at %d', async (at) => {
     const content = Buffer.from(good)
     const place = Math.abs(at) < 1 ? Math.floor(at * good.length) : at < 0 ? good.length + at : at
     content[place]! ^= 0x10
-    await refused(await changed(content), /is (damaged|cut off)/)
+    await refused(await changed(content), /is (damaged|cut off)|another SECRET_KEY/)
   })
 
   test.each([
@@ -66,11 +69,11 @@ describe('what cannot be restored', () => {
     ['JSON of another kind, compressed', gzipSync('{"format":"another"}\n')],
     ['JSON that is null, compressed', gzipSync('null\n')],
   ])('%s', async (_name, content) => {
-    await refused(await changed(content), /is not a backup of Hourbank's/)
+    await refused(await changed(content), /is not a backup of Hourbank's/, { acceptUnverified: true })
   })
 
   test('a format of the future', async () => {
-    await refused(await edited((text) => text.replace('"version":1', '"version":2')), /newer version/)
+    await refused(await edited((text) => text.replace('"version":2', '"version":3')), /newer version/)
   })
 
   test('a file without its end line', async () => {

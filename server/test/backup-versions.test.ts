@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { backup } from '../src/backup/backup.ts'
 import { migrate } from '../src/postgres/migrate.ts'
-import { restore, SEQUENCE_GAP } from '../src/backup/restore.ts'
+import { SEQUENCE_GAP } from '../src/backup/restore.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 import {
+  backup,
+  restore,
   NASTY,
   silent,
   open,

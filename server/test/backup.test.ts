@@ -2,17 +2,28 @@ import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { backup } from '../src/backup/backup.ts'
 import { listTables } from '../src/backup/catalogue.ts'
 import { type Sql, transaction } from '../src/postgres/connect.ts'
 import { openEmbedded } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
-import { restore, SEQUENCE_GAP } from '../src/backup/restore.ts'
+import { SEQUENCE_GAP } from '../src/backup/restore.ts'
 import type { Progress } from '../src/core/progress.ts'
 import { eventually } from './bank.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 import { volume } from './volume.ts'
-import { silent, open, newFile, laterVersion, dump, linesOf, restored, fillNastily, fillMany } from './backup-files.ts'
+import {
+  backup,
+  restore,
+  silent,
+  open,
+  newFile,
+  laterVersion,
+  dump,
+  linesOf,
+  restored,
+  fillNastily,
+  fillMany,
+} from './backup-files.ts'
 
 async function nextIds(sql: Sql): Promise<number[]> {
   const [member] = await sql<{ id: number }[]>`insert into members (community_id, name) values (1, 'x') returning id`
@@ -46,6 +57,7 @@ describe('a round trip', () => {
         const summary = await restore(target, file, silent)
         expect(summary).toEqual({
           createdAt: made.createdAt,
+          isVerified: true,
           rows: made.rows,
           rowsByTable: made.rowsByTable,
           skipped: [],

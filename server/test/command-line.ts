@@ -12,10 +12,13 @@ export const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.u
 /** A first start makes the embedded database and the demo community. */
 const START_WAIT_MS = 300_000
 
+/** One for all commands of a test, as an installation has. */
+const SECRET_KEY = randomBytes(32).toString('hex')
+
 /** Only what is named here: the settings of whoever runs the tests are not the tests'. */
 function environment(databaseUrl: string, settings: Record<string, string> = {}) {
   const { PATH, HOME } = process.env
-  return { PATH, HOME, DATABASE_URL: databaseUrl, SECRET_KEY: randomBytes(32).toString('hex'), ...settings }
+  return { PATH, HOME, DATABASE_URL: databaseUrl, SECRET_KEY, ...settings }
 }
 
 export function embeddedEnvironment(dataDir: string, settings: Record<string, string> = {}) {
@@ -26,6 +29,15 @@ export function embeddedEnvironment(dataDir: string, settings: Record<string, st
 /** Runs `hourbank …` beside whatever else uses the database; returns what it printed. */
 export async function hourbank(databaseUrl: string, ...args: string[]): Promise<string> {
   return runCommand(environment(databaseUrl), args)
+}
+
+/** The same with other settings. */
+export async function hourbankWith(
+  settings: Record<string, string>,
+  databaseUrl: string,
+  ...args: string[]
+): Promise<string> {
+  return runCommand(environment(databaseUrl, settings), args)
 }
 
 /** The same on an embedded database. */

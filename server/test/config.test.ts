@@ -24,7 +24,11 @@ test('without any setting there are defaults for a first look on this machine', 
     dataDir: resolve(fileURLToPath(new URL('../../', import.meta.url)), '.data'),
     databaseUrl: undefined,
     listenUrl: undefined,
+    migrationUrl: undefined,
+    replacedDatabaseUrl: undefined,
     publicUrl: 'http://127.0.0.1:3000',
+    hasPublicUrl: false,
+    allowedHosts: [],
     redisUrl: undefined,
     secretKey: undefined,
     previousSecretKey: undefined,
@@ -38,6 +42,7 @@ test('without any setting there are defaults for a first look on this machine', 
     metricsToken: undefined,
     smtpUrl: undefined,
     mailFrom: '',
+    securityContact: undefined,
   })
 })
 
@@ -61,6 +66,10 @@ test('every setting can be set', () => {
     METRICS_TOKEN: 'a-token-for-metrics',
     SMTP_URL: 'smtps://user:hunter2@mail.example.org',
     MAIL_FROM: 'Hourbank <office@hours.example.org>',
+    MIGRATION_DATABASE_URL: 'postgres://owner@db.example.org/hourbank',
+    REPLACED_DATABASE_URL: 'postgres://old.example.org/hourbank',
+    ALLOWED_HOSTS: 'alias.example.org, 192.0.2.7',
+    SECURITY_CONTACT: 'mailto:security@example.org',
     UNRELATED: 'ignored',
   })
   expect(config).toEqual({
@@ -83,6 +92,11 @@ test('every setting can be set', () => {
     metricsToken: 'a-token-for-metrics',
     smtpUrl: 'smtps://user:hunter2@mail.example.org',
     mailFrom: 'Hourbank <office@hours.example.org>',
+    migrationUrl: 'postgres://owner@db.example.org/hourbank',
+    replacedDatabaseUrl: 'postgres://old.example.org/hourbank',
+    hasPublicUrl: true,
+    allowedHosts: ['alias.example.org', '192.0.2.7'],
+    securityContact: 'mailto:security@example.org',
   })
   expect(Object.isFrozen(config)).toBe(true)
 })

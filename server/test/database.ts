@@ -51,7 +51,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function openServer(url: string | undefined): Promise<EmbeddedDatabase> {
-  if (url) return { url, close: async () => {} }
+  if (url) return { url, serviceUrl: url, close: async () => {} }
   const dataDir = await mkdtemp(join(tmpdir(), 'server-'))
   // When tests run as root, the database runs as another user, who has to reach the folder.
   await chmod(dataDir, 0o711)

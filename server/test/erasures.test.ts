@@ -6,7 +6,7 @@ import { createCommunity } from '../src/features/communities/create-community.ts
 import { connect } from '../src/postgres/connect.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { TESTER } from './bank.ts'
-import { hourbank } from './command-line.ts'
+import { hourbank, hourbankWith } from './command-line.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 
 /** Several commands, each a process of its own. */
@@ -60,7 +60,9 @@ test(
       await newEmptyDatabase(),
     ]
     expect(await hourbank(byList, 'restore', backup, '--erasures', list)).toContain('Erased again: 1 member.')
-    expect(await hourbank(byDatabase, 'restore', backup, '--replacing', town.url)).toContain('Erased again: 1 member.')
+    expect(await hourbankWith({ REPLACED_DATABASE_URL: town.url }, byDatabase, 'restore', backup)).toContain(
+      'Erased again: 1 member.',
+    )
     expect(await hourbank(byNothing, 'restore', backup)).toContain('are back')
     for (const url of [byList, byDatabase]) expect(await emails(url)).toEqual([null, 'ben@example.org', null])
     expect(await emails(byNothing)).toEqual(['ada@example.org', 'ben@example.org', null])

@@ -157,9 +157,15 @@ test('what is no HTTP, or only a part of it, is answered in the same shape', asy
   const token = await bank.token()
   const { port } = bank.config
   const head = (line: string, ...headers: string[]) =>
-    [`${line} HTTP/1.1`, 'Host: test', `Authorization: Bearer ${token}`, 'Connection: close', ...headers, '', ''].join(
-      '\r\n',
-    )
+    [
+      `${line} HTTP/1.1`,
+      'Host: localhost',
+      `Authorization: Bearer ${token}`,
+      'Connection: close',
+      ...headers,
+      '',
+      '',
+    ].join('\r\n')
   const post = (body: string, ...headers: string[]) =>
     head(`POST ${API_PREFIX}/oauth/token`, 'Content-Type: application/json', ...headers) + body
   const get = `GET ${API_PREFIX}/users`
@@ -205,7 +211,7 @@ test('what is no HTTP, or only a part of it, is answered in the same shape', asy
 test('no bytes whatever bring the service down, or get an answer of another shape', async () => {
   const bank = await startBank()
   const line = fc.constantFrom(
-    `GET ${API_PREFIX}/users HTTP/1.1\r\nHost: a\r\n`,
+    `GET ${API_PREFIX}/users HTTP/1.1\r\nHost: localhost\r\n`,
     `POST ${API_PREFIX}/oauth/token HTTP/1.1\r\n`,
     '',
   )
@@ -301,7 +307,7 @@ test('a body may have 64 KiB and not a byte more, however it is sent', async () 
 })
 
 test('a request that does not arrive in time is told so, and does not keep its connection', async () => {
-  const slowHead = `POST ${API_PREFIX}/oauth/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`
+  const slowHead = `POST ${API_PREFIX}/oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
   const slowBody = `${slowHead}Content-Length: 100\r\n\r\n{`
   const byConnection = await startBank({ timeouts: { handlerMs: 60_000, requestMs: 200 } })
   expectError(await sendBytes(byConnection.config.port, slowBody), 'request_timeout', 'body')

@@ -179,7 +179,7 @@ describe('files to deploy with', () => {
 
   test('the unit has the sections and keys of systemd, and starts what is there', () => {
     const service =
-      'Type User WorkingDirectory EnvironmentFile StateDirectory ExecStart Restart RestartSec KillMode TimeoutStopSec ' +
+      'Type User WorkingDirectory EnvironmentFile StateDirectory StateDirectoryMode UMask ExecStart Restart RestartSec KillMode TimeoutStopSec ' +
       'NoNewPrivileges PrivateTmp ProtectHome ProtectSystem'
     const KEYS = { Unit: ['Description', 'Wants', 'After'], Service: service.split(' '), Install: ['WantedBy'] }
     let section = ''
@@ -215,4 +215,16 @@ describe('files to deploy with', () => {
     expect(scripts.build).toBeDefined()
     expect(linesOf('Dockerfile.dockerignore')).toEqual(expect.arrayContaining(['.data', '.env', '**/node_modules']))
   })
+})
+
+test('every line of the threat model names tests that exist', () => {
+  const rows = tableBelow(named('security'), 'Threat model')
+  expect(rows.length).toBeGreaterThan(20)
+  for (const cells of rows) {
+    const files = cells.at(-1)!.split(/, /)
+    for (const file of files) {
+      const name = file.replaceAll('`', '')
+      expect(existsSync(join(REPOSITORY, `server/test/${name}.test.ts`)), name).toBe(true)
+    }
+  }
 })

@@ -182,7 +182,13 @@ test('every request, success and error has an example, which is what its schema 
 })
 
 /** Refused before an operation is found; the introduction names them. */
-const ANYWHERE: PartnerErrorCode[] = ['not_found', 'method_not_allowed', 'request_timeout', 'headers_too_large']
+const ANYWHERE: PartnerErrorCode[] = [
+  'not_found',
+  'method_not_allowed',
+  'request_timeout',
+  'misdirected_request',
+  'headers_too_large',
+]
 
 test('every code of the one table is an error of some operation, or is named as one of any address', () => {
   const answers = operations.flatMap(({ operation }) => Object.values(operation.responses))

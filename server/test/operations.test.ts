@@ -215,7 +215,7 @@ test('a request in flight is finished before the service ends, and logged; new o
 test('what still comes in on an open connection while the service ends is answered in our shape', async () => {
   const bank = await startBank()
   const token = await bank.token()
-  const request = `GET ${API_PREFIX}/users HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`
+  const request = `GET ${API_PREFIX}/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`
   const lock = await lockTable(bank.sql, 'members')
   const socket = connectSocket(bank.config.port, '127.0.0.1')
   onTestFinished(() => void socket.destroy())

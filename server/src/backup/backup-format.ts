@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
 
 /*
- * A backup is one gzip stream of lines:
+ * The content of a backup is one gzip stream of lines (seal-backup.ts describes the file around it):
  *
- *   the header        {"format":"hourbank-backup","version":1,"created_at":…,"migrations":[…]}
+ *   the header        {"format":"hourbank-backup","version":2,"created_at":…,"migrations":[…]}
  *   for each table    {"table":"members","columns":["community_id","id",…],"partitions":[]}
  *                     its rows in PostgreSQL's COPY text format, which escapes line ends and backslashes
  *                     \.
@@ -14,7 +14,7 @@ import { Type, type Static } from 'typebox'
  * changes here.
  */
 export const BACKUP_FORMAT = 'hourbank-backup'
-export const BACKUP_VERSION = 1
+export const BACKUP_VERSION = 2
 /** The line after a table's last row. No row can look like it, because COPY doubles backslashes. */
 export const ROWS_END = '\\.\n'
 

@@ -15,6 +15,7 @@ import {
   type SequenceEntry,
   type TableEntry,
 } from './backup-format.ts'
+import type { BackupKey } from './backup-keys.ts'
 import {
   fixSettings,
   disableTransactionTimeout,
@@ -25,6 +26,7 @@ import {
   sortByReferences,
   type Table,
 } from './catalogue.ts'
+import { sealBackup } from './seal-backup.ts'
 import type { Queries, Sql, Transaction } from '../postgres/connect.ts'
 import { appliedMigrations, holdOffMigrations } from '../postgres/migrate.ts'
 import { quoteName } from '../postgres/statement.ts'
@@ -38,6 +40,9 @@ const TABLES_CHANGED = new Set(['42P01', '40P01'])
 const NO_HARD_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
 
 export interface BackupOptions {
+  /** Makes the digest, and encrypts if asked to. */
+  key: BackupKey
+  encrypt?: boolean
   /** Replaces an existing file. */
   overwrite?: boolean
   appVersion?: string
@@ -57,7 +62,7 @@ export async function backup(
   sql: Sql,
   file: string,
   onProgress: (progress: Progress) => void,
-  options: BackupOptions = {},
+  options: BackupOptions,
 ): Promise<BackupSummary> {
   if (!options.overwrite) await rejectExisting(file)
   const partial = `${file}.partial-${randomBytes(8).toString('hex')}`
@@ -135,7 +140,8 @@ async function writeSnapshot(
     const header = await readHeader(tx, options)
     const progress = countRows(tables, onProgress)
     const text = backupText(tx, header, tables, progress)
-    await pipeline(text, createGzip({ chunkSize: CHUNK_BYTES }), (chunks) => writeAll(out, chunks), {
+    const seal = (gzip: AsyncIterable<Buffer>) => sealBackup(options.key, options.encrypt ?? false, gzip)
+    await pipeline(text, createGzip({ chunkSize: CHUNK_BYTES }), seal, (chunks) => writeAll(out, chunks), {
       ...(options.signal && { signal: options.signal }),
     })
     return { createdAt: header.created_at, rowsByTable: Object.fromEntries(progress.rowsByTable) }

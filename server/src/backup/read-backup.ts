@@ -16,8 +16,6 @@ export interface BackupText {
   line(): Promise<string | undefined>
   /** Yields the following rows, without the line that ends them. A chunk may end within a row. */
   rows(): AsyncGenerator<Buffer>
-  /** Throws if the file is damaged or truncated. */
-  skipToEnd(): Promise<void>
 }
 
 export function readText(file: string, chunks: AsyncIterable<Buffer>): BackupText {
@@ -26,11 +24,8 @@ export function readText(file: string, chunks: AsyncIterable<Buffer>): BackupTex
   let hasLines = false
 
   async function readMore(): Promise<boolean> {
-    const next = await source.next().catch((error: NodeJS.ErrnoException) => {
-      if (!error.code?.startsWith('Z_')) throw unreadable(file, error)
-      // zlib's code for truncated input.
-      if (error.code === 'Z_BUF_ERROR') throw cutOff(file, error)
-      throw error.message === NOT_GZIP ? notABackup(file, error) : damaged(file, error.message, error)
+    const next = await source.next().catch((error: unknown) => {
+      throw toUnusable(file, error)
     })
     if (next.done) return false
     buffered = buffered.length === 0 ? next.value : Buffer.concat([buffered, next.value])
@@ -74,12 +69,17 @@ export function readText(file: string, chunks: AsyncIterable<Buffer>): BackupTex
     }
   }
 
-  async function skipToEnd(): Promise<void> {
-    do buffered = Buffer.alloc(0)
-    while (await readMore())
-  }
+  return { line, rows }
+}
 
-  return { line, rows, skipToEnd }
+/** Explains an error of the streams that a backup passes through. */
+export function toUnusable(file: string, error: unknown): UnusableBackup {
+  if (error instanceof UnusableBackup) return error
+  const { code, message } = error as NodeJS.ErrnoException
+  if (!code?.startsWith('Z_')) return unreadable(file, error as Error)
+  // zlib's code for truncated input.
+  if (code === 'Z_BUF_ERROR') return cutOff(file, error)
+  return message === NOT_GZIP ? notABackup(file, error) : damaged(file, message, error)
 }
 
 export function unreadable(file: string, cause: Error): UnusableBackup {
@@ -97,7 +97,7 @@ export function newer(file: string, what: string): UnusableBackup {
 }
 
 export function cutOff(file: string, cause?: unknown): UnusableBackup {
-  return new UnusableBackup(`${file} is cut off: its end is missing.`, { cause })
+  return new UnusableBackup(`${file} is cut off, or has something after its end.`, { cause })
 }
 
 export function damaged(file: string, how: string, cause?: unknown): UnusableBackup {

@@ -1,7 +1,3 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { pipeline } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import { Value } from 'typebox/value'
 import {
   BACKUP_FORMAT,
@@ -12,6 +8,7 @@ import {
   SequenceEntry,
   TableEntry,
 } from './backup-format.ts'
+import type { BackupKey } from './backup-keys.ts'
 import {
   fixSettings,
   lastValue,
@@ -22,17 +19,9 @@ import {
 } from './catalogue.ts'
 import type { Progress } from '../core/progress.ts'
 import { Refusal } from '../core/refusal.ts'
+import { openBackup } from './open-backup.ts'
 import type { Queries, Sql, Transaction } from '../postgres/connect.ts'
-import {
-  cutOff,
-  damaged,
-  newer,
-  notABackup,
-  readText,
-  unreadable,
-  UnusableBackup,
-  type BackupText,
-} from './read-backup.ts'
+import { cutOff, damaged, newer, notABackup, readText, UnusableBackup, type BackupText } from './read-backup.ts'
 import { applyMigrations, lockMigrations, migrationNames } from '../postgres/migrate.ts'
 import { quoteName } from '../postgres/statement.ts'
 
@@ -42,13 +31,13 @@ import { quoteName } from '../postgres/statement.ts'
  */
 export const SEQUENCE_GAP = 1_000_000
 
-const CHUNK_BYTES = 64 * 1024
-
 /** SQLSTATE classes for data exceptions, constraint violations and unknown columns. */
 const ROW_ERROR = /^(22|23|42)[0-9A-Z]{3}$/
 
 /** A bound becomes part of a statement, and the file may come from anywhere: only literals are allowed. */
-const BOUND_VALUES = String.raw`\((?:'[^'\\]*'|-?[0-9.]+|MINVALUE|MAXVALUE|NULL|true|false|, )+\)`
+const VALUE = String.raw`(?:'[^'\\]*'|-?[0-9]+(?:\.[0-9]+)?|MINVALUE|MAXVALUE|NULL|true|false)`
+/** The separator between values keeps the time to match linear: each character can be matched in one way only. */
+const BOUND_VALUES = String.raw`\(${VALUE}(?:, ${VALUE})*\)`
 const BOUND = new RegExp(
   String.raw`^(?:DEFAULT|FOR VALUES (?:IN ${BOUND_VALUES}|FROM ${BOUND_VALUES} TO ${BOUND_VALUES}|WITH \(modulus \d+, remainder \d+\)))$`,
 )
@@ -57,17 +46,23 @@ const BOUND = new RegExp(
 export class DatabaseNotEmpty extends Refusal {}
 
 export interface RestoreOptions {
+  /** The keys that may have made the backup. */
+  keys: BackupKey[]
+  /** Also accepts a backup whose digest none of the keys can verify. */
+  acceptUnverified?: boolean
   /** Skips tables that Hourbank's migrations do not create, instead of rejecting the backup. */
   skipUnknown?: boolean
   /** The folder of the migrations; tests use it to simulate later versions. */
   migrations?: URL
   /** Runs on the restored data before the commit, in the same transaction. */
-  finish?: (tx: Transaction) => Promise<void>
+  finish?: (tx: Transaction, backupMadeAt: string) => Promise<void>
 }
 
 export interface RestoreSummary {
   /** When the backup was made. */
   createdAt: string
+  /** Whether its digest proves that it was not changed since it was made. */
+  isVerified: boolean
   rows: number
   rowsByTable: Record<string, number>
   /** Skipped tables and sequences. */
@@ -81,34 +76,24 @@ export async function restore(
   sql: Sql,
   file: string,
   onProgress: (progress: Progress) => void,
-  options: RestoreOptions = {},
+  options: RestoreOptions,
 ): Promise<RestoreSummary> {
-  const { size } = await stat(file).catch((cause: Error) => {
-    throw unreadable(file, cause)
-  })
-  const source = createReadStream(file)
-  const chunks = pipeline(source, createGunzip({ chunkSize: CHUNK_BYTES }), () => {
-    // The reader of the chunks receives the error.
-  })
+  const { keys, acceptUnverified = false } = options
+  const verifying = (done: number) => onProgress({ done, total: undefined, label: 'verifying the file', unit: 'bytes' })
+  const backup = await openBackup(file, { keys, acceptUnverified, onProgress: verifying })
+  let done = 0
+  const chunks = backup.read((bytes) => (done = bytes))
   try {
     const text = readText(file, chunks)
     const header = await readHeader(file, text)
-    await verifyOnError(text, rejectNewer(file, header, options))
-    const report = (label: string) => onProgress({ done: source.bytesRead, total: size, label, unit: 'bytes' })
-    return await sql.begin('read write', (tx) => fillDatabase(tx, { file, text, header, report, options }))
+    await rejectNewer(file, header, options)
+    const report = (label: string) => onProgress({ done, total: backup.bytes, label, unit: 'bytes' })
+    const { isVerified } = backup
+    const context = { file, text, header, isVerified, report, options }
+    return await sql.begin('read write', (tx) => fillDatabase(tx, context))
   } finally {
     chunks.destroy()
-    source.destroy()
-  }
-}
-
-/** A corrupt byte can cause any error. Reading to the end checks gzip's checksum and reports the damage instead. */
-async function verifyOnError<T>(text: BackupText, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    await text.skipToEnd()
-    throw error
+    await backup.close()
   }
 }
 
@@ -131,6 +116,7 @@ interface RestoreContext {
   file: string
   text: BackupText
   header: BackupHeader
+  isVerified: boolean
   report: (label: string) => void
   options: RestoreOptions
 }
@@ -146,7 +132,7 @@ async function fillDatabase(tx: Transaction, context: RestoreContext): Promise<R
   const tables = (await listTables(tx)).map(({ name }) => name)
   const triggers = await disableTriggers(tx)
   await tx.unsafe(`truncate ${tables.map(publicName).join(', ')}`)
-  const { rowsByTable, sequences, skipped } = await verifyOnError(context.text, fillTables(tx, tables, context))
+  const { rowsByTable, sequences, skipped } = await fillTables(tx, tables, context)
 
   context.report('finishing')
   await enableTriggers(tx, triggers)
@@ -157,13 +143,14 @@ async function fillDatabase(tx: Transaction, context: RestoreContext): Promise<R
     if (!sequences.has(sequence)) await advanceSequence(tx, sequence, await lastValue(tx, sequence))
   }
   await renewEpoch(tx)
-  await deleteSessions(tx)
-  await context.options.finish?.(tx)
+  await endAccess(tx)
+  await context.options.finish?.(tx, context.header.created_at)
   await tx.unsafe(`analyze ${(await listTables(tx)).map(({ name }) => publicName(name)).join(', ')}`)
 
   const rows = [...rowsByTable.values()].reduce((sum, some) => sum + some, 0)
   return {
     createdAt: context.header.created_at,
+    isVerified: context.isVerified,
     rows,
     rowsByTable: Object.fromEntries(rowsByTable),
     skipped,
@@ -238,7 +225,7 @@ async function checkEnd(
     if (rows === undefined) throw damaged(file, `the table ${table} is missing`)
     if (rows !== expected) throw damaged(file, `it has ${rows} rows of ${table}, and should have ${expected ?? 'none'}`)
   }
-  // Reads to the end of the file, where gzip verifies its checksum.
+  // Reads to the end of the file, where its digest is verified once more: it may have been changed in the meantime.
   if ((await text.line()) !== undefined) throw damaged(file, 'it goes on behind its end')
 }
 
@@ -334,12 +321,14 @@ async function renewEpoch(tx: Queries): Promise<void> {
   await tx`insert into installation default values on conflict (single) do update set epoch = gen_random_uuid()`
 }
 
-/** Sessions and links that were revoked after the backup must not become valid again. */
-async function deleteSessions(tx: Queries): Promise<void> {
+/** Whatever was revoked or used up after the backup must not become valid again; all of it can be obtained anew. */
+async function endAccess(tx: Queries): Promise<void> {
+  await tx`delete from tokens`
   await tx`delete from admin_sessions`
   await tx`delete from admin_links`
   await tx`delete from admin_invitations`
   await tx`delete from admin_browsers`
+  await tx`update admins set one_time_until = least(one_time_until, now()) where password_one_time`
 }
 
 function parseJson(text: string | undefined): unknown {

@@ -1,67 +1,145 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { backup } from '../backup/backup.ts'
+import type { BackupKey } from '../backup/backup-keys.ts'
+import { fixSettings } from '../backup/catalogue.ts'
 import type { Transaction } from '../postgres/connect.ts'
 import { restore } from '../backup/restore.ts'
+import { adoptSecretKey, findSecretKey, loadSecretKey, readKeyFile } from '../crypto/secret-key.ts'
+import { holdForReview } from '../features/restores/hold-for-review.ts'
+import { readAccess, type Access } from '../features/restores/queries.ts'
+import { withdrawAgain } from '../features/restores/withdraw-again.ts'
 import { applyErasures, readErasureFile, readErasures, type Erasure } from '../features/members/erasure-list.ts'
 import type { Progress } from '../core/progress.ts'
 import { Refusal } from '../core/refusal.ts'
-import { commandActor, optionalText, print, withDatabase, withTables, type Command } from './command.ts'
+import {
+  commandActor,
+  optionalText,
+  print,
+  withDatabase,
+  withOwner,
+  withTables,
+  type Command,
+  type CommandInput,
+} from './command.ts'
 import { showProgress } from './show-progress.ts'
+
+const PASSPHRASE_LENGTH_MIN = 12
 
 export const backupCommands: Command[] = [
   {
     name: 'backup',
-    usage: 'FILE',
-    summary: 'Back up everything to a file while the service runs (without SECRET_KEY: keep a copy of it elsewhere)',
-    run: ({ config, positionals: [file] }) =>
+    usage: 'FILE [--encrypt] [--passphrase-file FILE]',
+    summary:
+      'Back up everything to a file while the service runs (without SECRET_KEY: keep a copy of it elsewhere); --encrypt: with a key made from SECRET_KEY; --passphrase-file: encrypt with the passphrase in this file instead',
+    run: ({ config, values, positionals: [file] }) =>
       withTables(config, async (sql) => {
         if (!file) throw new Refusal('Name the file to write.')
+        const passphrase = await readPassphrase(values)
+        const key = passphrase ?? secretKeyOf(await loadSecretKey(config))
+        const encrypt = passphrase !== undefined || values.encrypt === true
         const { rows } = await withProgress('Backing up', (onProgress, signal) =>
-          backup(sql, file, onProgress, { signal }),
+          backup(sql, file, onProgress, { key, encrypt, signal }),
         )
         print(`Backed up ${rows} rows to ${file}.`)
       }),
   },
   {
     name: 'restore',
-    usage: 'FILE [--erasures LIST] [--replacing FOLDER|URL]',
+    usage: 'FILE [--replacing FOLDER|URL] [--erasures LIST] [--passphrase-file FILE] [--unverified]',
     summary:
-      'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); members erased since then are erased again (--replacing: the DATA_DIR or DATABASE_URL that this one replaces; --erasures: a list written by: npx hourbank erasures export)',
+      'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); what was erased or withdrawn since then is erased and withdrawn again (--replacing: the DATA_DIR or DATABASE_URL that this one replaces, or set REPLACED_DATABASE_URL; --erasures: a list written by: npx hourbank erasures export); --unverified: accept a backup of another installation, which SECRET_KEY cannot verify',
     run: ({ config, values, positionals: [file] }) =>
-      withDatabase(config, async (sql) => {
+      withOwner(config, async (sql) => {
         if (!file) throw new Refusal('Name the file to read.')
         const list = optionalText(values, 'erasures')
-        const replaced = optionalText(values, 'replacing')
-        const erasures = [
-          ...(list === undefined ? [] : await readErasureFile(list)),
-          ...(replaced === undefined ? [] : await readReplaced(config, replaced)),
+        const place = optionalText(values, 'replacing') ?? config.replacedDatabaseUrl
+        const listed = list === undefined ? [] : await readErasureFile(list)
+        const replaced = place === undefined ? undefined : await readReplaced(config, place)
+        const secretKey = (await findSecretKey(config)) ?? replaced?.secretKey
+        const passphrase = await readPassphrase(values)
+        const keys = [
+          ...[secretKey, config.previousSecretKey].flatMap((text) => (text === undefined ? [] : [secretKeyOf(text)])),
+          ...(passphrase ? [passphrase] : []),
         ]
-        let erased = 0
-        const finish = async (tx: Transaction) => {
-          erased = await applyErasures(tx, commandActor(), erasures)
+        const counts = { erased: 0, withdrawn: 0 }
+        const finish = async (tx: Transaction, backupMadeAt: string) => {
+          counts.erased = await applyErasures(tx, commandActor(), [...listed, ...(replaced?.erasures ?? [])])
+          if (replaced) counts.withdrawn = await withdrawAgain(tx, commandActor(), replaced.access, backupMadeAt)
+          else await holdForReview(tx, commandActor(), backupMadeAt)
         }
-        const { rows, migrated } = await withProgress('Restoring', (onProgress) =>
-          restore(sql, file, onProgress, { finish }),
+        const acceptUnverified = values.unverified === true
+        const restored = await withProgress('Restoring', (onProgress) =>
+          restore(sql, file, onProgress, { keys, acceptUnverified, finish }),
         )
-        if (migrated.length > 0) print(`Applied migrations: ${migrated.join(', ')}.`)
-        print(...describeErasures(list ?? replaced, erased))
-        print(`Restored ${rows} rows from ${file}. Start the service with: npm start`)
+        if (replaced?.secretKey !== undefined) await adoptSecretKey(config, replaced.secretKey)
+        if (restored.migrated.length > 0) print(`Applied migrations: ${restored.migrated.join(', ')}.`)
+        if (!restored.isVerified) print('The backup could not be verified: nothing shows whether it was changed.')
+        print(...describeErasures(list !== undefined || replaced !== undefined, counts.erased))
+        print(...describeWithdrawals(replaced && counts.withdrawn, restored.createdAt))
+        print(`Restored ${restored.rows} rows from ${file}. Start the service with: npm start`)
       }),
   },
 ]
 
-/** Reads the erasures of the replaced database, including those after the backup. */
-async function readReplaced(config: Config, place: string): Promise<Erasure[]> {
-  const isUrl = /^postgres(ql)?:/.test(place)
-  if (!isUrl && !existsSync(place)) throw new Refusal(`There is no folder ${place}.`)
-  const replaced = isUrl ? { databaseUrl: place } : { databaseUrl: undefined, dataDir: resolve(place) }
-  return withDatabase({ ...config, ...replaced }, readErasures)
+function secretKeyOf(text: string): BackupKey {
+  return { kind: 'secret_key', text }
 }
 
-function describeErasures(source: string | undefined, erased: number): string[] {
-  if (source !== undefined) return [`Erased again: ${erased} ${erased === 1 ? 'member' : 'members'}.`]
+/** In a file, because other users can see the arguments of a command. */
+async function readPassphrase(values: CommandInput['values']): Promise<BackupKey | undefined> {
+  const file = optionalText(values, 'passphrase-file')
+  if (file === undefined) return undefined
+  const text = await readFile(file, 'utf8').catch((cause: Error) => {
+    throw new Refusal(`${file} cannot be read: ${cause.message}`, { cause })
+  })
+  const passphrase = text.replace(/\r?\n$/, '')
+  if (passphrase.length < PASSPHRASE_LENGTH_MIN) {
+    throw new Refusal(`The passphrase in ${file} must have at least ${PASSPHRASE_LENGTH_MIN} characters.`)
+  }
+  return { kind: 'passphrase', text: passphrase }
+}
+
+interface Replaced {
+  erasures: Erasure[]
+  access: Access
+  /** The key stored beside the embedded database. */
+  secretKey: string | undefined
+}
+
+/** Reads what the replaced database knows of erasures and access, including what happened after the backup. */
+async function readReplaced(config: Config, place: string): Promise<Replaced> {
+  const isUrl = /^postgres(ql)?:/.test(place)
+  if (isUrl && place !== config.replacedDatabaseUrl && URL.canParse(place) && new URL(place).password !== '') {
+    throw new Refusal(
+      'Other users can see the arguments of a command. Set REPLACED_DATABASE_URL instead of giving a password to --replacing.',
+    )
+  }
+  if (!isUrl && !existsSync(place)) throw new Refusal(`There is no folder ${place}.`)
+  const replaced = isUrl ? { databaseUrl: place } : { databaseUrl: undefined, dataDir: resolve(place) }
+  const { erasures, access } = await withDatabase({ ...config, ...replaced }, (sql) =>
+    sql.begin('isolation level repeatable read read only', async (tx) => {
+      await fixSettings(tx)
+      return { erasures: await readErasures(tx), access: await readAccess(tx) }
+    }),
+  )
+  return { erasures, access, secretKey: isUrl ? undefined : await readKeyFile(resolve(place)) }
+}
+
+function describeWithdrawals(withdrawn: number | undefined, backupMadeAt: string): string[] {
+  const ended = 'All access tokens, console sessions and one-time links have ended.'
+  if (withdrawn !== undefined) return [`Withdrawn again: ${withdrawn}. ${ended}`]
+  return [
+    ended,
+    `Access that was withdrawn after the backup (${backupMadeAt}) is back: clients, partners, scopes, administrators and`,
+    'their passwords. The partner API is switched off in every community until an owner has reviewed it in the console.',
+  ]
+}
+
+function describeErasures(isKnown: boolean, erased: number): string[] {
+  if (isKnown) return [`Erased again: ${erased} ${erased === 1 ? 'member' : 'members'}.`]
   return [
     'Members who were erased after the backup are back. If you still have the database that this one replaces,',
     'restore with --replacing; if you have a list (npx hourbank erasures export FILE), restore with --erasures.',

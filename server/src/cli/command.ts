@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { connect, type Sql } from '../postgres/connect.ts'
 import { openEmbedded } from '../postgres/embedded/embedded.ts'
 import { isMigrated } from '../postgres/migrate.ts'
+import { grantToService, requireSessionsVisible, roleOf } from '../postgres/service-role.ts'
 import { Refusal } from '../core/refusal.ts'
 
 const CONNECTIONS_MAX = 2
@@ -41,6 +42,29 @@ export async function withDatabase<T>(config: Config, work: (sql: Sql, databaseU
   } finally {
     await sql.end({ timeoutMs: 1000 })
     await embedded?.close()
+  }
+}
+
+/** Like `withDatabase`, but as the owner of the tables. Afterwards the service's role may use them. */
+export async function withOwner<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return withDatabase({ ...config, databaseUrl: config.migrationUrl ?? config.databaseUrl }, async (sql, url) => {
+    const result = await work(sql)
+    if (config.databaseUrl) await admitService(url, config.databaseUrl)
+    return result
+  })
+}
+
+/** Grants the role of the service access to what the owner has created, if they are not the same. */
+export async function admitService(ownerUrl: string, serviceUrl: string): Promise<void> {
+  const role = roleOf(serviceUrl)
+  if (role === '' || role === roleOf(ownerUrl)) return
+  const owner = connect(ownerUrl, { connectionsMax: 1, name: 'grants' })
+  const service = connect(serviceUrl, { connectionsMax: 1, name: 'grants' })
+  try {
+    await grantToService(owner, role)
+    await requireSessionsVisible(service)
+  } finally {
+    await Promise.all([owner.end({ timeoutMs: 1000 }), service.end({ timeoutMs: 1000 })])
   }
 }
 

@@ -5,6 +5,7 @@ import { NewerDatabase } from '../postgres/migrate.ts'
 import { Refusal } from '../core/refusal.ts'
 
 const EXPECTED = [Refusal, ConfigError, AlreadyRunning, NewerDatabase]
+const PERMISSION_DENIED = '42501'
 /** Wrong password, unknown role, unknown database: SQLSTATE classes 28 and 3D. */
 const CONNECTION_REJECTED = /^(28|3D)/
 
@@ -14,6 +15,8 @@ export function explain(error: unknown): string {
   if (EXPECTED.some((kind) => error instanceof kind)) return message
   if (isOutage(error))
     return `The database cannot be reached (${code}): ${message}. Check DATABASE_URL, and that the server is running.`
+  if (code === PERMISSION_DENIED)
+    return `The database role of DATABASE_URL lacks a permission: ${message}. Run: npx hourbank migrate, with MIGRATION_DATABASE_URL set to the role that owns the tables.`
   if (code && CONNECTION_REJECTED.test(code))
     return `The database rejects the connection: ${message}. Check DATABASE_URL.`
   return stack ?? String(error)

@@ -15,7 +15,7 @@ import { Refusal } from '../core/refusal.ts'
 import { loadSecretKey } from '../crypto/secret-key.ts'
 import { checkSecretKey } from '../features/subscriptions/check-secret-key.ts'
 import { startWebProcesses } from '../process/web-processes.ts'
-import { print, type Command } from './command.ts'
+import { admitService, print, type Command } from './command.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -26,9 +26,11 @@ export const serveCommand: Command = {
     const stopped = stopSignal()
     const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve', log)
     try {
-      const databaseUrl = config.databaseUrl ?? embedded!.url
+      const databaseUrl = config.databaseUrl ?? embedded!.serviceUrl
+      const ownerUrl = config.migrationUrl ?? config.databaseUrl ?? embedded!.url
       const secretKey = await loadSecretKey(config)
-      const firstSteps = await prepare(config, databaseUrl, secretKey, log)
+      const firstSteps = await prepare(config, ownerUrl, secretKey, log)
+      await admitService(ownerUrl, databaseUrl)
       const node = await listen({ config, databaseUrl, secretKey, log })
       print(...(await welcome(config, firstSteps)))
       log.info({ port: config.port, role: config.role }, 'serving')
@@ -53,7 +55,7 @@ async function prepare(config: Config, databaseUrl: string, secretKey: string, l
   try {
     const applied = await migrate(sql, {
       // Only for the embedded database: operators of an external server have their own backups.
-      ...(!config.databaseUrl && { beforeChange: () => backUpBeforeMigrating(config, databaseUrl, log) }),
+      ...(!config.databaseUrl && { beforeChange: () => backUpBeforeMigrating(config, databaseUrl, secretKey, log) }),
     })
     if (applied.length > 0) log.info({ applied }, 'migrated')
     await checkSecretKey(sql, createSecretBox(secretKey, config.previousSecretKey))
@@ -64,15 +66,20 @@ async function prepare(config: Config, databaseUrl: string, secretKey: string, l
   }
 }
 
-async function backUpBeforeMigrating(config: Config, databaseUrl: string, log: Logger): Promise<void> {
+async function backUpBeforeMigrating(
+  config: Config,
+  databaseUrl: string,
+  secretKey: string,
+  log: Logger,
+): Promise<void> {
   const folder = join(config.dataDir, 'backups')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const file = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.hourbank.gz`)
+  const file = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.hourbank-backup`)
   // A separate connection, because the migration's is inside its transaction.
   const sql: Sql = connect(databaseUrl, { connectionsMax: 1, name: 'backup' })
   try {
     const { backup } = await import('../backup/backup.ts')
-    await backup(sql, file, () => {})
+    await backup(sql, file, () => {}, { key: { kind: 'secret_key', text: secretKey } })
     log.info({ file }, 'backed up before migrating')
   } finally {
     await sql.end({ timeoutMs: 1000 })

@@ -14,9 +14,9 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
   // Migrations are never reverted, so one success is enough.
   let migrated = false
 
-  app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }))
+  app.get('/healthz', { config: { anyHost: true }, schema: { hide: true } }, async () => ({ status: 'ok' }))
 
-  app.get('/readyz', { schema: { hide: true } }, async (request, reply) => {
+  app.get('/readyz', { config: { anyHost: true }, schema: { hide: true } }, async (request, reply) => {
     const reason = await findReasonNotReady(request)
     return reason === undefined ? { status: 'ok' } : reply.code(503).send({ status: 'unavailable', reason })
   })
@@ -36,7 +36,7 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
     }
   }
 
-  app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
+  app.get('/metrics', { config: { anyHost: true }, schema: { hide: true } }, async (request, reply) => {
     if (!mayReadMetrics(deps.config.metricsToken, request)) {
       return reply
         .code(403)

@@ -18,6 +18,12 @@ const FINAL_SEVERITIES = new Set(['FATAL', 'PANIC'])
 /** The routines that report that a prepared statement's result type changed (0A000) or that it is unknown (26000). */
 const STALE_PLAN_ROUTINES = new Set(['RevalidateCachedQuery', 'FetchPreparedStatement'])
 
+/** The driver's message. */
+const NO_TLS = 'The server does not support SSL connections'
+const NO_TLS_HELP =
+  'the server does not offer TLS, which is required for a database on another machine; switch it on there (ssl = on), or ' +
+  'add ?sslmode=disable to the address if nobody can listen on the network in between'
+
 export interface ClientSettings {
   config: ClientConfig
   /** False behind a pooler without support for prepared statements (`?prepare=false` in the URL). */
@@ -28,6 +34,8 @@ export function clientSettings(url: string, name: string): ClientSettings {
   const address = new URL(url)
   const isPrepared = address.searchParams.get('prepare') !== 'false'
   address.searchParams.delete('prepare')
+  // Another machine is reached over a network, where others may listen.
+  if (!address.searchParams.has('sslmode') && isRemote(address)) address.searchParams.set('sslmode', 'require')
   // Interpret `sslmode` as libpq does; the driver would treat `require` as `verify-full`.
   if (address.searchParams.has('sslmode')) address.searchParams.set('uselibpqcompat', 'true')
   return {
@@ -40,6 +48,16 @@ export function clientSettings(url: string, name: string): ClientSettings {
     },
     isPrepared,
   }
+}
+
+/** Parameters that configure TLS in detail: whoever sets them has decided. */
+const TLS_PARAMETERS = ['ssl', 'sslcert', 'sslkey', 'sslrootcert']
+
+/** Whether the server is on another machine. A host that is a path is the folder of a Unix socket. */
+export function isRemote({ hostname, searchParams }: URL): boolean {
+  if (TLS_PARAMETERS.some((name) => searchParams.has(name))) return false
+  const host = decodeURIComponent(searchParams.get('host') ?? hostname).replace(/^\[|\]$/g, '')
+  return !(host === '' || host.startsWith('/') || host === 'localhost' || host === '::1' || /^127\.[\d.]+$/.test(host))
 }
 
 /** Missing from the driver's types. */
@@ -64,7 +82,8 @@ export class Client extends DriverClient implements Startup {
 export function toFailure(error: unknown): Error {
   const isKnown = [DatabaseError, DatabaseUnavailable, UnreadableValue, TypeError].some((kind) => error instanceof kind)
   if (isKnown) return error as Error
-  return new DatabaseUnavailable(messageOf(error), { cause: error })
+  const message = messageOf(error)
+  return new DatabaseUnavailable(message === NO_TLS ? NO_TLS_HELP : message, { cause: error })
 }
 
 /** A host name with several addresses fails once per address, in an AggregateError without a message. */

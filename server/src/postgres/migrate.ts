@@ -27,10 +27,12 @@ export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<s
 export async function applyMigrations(tx: Queries, options: MigrateOptions = {}): Promise<string[]> {
   const directory = options.directory ?? MIGRATIONS_DIR
   const files = await migrationNames(directory)
-  // Lock before `create table if not exists`, which is not safe against races.
   await lockMigrations(tx)
-  await tx`
-    create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())`
+  // Not `create table if not exists`, for which a role that owns nothing has no permission.
+  if (!(await hasMigrationsTable(tx))) {
+    await tx`
+      create table schema_migrations (name text primary key, applied_at timestamptz not null default now())`
+  }
   const applied = await appliedMigrations(tx)
   const unknown = applied.filter((name) => !files.includes(name))
   if (unknown.length > 0) {
@@ -63,10 +65,14 @@ export async function holdOffMigrations(tx: Queries): Promise<void> {
 
 /** Whether every migration of this version has been applied. */
 export async function isMigrated(sql: Queries): Promise<boolean> {
-  const [row] = await sql<{ found: boolean }[]>`select to_regclass('schema_migrations') is not null as found`
-  if (!row?.found) return false
+  if (!(await hasMigrationsTable(sql))) return false
   const applied = await appliedMigrations(sql)
   return (await migrationNames()).every((name) => applied.includes(name))
+}
+
+async function hasMigrationsTable(sql: Queries): Promise<boolean> {
+  const [row] = await sql<[{ found: boolean }]>`select to_regclass('schema_migrations') is not null as found`
+  return row.found
 }
 
 export async function appliedMigrations(sql: Queries): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { readDatabaseTime } from './clock.ts'
-import { identifier, type Queries, type Sql, transaction, type Transaction } from './connect.ts'
+import { type Queries, type Sql, transaction, type Transaction } from './connect.ts'
 
 const PARTITIONED_TABLES = ['call_groups', 'events', 'attempts'] as const
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
@@ -42,12 +42,7 @@ async function createPartition(sql: Sql, table: string, week: number): Promise<v
       // every reader.
       if ((await findExisting(tx, [name])).has(name)) return
       await limitLockWait(tx)
-      const [from, to] = [startOf(week), startOf(week + 1)]
-      await tx.unsafe(
-        `create table ${name} partition of ${table} for values from ('${from}T00:00Z') to ('${to}T00:00Z')`,
-      )
-      // Migration 0010 sets this for all tables, but partitions do not inherit it.
-      await tx.unsafe(`alter table ${name} alter column community_id set statistics 0`)
+      await tx`select create_week_partition(${table}, ${startOf(week)}::date)`
     })
   } catch (error) {
     const { code } = error as { code?: string }
@@ -98,7 +93,7 @@ export async function dropPartition(tx: Transaction, name: string): Promise<bool
   try {
     await tx.savepoint(async (inner) => {
       await limitLockWait(inner)
-      await inner`drop table if exists ${identifier(name)}`
+      await inner`select drop_week_partition(${name})`
     })
     return true
   } catch (error) {

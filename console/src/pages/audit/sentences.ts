@@ -35,6 +35,7 @@ const DEEDS: Record<string, string> = {
   'community.changed': 'changed the settings of the community',
   'community.created': 'made the community',
   'community.filled': 'filled the community with demo data',
+  'community.restored': 'restored the community from a backup',
   'delivery.resent': `sent a delivery to the webhook of ${IT} again`,
   'exchange.recorded': `recorded an exchange (number ${IT})`,
   'listing.closed': `closed the listing ${IT}`,

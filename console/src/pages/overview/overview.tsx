@@ -9,6 +9,7 @@ import { useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { PartnerCalls } from './partner-calls.tsx'
+import { RestoreReview } from './restore-review.tsx'
 import type { CommunityOverview, MonthFigures } from '../../wire.ts'
 import { WebhookHealth } from './webhook-health.tsx'
 
@@ -33,6 +34,7 @@ function Figures({ data }: { data: CommunityOverview }) {
   const year = sum(data.months)
   return (
     <Stack gap="lg">
+      {data.review && <RestoreReview review={data.review} />}
       {!data.first_steps.has_credit && <FirstSteps steps={data.first_steps} />}
       <StatRow>
         <Stat label="Active members" value={count.format(data.active_members)} />

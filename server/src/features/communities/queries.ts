@@ -40,6 +40,7 @@ export async function listCommunities(sql: Queries): Promise<CommunityRow[]> {
   return sql<CommunityRow[]>`select ${communityColumns(sql)} from communities order by slug`
 }
 
+/** Switching it on ends the review after a restore. */
 export async function updatePartnerApi(
   sql: Queries,
   communityId: number,
@@ -47,7 +48,7 @@ export async function updatePartnerApi(
 ): Promise<void> {
   await sql`
     update communities set partner_api_enabled = ${partnerApi.enabled}, partner_api_disabled_reason = ${partnerApi.reason},
-      updated_at = now()
+      updated_at = now(), review_backup_at = case when not ${partnerApi.enabled} then review_backup_at end
     where id = ${communityId}`
 }
 

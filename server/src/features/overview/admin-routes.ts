@@ -3,10 +3,29 @@ import { Nullable, Time } from '../../http/console/admin-shapes.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import type { Deps } from '../../http/deps.ts'
 import { toHours } from '../../core/hours.ts'
-import { countActiveMembers, countCalls, readFirstSteps, readWebhookHealth } from './queries.ts'
+import { countActiveMembers, countCalls, findReview, readFirstSteps, readWebhookHealth } from './queries.ts'
 import { readMonths } from './read-months.ts'
 
 const CALL_DAYS = 7
+
+/** More are found on the pages that the review leads to. */
+const REVIEWED_MAX = 100
+
+const Review = Type.Object(
+  {
+    backup_at: Time,
+    partners: Type.Array(
+      Type.Object({
+        partner_id: Type.Integer(),
+        name: Type.String(),
+        clients: Type.Integer({ description: 'Clients that are not revoked' }),
+        webhooks: Type.Integer({ description: 'Subscriptions that are active' }),
+      }),
+    ),
+    administrators: Type.Array(Type.Object({ admin_id: Type.Integer(), name: Type.String(), role: Type.String() })),
+  },
+  { title: 'RestoreReview', description: 'Who has access again after a restore, until the partner API is switched on' },
+)
 
 const Overview = Type.Object(
   {
@@ -46,6 +65,7 @@ const Overview = Type.Object(
       },
       { title: 'WebhookCounts' },
     ),
+    review: Nullable(Review),
     first_steps: Type.Object(
       {
         has_members: Type.Boolean(),
@@ -68,11 +88,12 @@ export function overviewRoutes(api: AdminApi, { longSql }: Deps): void {
       response: { 200: Type.Object({ data: Overview }) },
     },
     handler: async ({ community: { id, time_zone } }) => {
-      const [months, active_members, partners, webhooks, first_steps] = await Promise.all([
+      const [months, active_members, partners, webhooks, review, first_steps] = await Promise.all([
         readMonths(longSql, id, time_zone),
         countActiveMembers(longSql, id),
         countCalls(longSql, id, CALL_DAYS),
         readWebhookHealth(longSql, id),
+        findReview(longSql, id, REVIEWED_MAX),
         readFirstSteps(longSql, id),
       ])
       return {
@@ -87,6 +108,7 @@ export function overviewRoutes(api: AdminApi, { longSql }: Deps): void {
           call_days: CALL_DAYS,
           partners,
           webhooks,
+          review: review ?? null,
           first_steps,
         },
       }

@@ -127,3 +127,28 @@ export async function readFirstSteps(sql: Queries, communityId: number): Promise
       exists (select from credits where community_id = ${communityId}) as has_credit`
   return row
 }
+
+export interface RestoreReview {
+  backup_at: string
+  partners: { partner_id: number; name: string; clients: number; webhooks: number }[]
+  administrators: { admin_id: number; name: string; role: string }[]
+}
+
+/** Lists who has access while a restored community waits for its review; undefined at other times. */
+export async function findReview(sql: Queries, communityId: number, limit: number): Promise<RestoreReview | undefined> {
+  const [row] = await sql<RestoreReview[]>`
+    select c.review_backup_at as backup_at,
+      coalesce((select json_agg(p order by p.name, p.partner_id) from (
+        select p.id as partner_id, p.name,
+          (select count(*) from clients k
+            where k.community_id = ${communityId} and k.partner_id = p.id and k.status = 'active') as clients,
+          (select count(*) from subscriptions s
+            where s.community_id = ${communityId} and s.partner_id = p.id and s.status = 'active') as webhooks
+        from partners p where p.community_id = ${communityId} and p.status = 'active'
+        order by p.name, p.id limit ${limit}) p), '[]') as partners,
+      coalesce((select json_agg(a order by a.name, a.admin_id) from (
+        select a.id as admin_id, a.name, r.role from community_admins r join admins a on a.id = r.admin_id
+        where r.community_id = ${communityId} order by a.name, a.id limit ${limit}) a), '[]') as administrators
+    from communities c where c.id = ${communityId} and c.review_backup_at is not null`
+  return row
+}

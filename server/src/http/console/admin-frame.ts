@@ -88,7 +88,8 @@ function requireOwnOrigin({ config }: ConsoleFrameDeps, request: FastifyRequest)
   if (SAFE_METHODS.has(request.method)) return
   const { origin } = request.headers
   const site = request.headers['sec-fetch-site']
-  const isOwn = origin !== undefined && (origin === config.publicUrl || hostOf(origin) === request.host)
+  // Not request.host, which follows X-Forwarded-Host: only the Host header was checked to be ours.
+  const isOwn = origin !== undefined && (origin === config.publicUrl || hostOf(origin) === request.headers.host)
   if (!isOwn || (site !== undefined && site !== 'same-origin')) throw new ApiError('origin_refused')
 }
 

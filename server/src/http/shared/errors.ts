@@ -23,6 +23,7 @@ export const ERRORS = {
   resync_required: [410, 'This cursor is from before the service was restored; read the list from its beginning.'],
   payload_too_large: [413, 'The request body is larger than 64 KiB.'],
   unsupported_media_type: [415, 'Send the body as application/json.'],
+  misdirected_request: [421, 'This service does not answer for the host name in the Host header.'],
   validation_failed: [422, 'The request is well-formed, but its content is invalid.'],
   rate_limited: [429, 'Too many requests; try again after the time in Retry-After.'],
   headers_too_large: [431, 'The request headers are too large.'],

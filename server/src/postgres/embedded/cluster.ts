@@ -38,7 +38,10 @@ const OUTPUT_LINES_SHOWN = 20
 const LOCALE = process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'
 const LOCALE_OPTIONS = process.platform === 'darwin' ? [`--locale=${LOCALE}`, '--lc-collate=C'] : [`--locale=${LOCALE}`]
 
+/** Owns the tables; a superuser, because initdb makes its first user one. */
 export const DATABASE_USER = 'hourbank'
+/** What the service connects as: it owns nothing. */
+export const SERVICE_USER = 'hourbank_service'
 export const EXTERNAL_DATABASE_HINT =
   'If it cannot be mended, set DATABASE_URL to a PostgreSQL 15 or newer of your own.'
 

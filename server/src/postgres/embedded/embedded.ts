@@ -1,8 +1,9 @@
+import { createHmac } from 'node:crypto'
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { connect, identifier, isOutage, type Sql } from '../connect.ts'
-import { DATABASE_USER, ensureCluster, type Cluster } from './cluster.ts'
+import { DATABASE_USER, ensureCluster, SERVICE_USER, type Cluster } from './cluster.ts'
 import { TransientFailure, findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 import { watchPostmaster, type Watch } from './watch.ts'
 
@@ -39,7 +40,10 @@ const DATABASE_EXISTS = new Set(['42P04', '23505'])
 export type Purpose = 'serve' | 'command'
 
 export interface EmbeddedDatabase {
+  /** As the owner of the tables. */
   url: string
+  /** As the role of the service; only for the purpose 'serve'. */
+  serviceUrl: string
   /** Call this last, after closing all connections. Stops the server unless another process still uses it. */
   close(): Promise<void>
 }
@@ -107,11 +111,18 @@ async function joinServer(
     // Opens a new connection, which a stopping server rejects. This proves that the lock was not acquired merely
     // because a shutdown disconnected its previous holder.
     await ensureDatabase(sql, cluster, port)
-    if (purpose === 'serve') await takeServingLock(sql)
+    if (purpose === 'serve') {
+      await takeServingLock(sql)
+      await ensureServiceRole(sql, cluster)
+    }
     if (disconnects > 0) throw new TransientFailure('The database ended the connection.')
     state = 'joined'
     if (purpose === 'serve') watch = watchPostmaster(cluster, port, log)
-    return { url: urlOf(cluster, port, DATABASE_USER), close: () => (closed ??= leave()) }
+    return {
+      url: urlOf(cluster, port, DATABASE_USER),
+      serviceUrl: `postgres://${SERVICE_USER}:${servicePassword(cluster)}@127.0.0.1:${port}/${DATABASE_USER}`,
+      close: () => (closed ??= leave()),
+    }
   } catch (error) {
     await leave()
     throw error
@@ -187,6 +198,19 @@ async function ensureDatabase(sql: Sql, cluster: Cluster, port: number): Promise
   } finally {
     await probe.end({ timeoutMs: 0 })
   }
+}
+
+/** The password is set on each start, because it follows from that of the owner. */
+async function ensureServiceRole(sql: Sql, cluster: Cluster): Promise<void> {
+  const [found] = await sql`select from pg_roles where rolname = ${SERVICE_USER}`
+  await sql.unsafe(`
+    ${found ? 'alter' : 'create'} role ${SERVICE_USER} login nosuperuser nocreatedb nocreaterole nobypassrls
+      password '${servicePassword(cluster)}';
+    grant pg_read_all_stats to ${SERVICE_USER}`)
+}
+
+function servicePassword({ password }: Cluster): string {
+  return createHmac('sha256', password).update(SERVICE_USER).digest('hex')
 }
 
 function codeOf(error: unknown): string | undefined {

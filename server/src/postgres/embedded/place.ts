@@ -2,12 +2,16 @@ import { chmod, cp, lstat, mkdir, readFile, readdir, realpath, rename, rm, stat,
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
+import { Refusal } from '../../core/refusal.ts'
 
 /** Where a root process puts files that the database's user could not reach otherwise. */
 const SYSTEM_DIR = '/var/lib/hourbank'
 const CLUSTERS_DIR = join(SYSTEM_DIR, 'clusters')
 /** Far longer than any creation takes, so anything older was left by a crash. */
 const LEFTOVER_AGE_MS = 3_600_000
+const PERMISSIONS = 0o777
+/** Set on folders like /tmp, where everybody may create files. */
+const STICKY = 0o1000
 const NOBODY = { uid: 65_534, gid: 65_534 }
 
 /** The user that runs PostgreSQL's programs; undefined means the current user. */
@@ -20,11 +24,17 @@ const isRoot = () => process.getuid?.() === 0
 
 /**
  * Creates the folder if it is missing. It is private to an ordinary user; under root, the database's user may traverse
- * it to reach its own folder inside, but not list it.
+ * it to reach its own folder inside, but not list it. A folder that somebody else made is closed in the same way.
  */
 export async function ensureDataDir(dataDir: string): Promise<string> {
-  const created = await mkdir(dataDir, { recursive: true })
-  if (created) await chmod(dataDir, isRoot() ? 0o711 : 0o700)
+  const modeMax = isRoot() ? 0o711 : 0o700
+  if (await mkdir(dataDir, { recursive: true, mode: modeMax })) await chmod(dataDir, modeMax)
+  const { mode, uid } = await stat(dataDir)
+  if (mode & STICKY) {
+    throw new Refusal(`${dataDir} is shared with other users. Set DATA_DIR to a folder of its own.`)
+  }
+  const isOurs = isRoot() || uid === process.getuid?.()
+  if (isOurs && mode & PERMISSIONS & ~modeMax) await chmod(dataDir, mode & modeMax)
   return realpath(dataDir)
 }
 
