@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Sql } from '../postgres/connect.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
+import type { KeySets } from './partner/key-sets.ts'
 import type { ConsoleFrameDeps } from './console/admin-frame.ts'
 import type { FileWork } from './console/file-work.ts'
 import type { PartnerFrameDeps } from './partner/frame.ts'
@@ -21,4 +22,6 @@ export interface Deps extends PartnerFrameDeps, ConsoleFrameDeps {
   readonly epoch: () => Promise<string>
   readonly signInLimits: SignInLimits
   readonly box: SecretBox
+  /** The keys that clients publish. */
+  readonly keySets: KeySets
 }

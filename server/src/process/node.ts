@@ -15,11 +15,12 @@ import { openCounters } from '../http/shared/counters.ts'
 import { openFileWork } from '../http/console/file-work.ts'
 import { idleConnectionCloser } from '../http/shared/idle-connections.ts'
 import { createMetrics } from '../http/shared/metrics.ts'
+import { openKeySets, type KeySets } from '../http/partner/key-sets.ts'
 import { createRateLimits } from '../http/partner/rate-limit.ts'
 import { createSecretBox, type SecretBox } from '../crypto/secret-box.ts'
 import { createSignInLimits } from '../http/console/sign-in-limits.ts'
 import { LONG_WORK_MS } from '../http/shared/time-limit.ts'
-import { resolveBySystem } from '../delivery/addresses.ts'
+import { resolveBySystem } from '../outbound/addresses.ts'
 import { createSender, type Sender } from '../delivery/send.ts'
 import { deliveryAnnouncer, hearDeliveries } from '../delivery/wake.ts'
 import { startDeliveryWorker, type DeliveryWorker } from '../delivery/worker.ts'
@@ -50,6 +51,7 @@ export interface NodeOptions {
   onStatement?: (statement: string) => void
   /** Tests pass one that allows their local receivers. */
   sender?: Sender | undefined
+  keySets?: KeySets | undefined
   /** Tests pass shorter ones. */
   timeouts?: Timeouts
 }
@@ -96,6 +98,13 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const wakeDeliveries = deliveries
     ? throttle(WAKE_INTERVAL_MS, () => deliveries.wake())
     : deliveryAnnouncer(background, log)
+  const keySets =
+    options.keySets ??
+    openKeySets({
+      resolve: resolveBySystem,
+      allowPrivateTargets: config.webhookAllowPrivateTargets,
+      onFailure: (url, reason) => log.warn({ url, reason }, 'the keys of a client could not be fetched'),
+    })
   const deps = {
     config,
     log,
@@ -109,6 +118,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     callLog,
     metrics,
     box,
+    keySets,
     wakeDeliveries,
   }
   const app = await buildApp(deps, timeouts)
@@ -133,6 +143,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     await within(SHUTDOWN_TIMEOUT_MS, callLog.close())
     access.close()
     listener.close()
+    await keySets.close()
     counters.close()
     const pools = [sql, longSql, files, background].map((pool) => pool.end({ timeoutMs: POOL_END_TIMEOUT_MS }))
     await Promise.all([...pools, closeJob?.stop(), pruneJob?.stop()])

@@ -21,6 +21,7 @@ import {
   RotateBody,
 } from './admin-schema.ts'
 import { endGrace, revokeClient, rotateSecret } from './change-client.ts'
+import { keyRoutes, readAuthentication } from './key-routes.ts'
 import { changePartner } from './change-partner.ts'
 import { createClient } from './create-client.ts'
 import { createPartner } from './create-partner.ts'
@@ -36,6 +37,7 @@ const ClientParams = Type.Object({ slug: Type.String(), client_id: Type.String()
 export function partnerAdminRoutes(api: AdminApi, deps: Deps): void {
   partnerRoutes(api, deps)
   clientRoutes(api, deps)
+  keyRoutes(api, deps)
 }
 
 function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
@@ -61,21 +63,23 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
     config: { role: 'owner' },
     schema: {
       summary: 'Make a partner and its first credentials',
-      description: 'The secret is in this answer, and never in another.',
+      description: 'The secret is in this answer, and never in another. With a public key there is none.',
       tags: PARTNERS,
       body: NewPartnerBody,
       response: { 201: Type.Object({ data: CreatedPartner }) },
     },
     handler: async (request, reply) => {
-      const { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses } = request.body
-      const made = await createPartner(sql, adminActor(request), request.community.id, {
+      const { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses, ...keys } = request.body
+      const input = {
         name,
         scopes,
         ...(contact !== undefined && { contact }),
         ...(rate_limit_per_minute !== undefined && { rateLimitPerMinute: rate_limit_per_minute }),
         ...(hours_per_day !== undefined && { dailyLimitCentihours: requireCentihours(hours_per_day, 'hours_per_day') }),
         ...(allowed_addresses && { allowedNetworks: allowed_addresses }),
-      })
+      }
+      const authentication = await readAuthentication(config, keys)
+      const made = await createPartner(sql, adminActor(request), request.community.id, input, authentication)
       const credentials = presentCredentials(made, `${config.publicUrl}${API_PREFIX}`)
       return reply.code(201).send({ data: { partner_id: made.partnerId, scopes: made.scopes, ...credentials } })
     },
@@ -148,10 +152,11 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
       response: { 201: Type.Object({ data: Credentials }) },
     },
     handler: async (request, reply) => {
-      const { name = '', scopes } = request.body
+      const { name = '', scopes, ...keys } = request.body
+      const authentication = await readAuthentication(config, keys)
       const input = { name, ...(scopes && { scopes }) }
       const partnerId = requireId(request.params.id, 'partner')
-      const made = await createClient(sql, adminActor(request), request.community.id, partnerId, input)
+      const made = await createClient(sql, adminActor(request), request.community.id, partnerId, input, authentication)
       return reply.code(201).send({ data: presentCredentials(made, apiUrl) })
     },
   })

@@ -2,8 +2,11 @@ import { Type } from 'typebox'
 import { Nullable, Time } from '../../http/console/admin-shapes.ts'
 import { SCOPE_NAMES, type Scope } from '../../core/scopes.ts'
 import { GRACE_SECONDS, type Grace } from './change-client.ts'
+import { JWKS_URL_LENGTH_MAX } from './check-authentication.ts'
 
 const TEXT_LENGTH_MAX = 500
+/** An RSA key of 4096 bits takes about 800 characters. */
+const KEY_TEXT_LENGTH_MAX = 5_000
 const SCOPES_MAX = 50
 const ADDRESSES_MAX = 1_000
 
@@ -25,20 +28,32 @@ export const PartnerFilters = {
 
 const HoursPerDay = Type.Number({ description: 'How many hours the partner may credit in a day' })
 
-export const NewPartnerBody = Type.Object(
-  {
-    name: Text,
-    contact: Type.Optional(Text),
-    scopes: Scopes,
-    rate_limit_per_minute: Type.Optional(Type.Number()),
-    hours_per_day: Type.Optional(HoursPerDay),
-    allowed_addresses: Type.Optional(Addresses),
-  },
-  { title: 'NewPartnerBody' },
-)
+const PublicKeyText = Type.String({
+  maxLength: KEY_TEXT_LENGTH_MAX,
+  description: 'A public key as PEM or JWK: EC on P-256, Ed25519, or RSA with 2048 to 4096 bits',
+})
+const JwksUrl = Type.String({
+  maxLength: JWKS_URL_LENGTH_MAX,
+  format: 'text',
+  description: 'An https:// address on the internet where the client publishes its keys',
+})
+
+/** With neither, the client gets a secret. */
+const Keys = { public_key: Type.Optional(PublicKeyText), jwks_url: Type.Optional(JwksUrl) }
+
+const PartnerBody = Type.Object({
+  name: Text,
+  contact: Type.Optional(Text),
+  scopes: Scopes,
+  rate_limit_per_minute: Type.Optional(Type.Number()),
+  hours_per_day: Type.Optional(HoursPerDay),
+  allowed_addresses: Type.Optional(Addresses),
+})
+
+export const NewPartnerBody = Type.Object({ ...PartnerBody.properties, ...Keys }, { title: 'NewPartnerBody' })
 
 export const PartnerChange = Type.Object(
-  { ...Type.Partial(NewPartnerBody).properties, status: Type.Optional(Status) },
+  { ...Type.Partial(PartnerBody).properties, status: Type.Optional(Status) },
   { title: 'PartnerChange' },
 )
 
@@ -46,9 +61,14 @@ export const NewClientBody = Type.Object(
   {
     name: Type.Optional(Text),
     scopes: Type.Optional(Scopes),
+    ...Keys,
   },
   { title: 'NewClientBody' },
 )
+
+export const NewKeyBody = Type.Object({ public_key: PublicKeyText }, { title: 'NewKeyBody' })
+
+export const JwksUrlBody = Type.Object({ jwks_url: JwksUrl }, { title: 'JwksUrlBody' })
 
 export const RotateBody = Type.Object(
   {
@@ -80,13 +100,28 @@ export const PartnerOverview = Type.Object(
   { title: 'PartnerOverview' },
 )
 
+const ClientKey = Type.Object(
+  {
+    thumbprint: Type.String({ description: 'RFC 7638, with SHA-256' }),
+    kty: Type.String({ description: 'EC, OKP or RSA' }),
+    created_at: Time,
+  },
+  { title: 'ClientKey' },
+)
+
 export const Client = Type.Object(
   {
     client_id: Type.String(),
     name: Type.String(),
     status: Type.Union([Type.Literal('active'), Type.Literal('revoked')]),
     scopes: Type.Array(ScopeName),
-    secret_last_four: Type.String(),
+    authentication: Type.Union([Type.Literal('secret'), Type.Literal('keys'), Type.Literal('jwks')], {
+      description: 'By a secret, by registered keys, or by the keys published at jwks_url',
+    }),
+    keys: Type.Array(ClientKey),
+    jwks_url: Nullable(Type.String()),
+    jwks_url_set_at: Nullable(Time),
+    secret_last_four: Type.String({ description: 'Empty unless it authenticates by a secret' }),
     secret_created_at: Time,
     grace_until: Nullable(Type.String({ format: 'date-time', description: 'The secret before is valid until then' })),
     created_at: Time,
@@ -104,7 +139,9 @@ export const Partner = Type.Object(
 export const Credentials = Type.Object(
   {
     client_id: Type.String(),
-    client_secret: Type.String({ description: 'Shown only in this answer' }),
+    client_secret: Type.Optional(
+      Type.String({ description: 'Shown only in this answer; a client with keys has none' }),
+    ),
     token_url: Type.String({ description: 'Where the partner exchanges them for a token' }),
   },
   { title: 'Credentials' },

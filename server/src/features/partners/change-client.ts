@@ -4,6 +4,7 @@ import { transaction, type Queries } from '../../postgres/connect.ts'
 import { communityOfClientId, hashSecret, newClientSecret } from '../../crypto/secrets.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { SECRET_SUFFIX_LENGTH, type NewCredentials } from './create-client.ts'
+import { requireKind } from './require-kind.ts'
 import { dropPreviousSecret, findClientForChange, markClientRevoked, replaceSecret, type ClientRow } from './queries.ts'
 
 const HOUR_SECONDS = 60 * 60
@@ -27,7 +28,7 @@ export async function rotateSecret(
   const clientSecret = newClientSecret()
   const subject = { publicId, communityId }
   await changeClient(sql, actor, subject, 'client.rotated', { grace }, async (tx, client) => {
-    if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked; create a new one.`)
+    requireKind(client, 'secret')
     await replaceSecret(tx, client, {
       hash: hashSecret(clientSecret),
       lastFour: clientSecret.slice(-SECRET_SUFFIX_LENGTH),
@@ -63,7 +64,8 @@ export async function revokeClient(
   })
 }
 
-async function changeClient(
+/** Records the change and announces it to every node. */
+export async function changeClient(
   sql: Queries,
   actor: Actor,
   { publicId, communityId }: { publicId: string; communityId: number | undefined },
