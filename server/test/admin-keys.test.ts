@@ -12,6 +12,8 @@ import { lastAudit, makePartner, tryToken } from './partner-forms.ts'
 
 const thumbprintOf = (key: TestKey) => calculateJwkThumbprint(key.jwk)
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+const rsa = (bits: number, exponent = 65_537) =>
+  generateKeyPairSync('rsa', { modulusLength: bits, publicExponent: exponent }).publicKey
 /** RFC 8037, appendix A. */
 const RFC_8037_KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
 
@@ -105,8 +107,6 @@ describe('a client with a key, in the console', () => {
     const bank = await startBank()
     const owner = await addAdmin(bank)
     const key = await newKey()
-    const rsa = (bits: number, exponent = 65_537) =>
-      generateKeyPairSync('rsa', { modulusLength: bits, publicExponent: exponent }).publicKey
     const pem = (publicKey: ReturnType<typeof rsa>) => publicKey.export({ type: 'spki', format: 'pem' }).toString()
     const curve = generateKeyPairSync('ec', { namedCurve: 'secp384r1' }).publicKey
     const keys: [text: string, message: RegExp][] = [
@@ -178,7 +178,8 @@ test('on the command line, a partner and a client get keys, exchange them and lo
   expect(await command(...partner, '--public-key', join(folder, 'private.pem'))).toContain('This is a private key')
   expect(await command(...partner, '--public-key', join(folder, 'nowhere'))).toContain('cannot be read')
   const made = await command(...partner, '--public-key', file)
-  expect(made).toEqual({ partner_id: expect.any(Number), client_id: expect.any(String), scopes: ['users.read'] })
+  const { partner_id, client_id } = made
+  expect(made).toEqual({ partner_id, client_id, thumbprint: await thumbprintOf(first), scopes: ['users.read'] })
   const client = { partnerId: made.partner_id, clientId: made.client_id, key: first }
   const statuses = () =>
     Promise.all(
@@ -189,14 +190,21 @@ test('on the command line, a partner and a client get keys, exchange them and lo
   expect(await statuses()).toEqual([200, 401])
   await command('client', 'key', 'add', client.clientId, '--public-key', join(folder, 'second.json'))
   expect(await statuses()).toEqual([200, 200])
-  expect(await command('client', 'key', 'remove', client.clientId, await thumbprintOf(first))).toMatchObject({
+  expect(
+    await command('client', 'key', 'remove', client.clientId, `--thumbprint=${await thumbprintOf(first)}`),
+  ).toMatchObject({
     status: 'removed',
   })
   expect(await statuses()).toEqual([401, 200])
 
   const another = ['client', 'create', '--community', 'town', '--partner', `${made.partner_id}`]
   const published = await command(...another, '--jwks-url', 'https://bank.example.org/keys')
-  expect(published).toEqual({ ...made, client_id: expect.not.stringMatching(client.clientId) })
+  expect(published).toEqual({
+    partner_id,
+    client_id: expect.not.stringMatching(client_id),
+    jwks_url: 'https://bank.example.org/keys',
+    scopes: ['users.read'],
+  })
   const moved = await command('client', 'jwks-url', published.client_id, '--jwks-url', 'https://bank.example.org/next')
   expect(moved).toEqual({ client_id: published.client_id, jwks_url: 'https://bank.example.org/next' })
 })

@@ -231,15 +231,6 @@ describe('a client with a key', () => {
   })
 })
 
-test('the metadata document names the method and its algorithms', async () => {
-  const bank = await startBank()
-  const { body } = await bank.call('/.well-known/oauth-authorization-server')
-  for (const endpoint of ['token', 'revocation']) {
-    expect(body[`${endpoint}_endpoint_auth_methods_supported`]).toContain('private_key_jwt')
-    expect(body[`${endpoint}_endpoint_auth_signing_alg_values_supported`]).toEqual(['ES256', 'EdDSA', 'PS256', 'RS256'])
-  }
-})
-
 /** With another header and signature. */
 function unsigned(assertion: string, header: object, signature: string): string {
   const [, payload] = assertion.split('.')

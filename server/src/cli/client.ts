@@ -1,7 +1,7 @@
 import { GRACE_SECONDS, revokeClient, rotateSecret, type Grace } from '../features/partners/change-client.ts'
 import { addKey, removeKey, replaceJwksUrl } from '../features/partners/change-keys.ts'
 import { checkJwksUrl } from '../features/partners/check-authentication.ts'
-import { createClient } from '../features/partners/create-client.ts'
+import { createClient, describeKeys } from '../features/partners/create-client.ts'
 import { readPublicKey } from '../crypto/public-keys.ts'
 import { Refusal } from '../core/refusal.ts'
 import { describeCredentials, readAuthentication, readKeyFile } from './authentication.ts'
@@ -39,7 +39,8 @@ export const clientCommands: Command[] = [
         const client = await createClient(sql, commandActor(), community.id, partnerId, input, authentication)
         if (values.json) {
           const { clientId: client_id, clientSecret: client_secret } = client
-          return printJson({ partner_id: partnerId, client_id, client_secret, scopes: client.scopes })
+          const keys = describeKeys(authentication)
+          return printJson({ partner_id: partnerId, client_id, client_secret, ...keys, scopes: client.scopes })
         }
         print(...describeCredentials(client, authentication))
       }),
@@ -75,11 +76,13 @@ export const clientCommands: Command[] = [
   },
   {
     name: 'client key remove',
-    usage: 'CLIENT_ID THUMBPRINT [--json]',
+    usage: 'CLIENT_ID --thumbprint THUMBPRINT [--json]',
     summary: 'Remove a public key of a client; what it signs is rejected immediately',
-    run: ({ config, values, positionals: [clientId, thumbprint] }) =>
+    run: ({ config, values, positionals: [clientId] }) =>
       withTables(config, async (sql) => {
-        await removeKey(sql, commandActor(), clientId ?? '', thumbprint ?? '')
+        // An option, because a thumbprint may begin with a hyphen: --thumbprint=-abc
+        const thumbprint = requireText(values, 'thumbprint')
+        await removeKey(sql, commandActor(), clientId ?? '', thumbprint)
         if (values.json) return printJson({ client_id: clientId, thumbprint, status: 'removed' })
         print(`The key ${thumbprint} of ${clientId} is removed.`)
       }),

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { SCOPES } from '../core/scopes.ts'
 import { changePartner } from '../features/partners/change-partner.ts'
+import { describeKeys } from '../features/partners/create-client.ts'
 import { createPartner } from '../features/partners/create-partner.ts'
 import { describeCredentials, readAuthentication } from './authentication.ts'
 import { listPartners } from '../features/partners/queries.ts'
@@ -48,6 +49,7 @@ export const partnerCommands: Command[] = [
             partner_id: partner.partnerId,
             client_id: partner.clientId,
             client_secret: partner.clientSecret,
+            ...describeKeys(authentication),
             scopes: partner.scopes,
           })
         }

@@ -94,7 +94,8 @@ export async function addClient(
   return { clientId, clientSecret: hasSecret ? secret : undefined }
 }
 
-function describeKeys(authentication: Authentication): { thumbprint?: string; jwks_url?: string } {
+/** For the audit log and for scripts. */
+export function describeKeys(authentication: Authentication): { thumbprint?: string; jwks_url?: string } {
   if (authentication.kind === 'keys') return { thumbprint: authentication.key.thumbprint }
   return authentication.kind === 'jwks' ? { jwks_url: authentication.jwksUrl } : {}
 }
