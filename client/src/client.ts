@@ -1,3 +1,4 @@
+import { createSigner, type PrivateJwk } from './assertion.ts'
 import type { Fetch } from './fetch-json.ts'
 import { RETRIES_DEFAULT, TIMEOUT_MS_DEFAULT, TOTAL_TIMEOUT_MS_DEFAULT, waitFor } from './retry.ts'
 import { aggregatesResource } from './resources/aggregates.ts'
@@ -7,14 +8,28 @@ import { removalsResource } from './resources/removals.ts'
 import { usersResource } from './resources/users.ts'
 import { walletResource } from './resources/wallet.ts'
 import { webhooksResource } from './resources/webhooks.ts'
-import { API_PREFIX, createTransport, readLimits, type CallOptions, type Transport } from './transport.ts'
+import {
+  API_PREFIX,
+  createTransport,
+  readLimits,
+  type Authenticate,
+  type CallOptions,
+  type Transport,
+} from './transport.ts'
 import type { Scope } from './types.ts'
 
 export interface HourbankOptions {
   /** Where the service is, such as https://hours.example.org */
   baseUrl: string
   clientId: string
-  clientSecret: string
+  /** This, or a private key. */
+  clientSecret?: string | undefined
+  /** Instead of a secret: the private key to the public one that is registered, as PEM (PKCS #8) or JWK. */
+  privateKey?: string | PrivateJwk | undefined
+  /** The `kid` of the key, if the client publishes its keys at an address; that of the JWK when omitted. */
+  keyId?: string | undefined
+  /** For whom assertions are signed, if the service is reached under another address than its public one. */
+  audience?: string | undefined
   /** What to ask for; all that the client may have when omitted. */
   scope?: string | readonly Scope[] | undefined
   /** For each attempt, the reading of its answer included; 30 seconds when omitted. */
@@ -56,11 +71,12 @@ export class Hourbank {
   readonly #transport: Transport
 
   constructor(options: HourbankOptions) {
+    const baseUrl = readBaseUrl(options.baseUrl)
     const { scope, fetch, now = Date.now, wait = waitFor, random = Math.random } = options
     this.#transport = createTransport({
-      baseUrl: readBaseUrl(options.baseUrl),
-      clientId: requireText('clientId', options.clientId),
-      clientSecret: requireText('clientSecret', options.clientSecret),
+      baseUrl,
+      authenticate: createAuthentication(options, baseUrl, now),
+      clientSecret: options.clientSecret,
       scope: typeof scope === 'object' ? scope.join(' ') : scope,
       // Looked up at each call: whoever instruments the global one later is heard, and it keeps its `this`.
       fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
@@ -110,7 +126,20 @@ function readBaseUrl(text: string): string {
   return url.origin + (path.endsWith(API_PREFIX) ? path.slice(0, -API_PREFIX.length) : path)
 }
 
-function requireText(name: string, value: string): string {
+/** By a secret or by a key, and not by both. */
+function createAuthentication(options: HourbankOptions, baseUrl: string, now: () => number): Authenticate {
+  const { clientSecret, privateKey, keyId } = options
+  const clientId = requireText('clientId', options.clientId)
+  if (privateKey === undefined) {
+    const secret = requireText('clientSecret', clientSecret)
+    return async () => ({ client_id: clientId, client_secret: secret })
+  }
+  if (clientSecret !== undefined) throw new TypeError('Give a clientSecret or a privateKey, not both.')
+  const audience = options.audience ?? `${baseUrl}${API_PREFIX}/oauth/token`
+  return createSigner({ clientId, privateKey, keyId, audience, now })
+}
+
+function requireText(name: string, value: string | undefined): string {
   if (typeof value === 'string' && value !== '') return value
   throw new TypeError(`${name} must be a text that is not empty.`)
 }

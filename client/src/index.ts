@@ -1,3 +1,4 @@
+export type { PrivateJwk } from './assertion.ts'
 export { Hourbank, type HourbankOptions } from './client.ts'
 export {
   ApiError,

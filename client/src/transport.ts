@@ -47,10 +47,14 @@ export interface Transport {
   close(): void
 }
 
+/** The parameters of the OAuth endpoints that say who asks. */
+export type Authenticate = () => Promise<Record<string, string>>
+
 export interface TransportSettings {
   baseUrl: string
-  clientId: string
-  clientSecret: string
+  authenticate: Authenticate
+  /** Not to appear in any error. */
+  clientSecret: string | undefined
   scope: string | undefined
   fetch: Fetch
   clock: Clock
@@ -58,7 +62,8 @@ export interface TransportSettings {
 }
 
 export function createTransport(settings: TransportSettings): Transport {
-  const { clientId, clientSecret, scope, fetch, clock, limits: defaults } = settings
+  const { authenticate, scope, fetch, clock, limits: defaults } = settings
+  const clientSecrets = settings.clientSecret === undefined ? [] : [settings.clientSecret]
   const base = settings.baseUrl + API_PREFIX
   const issueMsMax = defaults.totalTimeoutMs + defaults.timeoutMs
   const tokens = keepTokens(issueToken, issueMsMax, clock.now)
@@ -69,15 +74,20 @@ export function createTransport(settings: TransportSettings): Transport {
 
   /** Both OAuth endpoints can be asked twice without harm. */
   function sendCredentials(path: string, parameters: Record<string, string>, limits: Limits) {
-    const request: Request = {
-      name: `POST ${path}`,
-      method: 'POST',
-      url: base + path,
-      headers: { accept: 'application/json', 'content-type': 'application/json' },
-      body: JSON.stringify({ client_id: clientId, client_secret: clientSecret, ...parameters }),
-      secrets: [clientSecret, ...(parameters.token === undefined ? [] : [parameters.token])],
-    }
-    return withRetries(limits, clock, isTransient, (leftMs) => sendOnce(request, limits, leftMs()))
+    return withRetries(limits, clock, isTransient, async (leftMs) => {
+      // For each attempt: an assertion is accepted once, and the answer to it may have been lost.
+      const authentication = await authenticate()
+      const { client_assertion: assertion } = authentication
+      const request: Request = {
+        name: `POST ${path}`,
+        method: 'POST',
+        url: base + path,
+        headers: { accept: 'application/json', 'content-type': 'application/json' },
+        body: JSON.stringify({ ...authentication, ...parameters }),
+        secrets: [...clientSecrets, assertion, parameters.token].filter((secret) => secret !== undefined),
+      }
+      return sendOnce(request, limits, leftMs())
+    })
   }
 
   function sendOnce(request: Request, { timeoutMs, signal }: Limits, leftMs: number) {
@@ -103,7 +113,7 @@ export function createTransport(settings: TransportSettings): Transport {
         authorization: `Bearer ${token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
       }
-      const request: Request = { name, method, url, headers, body, secrets: [token, clientSecret] }
+      const request: Request = { name, method, url, headers, body, secrets: [token, ...clientSecrets] }
       try {
         return await sendOnce(request, limits, leftMs())
       } catch (error) {

@@ -286,10 +286,14 @@ export interface RevokeRequest {
   token?: string
   /** Ignored: there is only one kind of token */
   token_type_hint?: string
-  /** Unless HTTP Basic is used */
+  /** Unless HTTP Basic or a client assertion is used */
   client_id?: string
-  /** Unless HTTP Basic is used */
+  /** Unless HTTP Basic or a client assertion is used */
   client_secret?: string
+  /** urn:ietf:params:oauth:client-assertion-type:jwt-bearer */
+  client_assertion_type?: string
+  /** Instead of a secret: a JWT signed with the private key of the client (RFC 7523) */
+  client_assertion?: string
 }
 
 export interface Subscription {
@@ -357,10 +361,14 @@ export interface Token {
 export interface TokenRequest {
   /** client_credentials */
   grant_type?: string
-  /** Unless HTTP Basic is used */
+  /** Unless HTTP Basic or a client assertion is used */
   client_id?: string
-  /** Unless HTTP Basic is used */
+  /** Unless HTTP Basic or a client assertion is used */
   client_secret?: string
+  /** urn:ietf:params:oauth:client-assertion-type:jwt-bearer */
+  client_assertion_type?: string
+  /** Instead of a secret: a JWT signed with the private key of the client (RFC 7523) */
+  client_assertion?: string
   /** Separated by spaces; all that the client may have when omitted: users.read users.pii listings.read wallet.read wallet.write aggregates.read webhooks.manage */
   scope?: string
 }

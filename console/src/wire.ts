@@ -113,6 +113,12 @@ export interface Client {
   name: string
   status: 'active' | 'revoked'
   scopes: Scope[]
+  /** By a secret, by registered keys, or by the keys published at jwks_url */
+  authentication: 'secret' | 'keys' | 'jwks'
+  keys: ClientKey[]
+  jwks_url: string | null
+  jwks_url_set_at: string | null
+  /** Empty unless it authenticates by a secret */
   secret_last_four: string
   secret_created_at: string
   /** The secret before is valid until then */
@@ -120,6 +126,14 @@ export interface Client {
   created_at: string
   revoked_at: string | null
   last_used_at: string | null
+}
+
+export interface ClientKey {
+  /** RFC 7638, with SHA-256 */
+  thumbprint: string
+  /** EC, OKP or RSA */
+  kty: string
+  created_at: string
 }
 
 export interface Community {
@@ -206,16 +220,16 @@ export interface CreatedPartner {
   partner_id: number
   scopes: Scope[]
   client_id: string
-  /** Shown only in this answer */
-  client_secret: string
+  /** Shown only in this answer; a client with keys has none */
+  client_secret?: string
   /** Where the partner exchanges them for a token */
   token_url: string
 }
 
 export interface Credentials {
   client_id: string
-  /** Shown only in this answer */
-  client_secret: string
+  /** Shown only in this answer; a client with keys has none */
+  client_secret?: string
   /** Where the partner exchanges them for a token */
   token_url: string
 }
@@ -338,6 +352,11 @@ export interface Invitation {
   expires_at: string
 }
 
+export interface JwksUrlBody {
+  /** An https:// address on the internet where the client publishes its keys */
+  jwks_url: string
+}
+
 export interface LastAttempt {
   number: number
   at: string
@@ -397,8 +416,17 @@ export interface MonthFigures {
 export interface NewClientBody {
   name?: string
   scopes?: string[]
+  /** A public key as PEM or JWK: EC on P-256, Ed25519, or RSA with 2048 to 4096 bits */
+  public_key?: string
+  /** An https:// address on the internet where the client publishes its keys */
+  jwks_url?: string
   /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
   key?: string
+}
+
+export interface NewKeyBody {
+  /** A public key as PEM or JWK: EC on P-256, Ed25519, or RSA with 2048 to 4096 bits */
+  public_key: string
 }
 
 export interface NewListingForm {
@@ -430,6 +458,10 @@ export interface NewPartnerBody {
   hours_per_day?: number
   /** IP addresses and ranges (CIDR); empty: any address */
   allowed_addresses?: string[]
+  /** A public key as PEM or JWK: EC on P-256, Ed25519, or RSA with 2048 to 4096 bits */
+  public_key?: string
+  /** An https:// address on the internet where the client publishes its keys */
+  jwks_url?: string
   /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
   key?: string
 }

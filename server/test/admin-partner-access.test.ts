@@ -39,6 +39,9 @@ test('only owners change anything, and nobody anything of another community', as
     [`/partners/${partnerId}/clients`, { body: {} }],
     [`/clients/${clientId}/rotate`, { body: { grace: 'none' } }],
     [`/clients/${clientId}/end-grace`, { method: 'POST' }],
+    [`/clients/${clientId}/keys`, { body: { public_key: 'x' } }],
+    [`/clients/${clientId}/keys/x`, { method: 'DELETE' }],
+    [`/clients/${clientId}/jwks-url`, { body: { jwks_url: 'x' } }],
     [`/clients/${clientId}/revoke`, { method: 'POST' }],
     ['/partner-api', { body: { enabled: false, reason: 'X' } }],
     ['/test-communities', { body: { name: 'X' } }],
@@ -66,6 +69,9 @@ test('only owners change anything, and nobody anything of another community', as
     expect((await owner.call(`/clients/${id}/rotate`, { body: { grace: 'none' } })).status).toBe(404)
     expect((await owner.call(`/clients/${id}/end-grace`, { method: 'POST' })).status).toBe(404)
     expect((await owner.call(`/clients/${id}/revoke`, { method: 'POST' })).status).toBe(404)
+    expect((await owner.call(`/clients/${id}/keys/x`, { method: 'DELETE' })).status).toBe(404)
+    const jwks_url = 'https://keys.example.org/'
+    expect((await owner.call(`/clients/${id}/jwks-url`, { body: { jwks_url } })).status).toBe(404)
   }
   expect((await owner.call('/communities/elsewhere/partners')).status).toBe(404)
   expect((await tryToken(bank, theirs.clientId, theirs.clientSecret)).status).toBe(200)

@@ -8,6 +8,7 @@ import { createCommunity } from '../src/features/communities/create-community.ts
 import { readConfig, type Config } from '../src/config.ts'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
+import type { KeySets } from '../src/http/partner/key-sets.ts'
 import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { startNode, type ServingNode } from '../src/process/node.ts'
 import { createPartner, type NewPartner } from '../src/features/partners/create-partner.ts'
@@ -65,6 +66,7 @@ export interface BankOptions {
   log?: Logger
   onStatement?: (statement: string) => void
   sender?: Sender
+  keySets?: KeySets
   timeouts?: Partial<Timeouts>
 }
 
@@ -111,6 +113,7 @@ export async function startTestNode(
     secretKey: SECRET_KEY,
     log,
     sender: options.sender,
+    keySets: options.keySets,
     ...(options.onStatement && { onStatement: options.onStatement }),
     timeouts: { ...TIMEOUTS, eventLoopDelayMs: EVENT_LOOP_DELAY_MS, ...options.timeouts },
   })

@@ -6,6 +6,7 @@ import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
 import { callNode, eventually, startBank, startTestNode, TESTER, type Bank } from './bank.ts'
 import { newDatabase } from './database.ts'
+import { addKeyClient, newKey } from './key-clients.ts'
 
 /*
  * What partners' developers take off the shelf, unmodified. Plain http is allowed to them because the test has no
@@ -23,13 +24,16 @@ test('the metadata document names issuer, endpoints and what they take (RFC 8414
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
   expect(headers.get('api-version')).toBe('2.0')
   expect(headers.get('request-id')).toBeTruthy()
-  const methods = ['client_secret_basic', 'client_secret_post']
+  const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
+  const algorithms = ['ES256', 'EdDSA', 'PS256', 'RS256']
   expect(body).toEqual({
     issuer: publicUrl,
     token_endpoint: `${publicUrl}/api/partner/v1/oauth/token`,
     token_endpoint_auth_methods_supported: methods,
+    token_endpoint_auth_signing_alg_values_supported: algorithms,
     revocation_endpoint: `${publicUrl}/api/partner/v1/oauth/revoke`,
     revocation_endpoint_auth_methods_supported: methods,
+    revocation_endpoint_auth_signing_alg_values_supported: algorithms,
     response_types_supported: [],
     grant_types_supported: ['client_credentials'],
     scopes_supported: SCOPE_NAMES,
@@ -71,6 +75,20 @@ describe('oauth4webapi', () => {
     expect((refused as oauth.WWWAuthenticateChallengeError).cause).toEqual([
       { scheme: 'bearer', parameters: { realm: 'hourbank', error: 'invalid_token' } },
     ])
+  })
+
+  test.each(['ES256', 'PS256', 'RS256'] as const)('authenticates with a private key (%s)', async (algorithm) => {
+    const bank = await startBank()
+    const server = await discover(bank)
+    const { clientId: client_id, key } = await addKeyClient(bank, await newKey(algorithm))
+    const client = { client_id }
+    const authentication = oauth.PrivateKeyJwt({ key: key.privateKey, kid: 'any' })
+    const response = await oauth.clientCredentialsGrantRequest(server, client, authentication, {}, insecure)
+    const answer = await oauth.processClientCredentialsResponse(server, client, response)
+    expect(await statusOf(bank, answer.access_token)).toBe(200)
+    const revocation = await oauth.revocationRequest(server, client, authentication, answer.access_token, insecure)
+    expect(await oauth.processRevocationResponse(revocation)).toBeUndefined()
+    expect(await statusOf(bank, answer.access_token)).toBe(401)
   })
 
   test('reads every refusal as what it is', async () => {

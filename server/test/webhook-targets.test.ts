@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { isPublicAddress } from '../src/delivery/addresses.ts'
+import { isPublicAddress } from '../src/outbound/addresses.ts'
 import { checkTarget } from '../src/features/subscriptions/check-target.ts'
 import { createSender } from '../src/delivery/send.ts'
 import { startReceiver } from './receiver.ts'

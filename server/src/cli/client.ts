@@ -1,6 +1,10 @@
 import { GRACE_SECONDS, revokeClient, rotateSecret, type Grace } from '../features/partners/change-client.ts'
-import { createClient } from '../features/partners/create-client.ts'
+import { addKey, removeKey, replaceJwksUrl } from '../features/partners/change-keys.ts'
+import { checkJwksUrl } from '../features/partners/check-authentication.ts'
+import { createClient, describeKeys } from '../features/partners/create-client.ts'
+import { readPublicKey } from '../crypto/public-keys.ts'
 import { Refusal } from '../core/refusal.ts'
+import { describeCredentials, readAuthentication, readKeyFile } from './authentication.ts'
 import {
   commandActor,
   optionalNumber,
@@ -8,6 +12,7 @@ import {
   print,
   printJson,
   requireCommunity,
+  requireText,
   withTables,
   type Command,
 } from './command.ts'
@@ -17,8 +22,9 @@ const GRACES = Object.keys(GRACE_SECONDS) as Grace[]
 export const clientCommands: Command[] = [
   {
     name: 'client create',
-    usage: '--community SLUG --partner PARTNER_ID [--name NAME] [--scopes "…"] [--json]',
-    summary: 'Create another client for a partner',
+    usage:
+      '--community SLUG --partner PARTNER_ID [--name NAME] [--scopes "…"] [--public-key FILE | --jwks-url URL] [--json]',
+    summary: 'Create another client for a partner, with a secret unless a key is given',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const partnerId = optionalNumber(values, 'partner')
@@ -28,20 +34,15 @@ export const clientCommands: Command[] = [
           ?.split(/[\s,]+/)
           .filter(Boolean)
         const community = await requireCommunity(sql, values)
-        const client = await createClient(sql, commandActor(), community.id, partnerId, {
-          name: optionalText(values, 'name') ?? '',
-          ...(scopes && { scopes }),
-        })
+        const authentication = await readAuthentication(config, values)
+        const input = { name: optionalText(values, 'name') ?? '', ...(scopes && { scopes }) }
+        const client = await createClient(sql, commandActor(), community.id, partnerId, input, authentication)
         if (values.json) {
           const { clientId: client_id, clientSecret: client_secret } = client
-          return printJson({ partner_id: partnerId, client_id, client_secret, scopes: client.scopes })
+          const keys = describeKeys(authentication)
+          return printJson({ partner_id: partnerId, client_id, client_secret, ...keys, scopes: client.scopes })
         }
-        print(
-          'The secret is shown only once:',
-          `  client_id      ${client.clientId}`,
-          `  client_secret  ${client.clientSecret}`,
-          `  scopes         ${client.scopes.join(' ')}`,
-        )
+        print(...describeCredentials(client, authentication))
       }),
   },
   {
@@ -59,6 +60,43 @@ export const clientCommands: Command[] = [
           `  client_secret  ${clientSecret}`,
           grace === 'none' ? 'The old one is no longer valid.' : `The old one stays valid for ${grace}.`,
         )
+      }),
+  },
+  {
+    name: 'client key add',
+    usage: 'CLIENT_ID --public-key FILE [--json]',
+    summary: 'Register a further public key of a client; both work until one is removed',
+    run: ({ config, values, positionals: [clientId] }) =>
+      withTables(config, async (sql) => {
+        const key = await readPublicKey(await readKeyFile(requireText(values, 'public-key')))
+        await addKey(sql, commandActor(), clientId ?? '', key)
+        if (values.json) return printJson({ client_id: clientId, thumbprint: key.thumbprint })
+        print(`The key ${key.thumbprint} of ${clientId} is registered.`)
+      }),
+  },
+  {
+    name: 'client key remove',
+    usage: 'CLIENT_ID --thumbprint THUMBPRINT [--json]',
+    summary: 'Remove a public key of a client; what it signs is rejected immediately',
+    run: ({ config, values, positionals: [clientId] }) =>
+      withTables(config, async (sql) => {
+        // An option, because a thumbprint may begin with a hyphen: --thumbprint=-abc
+        const thumbprint = requireText(values, 'thumbprint')
+        await removeKey(sql, commandActor(), clientId ?? '', thumbprint)
+        if (values.json) return printJson({ client_id: clientId, thumbprint, status: 'removed' })
+        print(`The key ${thumbprint} of ${clientId} is removed.`)
+      }),
+  },
+  {
+    name: 'client jwks-url',
+    usage: 'CLIENT_ID --jwks-url URL [--json]',
+    summary: 'Replace the address where a client publishes its keys',
+    run: ({ config, values, positionals: [clientId] }) =>
+      withTables(config, async (sql) => {
+        const jwksUrl = checkJwksUrl(requireText(values, 'jwks-url'), config.webhookAllowPrivateTargets)
+        await replaceJwksUrl(sql, commandActor(), clientId ?? '', jwksUrl)
+        if (values.json) return printJson({ client_id: clientId, jwks_url: jwksUrl })
+        print(`The keys of ${clientId} are at ${jwksUrl}.`)
       }),
   },
   {

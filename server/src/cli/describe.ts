@@ -20,6 +20,7 @@ export async function apiDescriptions(): Promise<{ partner: object; console: obj
     access: {
       findByToken: unused,
       findByClientSecret: unused,
+      findKeyClient: unused,
       createCommunityCache: () => ({ get: unused, load: unused }),
       onChange: unused,
       isCacheTrusted: unused,
@@ -29,6 +30,7 @@ export async function apiDescriptions(): Promise<{ partner: object; console: obj
     signInLimits: { spend: unused, forgive: unused, refund: unused },
     callLog: { add: unused, close: unused },
     metrics: createMetrics(),
+    keySets: { find: unused, close: unused },
     box: { seal: unused, open: unused, isOutdated: unused, hasPrevious: false },
     mailer: { isOn: false, send: unused, close: unused },
     wakeDeliveries: unused,

@@ -1,7 +1,9 @@
 import { createInterface } from 'node:readline/promises'
 import { SCOPES } from '../core/scopes.ts'
 import { changePartner } from '../features/partners/change-partner.ts'
+import { describeKeys } from '../features/partners/create-client.ts'
 import { createPartner } from '../features/partners/create-partner.ts'
+import { describeCredentials, readAuthentication } from './authentication.ts'
 import { listPartners } from '../features/partners/queries.ts'
 import { Refusal } from '../core/refusal.ts'
 import {
@@ -23,35 +25,37 @@ const PROPERTY_USAGE =
 export const partnerCommands: Command[] = [
   {
     name: 'partner create',
-    usage: `--community SLUG --name NAME --scopes "…" ${PROPERTY_USAGE} [--json]`,
-    summary: 'Create a partner and its first client credentials; asks for the scopes if they are not given',
+    usage: `--community SLUG --name NAME --scopes "…" [--public-key FILE | --jwks-url URL] ${PROPERTY_USAGE} [--json]`,
+    summary:
+      'Create a partner and its first client, with a secret unless a key is given; asks for the scopes if they are missing',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const name = requireText(values, 'name')
         const { contact, scopes, rate_limit_per_minute, daily_limit_centihours, allowed_networks } =
           readProperties(values)
+        const authentication = await readAuthentication(config, values)
         const community = await requireCommunity(sql, values)
-        const partner = await createPartner(sql, commandActor(), community.id, {
+        const input = {
           name,
           scopes: scopes ?? (await askForScopes()),
           ...(contact && { contact }),
           ...(rate_limit_per_minute !== undefined && { rateLimitPerMinute: rate_limit_per_minute }),
           ...(daily_limit_centihours !== undefined && { dailyLimitCentihours: daily_limit_centihours }),
           ...(allowed_networks && { allowedNetworks: allowed_networks }),
-        })
+        }
+        const partner = await createPartner(sql, commandActor(), community.id, input, authentication)
         if (values.json) {
           return printJson({
             partner_id: partner.partnerId,
             client_id: partner.clientId,
             client_secret: partner.clientSecret,
+            ...describeKeys(authentication),
             scopes: partner.scopes,
           })
         }
         print(
-          `Created the partner ${name} (${partner.partnerId}) in ${community.slug}. The secret is shown only once:`,
-          `  client_id      ${partner.clientId}`,
-          `  client_secret  ${partner.clientSecret}`,
-          `  scopes         ${partner.scopes.join(' ')}`,
+          `Created the partner ${name} (${partner.partnerId}) in ${community.slug}.`,
+          ...describeCredentials(partner, authentication),
         )
       }),
   },

@@ -1,6 +1,6 @@
 import { Agent } from 'undici'
-import { guardedLookup, requireReachable, type Resolve } from './addresses.ts'
-import { createPoster, type Answer, type Target } from './post.ts'
+import { guardedLookup, requireReachable, type Resolve } from '../outbound/addresses.ts'
+import { createExchanger, type Answer, type Target } from '../outbound/exchange.ts'
 
 const ANSWER_BYTES_MAX = 16 * 1024
 const TIMEOUT_MS = 15_000
@@ -54,7 +54,7 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: { lookup: guardedLookup(resolve, allowPrivateTargets), timeout: timeoutMs, ...(ca && { ca }) },
   })
-  const poster = createPoster(agent, { timeoutMs, bytesMax: ANSWER_BYTES_MAX })
+  const exchanger = createExchanger(agent, { timeoutMs, bytesMax: ANSWER_BYTES_MAX })
   const targets = new Map<string, Target>()
   let isClosed = false
 
@@ -81,7 +81,7 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
       }
       try {
         // Redirects are not followed: the receiver that was subscribed is the one that gets it.
-        poster.post(targetOf(target), headers, body, answered)
+        exchanger.post(targetOf(target), headers, body, answered)
       } catch (error) {
         answered(undefined, error)
       }
@@ -92,7 +92,7 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
     send,
     async close() {
       isClosed = true
-      await poster.close()
+      await exchanger.close()
     },
   }
 }

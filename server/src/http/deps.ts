@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Sql } from '../postgres/connect.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
+import type { KeySets } from './partner/key-sets.ts'
 import type { ConsoleFrameDeps } from './console/admin-frame.ts'
 import type { FileWork } from './console/file-work.ts'
 import type { Mailer } from '../mail/mailer.ts'
@@ -23,4 +24,6 @@ export interface Deps extends PartnerFrameDeps, ConsoleFrameDeps {
   readonly signInLimits: SignInLimits
   readonly box: SecretBox
   readonly mailer: Mailer
+  /** The keys that clients publish. */
+  readonly keySets: KeySets
 }

@@ -230,6 +230,13 @@ export const deleteOldTokens: DeleteOld = async (sql, before, batchMax) => {
   return count
 }
 
+export const deleteOldAssertions: DeleteOld = async (sql, before, batchMax) => {
+  const { count } = await sql`
+    delete from client_assertions where (community_id, client_id, jti_hash) in (
+      select community_id, client_id, jti_hash from client_assertions where expires_at < ${before} limit ${batchMax})`
+  return count
+}
+
 export const deleteOldSessions: DeleteOld = async (sql, before, batchMax) => {
   const { count } = await sql`
     delete from admin_sessions where id in (

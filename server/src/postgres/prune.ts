@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import {
   deleteOldAdminRequests,
   deleteOldAttemptCounts,
+  deleteOldAssertions,
   deleteOldAttempts,
   deleteOldBrowsers,
   deleteOldCalls,
@@ -22,6 +23,8 @@ import { dropPartition, partitionsBefore, type PartitionedTable } from './partit
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const TOKEN_DAYS = 7
+/** Expired assertions are rejected anyway; a day allows for any difference between clocks. */
+const ASSERTION_DAYS = 1
 /** Longer than a form is likely to stay open in a browser. */
 const ADMIN_REQUEST_DAYS = 7
 const EVENT_DAYS = 30
@@ -79,6 +82,7 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
   await dropOld('call_groups', callLogDays)
   await deleteOld(deleteOldCalls, callLogDays)
   await deleteOld(deleteOldTokens, TOKEN_DAYS)
+  await deleteOld(deleteOldAssertions, ASSERTION_DAYS)
   await deleteOld(deleteOldSessions, TOKEN_DAYS)
   await deleteOld(deleteOldLinks, TOKEN_DAYS)
   await deleteOld(deleteOldInvitations, TOKEN_DAYS)

@@ -16,11 +16,12 @@ import { openFileWork } from '../http/console/file-work.ts'
 import { openMailer } from '../mail/mailer.ts'
 import { idleConnectionCloser } from '../http/shared/idle-connections.ts'
 import { createMetrics } from '../http/shared/metrics.ts'
+import { openKeySets, type KeySets } from '../http/partner/key-sets.ts'
 import { createRateLimits } from '../http/partner/rate-limit.ts'
 import { createSecretBox, type SecretBox } from '../crypto/secret-box.ts'
 import { createSignInLimits } from '../http/console/sign-in-limits.ts'
 import { LONG_WORK_MS } from '../http/shared/time-limit.ts'
-import { resolveBySystem } from '../delivery/addresses.ts'
+import { resolveBySystem } from '../outbound/addresses.ts'
 import { createSender, type Sender } from '../delivery/send.ts'
 import { deliveryAnnouncer, hearDeliveries } from '../delivery/wake.ts'
 import { startDeliveryWorker, type DeliveryWorker } from '../delivery/worker.ts'
@@ -51,6 +52,7 @@ export interface NodeOptions {
   onStatement?: (statement: string) => void
   /** Tests pass one that allows their local receivers. */
   sender?: Sender | undefined
+  keySets?: KeySets | undefined
   /** Tests pass shorter ones. */
   timeouts?: Timeouts
 }
@@ -98,6 +100,13 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     ? throttle(WAKE_INTERVAL_MS, () => deliveries.wake())
     : deliveryAnnouncer(background, log)
   const mailer = openMailer(config, log)
+  const keySets =
+    options.keySets ??
+    openKeySets({
+      resolve: resolveBySystem,
+      allowPrivateTargets: config.webhookAllowPrivateTargets,
+      onFailure: (url, reason) => log.warn({ url, reason }, 'the keys of a client could not be fetched'),
+    })
   const deps = {
     config,
     log,
@@ -112,6 +121,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     metrics,
     box,
     mailer,
+    keySets,
     wakeDeliveries,
   }
   const app = await buildApp(deps, timeouts)
@@ -136,6 +146,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     await within(SHUTDOWN_TIMEOUT_MS, callLog.close())
     access.close()
     listener.close()
+    await keySets.close()
     counters.close()
     mailer.close()
     const pools = [sql, longSql, files, background].map((pool) => pool.end({ timeoutMs: POOL_END_TIMEOUT_MS }))

@@ -2,11 +2,14 @@ import { Button, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { FormDialog } from '../../parts/form.tsx'
+import { notify } from '../../parts/notices.tsx'
 import type { ShownSecret } from '../../parts/secret-once.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { shownCredentials } from '../partners/credentials.ts'
+import { KeyFields } from '../partners/key-fields.tsx'
+import { BY_SECRET, checkKeys, keysOf } from '../partners/key-values.ts'
 import { ScopesField } from '../partners/scopes-field.tsx'
 import type { Credentials, PartnerDetail } from '../../wire.ts'
 
@@ -15,19 +18,25 @@ interface Props {
   onSecret: (secret: ShownSecret) => void
 }
 
-/** One more pair: for another system of the same partner, or with fewer rights. */
+/** One more client: for another system of the same partner, or with fewer rights. */
 export function AddClient({ partner, onSecret }: Props) {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
-  const initial = { name: '', scopes: partner.scopes }
+  const initial = { name: '', scopes: partner.scopes, ...BY_SECRET }
   const form = useForm({
     initial,
-    check: ({ scopes }) => (scopes.length === 0 ? { scopes: 'Choose at least one.' } : {}),
-    save: (values, { key }) => api.post<Credentials>(path(`/partners/${partner.id}/clients`), { ...values, key }),
+    check: (values) => ({
+      ...(values.scopes.length === 0 && { scopes: 'Choose at least one.' }),
+      ...checkKeys(values),
+    }),
+    save: ({ name, scopes, ...keys }, { key }) =>
+      api.post<Credentials>(path(`/partners/${partner.id}/clients`), { name, scopes, ...keysOf(keys), key }),
     onSaved: (credentials) => {
       setOpened(false)
       form.replace(initial)
-      onSecret(shownCredentials(`New credentials of ${partner.name}`, credentials))
+      const secret = shownCredentials(`New credentials of ${partner.name}`, credentials)
+      if (secret) onSecret(secret)
+      else notify('The credentials are added')
       void refresh(path('/partners'))
     },
   })
@@ -57,6 +66,7 @@ export function AddClient({ partner, onSecret }: Props) {
           {...form.text('name')}
         />
         <ScopesField label="What they allow" among={partner.scopes} {...scopes} />
+        <KeyFields form={form} />
       </FormDialog>
     </>
   )

@@ -10,18 +10,20 @@ import { useRole } from '../../session.ts'
 import { scopeLabel } from '../partners/scopes.ts'
 import type { Client, PartnerDetail } from '../../wire.ts'
 import { AddClient } from './add-client.tsx'
+import { ChangeKeys } from './change-keys.tsx'
+import { ClientProof } from './client-proof.tsx'
 import { EndGrace } from './end-grace.tsx'
 import { RevokeClient } from './revoke-client.tsx'
 import { RotateClient } from './rotate-client.tsx'
 
-/** The pairs of id and secret by which the partner proves who it is. Secrets are only hinted at. */
+/** By what the partner's systems prove who they are. Secrets are only hinted at. */
 export function Clients({ partner }: { partner: PartnerDetail }) {
   const { isOwner } = useRole()
   const [secret, setSecret] = useState<ShownSecret>()
   const columns: Column<Client>[] = [
     { header: 'Client id', cell: (client) => <Identity client={client} partner={partner} /> },
     { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-    { header: 'Secret', cell: (client) => <Secret client={client} /> },
+    { header: 'Secret or keys', cell: (client) => <ClientProof client={client} /> },
     {
       header: 'Last used',
       cell: ({ last_used_at }) => (last_used_at ? <Time value={last_used_at} as="relative" /> : 'never'),
@@ -34,7 +36,11 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
             cell: (client: Client) =>
               client.status === 'active' && (
                 <Group gap="xs">
-                  <RotateClient client={client} partner={partner} onSecret={setSecret} />
+                  {client.authentication === 'secret' ? (
+                    <RotateClient client={client} partner={partner} onSecret={setSecret} />
+                  ) : (
+                    <ChangeKeys client={client} />
+                  )}
                   {client.grace_until && <EndGrace client={client} />}
                   <RevokeClient client={client} partner={partner} />
                 </Group>
@@ -46,7 +52,7 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
   return (
     <Panel
       title="Credentials"
-      description="An id and a secret, by which the partner’s systems prove who they are."
+      description="An id and a secret or a key, by which the partner’s systems prove who they are."
       actions={isOwner && <AddClient partner={partner} onSecret={setSecret} />}
     >
       <PlainTable
@@ -70,35 +76,6 @@ function Identity({ client, partner }: { client: Client; partner: PartnerDetail 
       {isNarrower && (
         <Text size="sm" c="dimmed">
           Only: {client.scopes.map(scopeLabel).join(', ')}
-        </Text>
-      )}
-    </div>
-  )
-}
-
-/** One element: as a card, the cell lays out its children side by side. */
-function Secret({ client }: { client: Client }) {
-  const { secret_last_four, secret_created_at, grace_until, revoked_at } = client
-  return (
-    <div>
-      <Code>
-        <span aria-hidden="true">••••</span>
-        {secret_last_four}
-      </Code>
-      <Text size="sm" c="dimmed">
-        {revoked_at ? (
-          <>
-            Revoked <Time value={revoked_at} />
-          </>
-        ) : (
-          <>
-            Made <Time value={secret_created_at} />
-          </>
-        )}
-      </Text>
-      {grace_until && (
-        <Text size="sm">
-          The old secret works until <Time value={grace_until} />
         </Text>
       )}
     </div>

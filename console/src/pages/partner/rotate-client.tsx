@@ -37,7 +37,8 @@ export function RotateClient({ client, partner, onSecret }: Props) {
     onSaved: (credentials) => {
       setOpened(false)
       form.replace(INITIAL)
-      onSecret(shownCredentials(`New secret of ${partner.name}`, credentials))
+      const secret = shownCredentials(`New secret of ${partner.name}`, credentials)
+      if (secret) onSecret(secret)
       void refresh(path('/partners'))
     },
   })

@@ -8,11 +8,15 @@ import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
 import { shownCredentials } from './credentials.ts'
+import { KeyFields } from './key-fields.tsx'
+import { BY_SECRET, checkKeys, keysOf } from './key-values.ts'
 import { PartnerFields } from './partner-fields.tsx'
 import { bodyOf, checkValues, NEW_PARTNER } from './partner-values.ts'
 import type { CreatedPartner } from '../../wire.ts'
 
-/** The button, the form, and the credentials, which are shown once; then on to the partner's page. */
+const INITIAL = { ...NEW_PARTNER, ...BY_SECRET }
+
+/** The button, the form, and the secret, which is shown once; then on to the partner's page. */
 export function AddPartner() {
   const path = useCommunityPath()
   const { slug } = useCommunity()
@@ -20,20 +24,21 @@ export function AddPartner() {
   const [opened, setOpened] = useState(false)
   const [made, setMade] = useState<CreatedPartner & { name: string }>()
   const form = useForm({
-    initial: NEW_PARTNER,
-    check: checkValues,
-    save: (values, { key }) => api.post<CreatedPartner>(path('/partners'), { ...bodyOf(values), key }),
+    initial: INITIAL,
+    check: (values) => ({ ...checkValues(values), ...checkKeys(values) }),
+    save: (values, { key }) =>
+      api.post<CreatedPartner>(path('/partners'), { ...bodyOf(values), ...keysOf(values), key }),
     onSaved: (created, { name }) => {
       setOpened(false)
-      setMade({ ...created, name: name.trim() })
-      form.replace(NEW_PARTNER)
+      form.replace(INITIAL)
+      if (created.client_secret === undefined) leave(created)
+      else setMade({ ...created, name: name.trim() })
       void refresh(path('/partners'))
     },
   })
-  const close = () => {
-    const id = String(made?.partner_id)
+  const leave = ({ partner_id }: CreatedPartner) => {
     setMade(undefined)
-    void navigate({ to: '/$slug/partners/$id', params: { slug, id } })
+    void navigate({ to: '/$slug/partners/$id', params: { slug, id: String(partner_id) } })
   }
   return (
     <>
@@ -46,8 +51,12 @@ export function AddPartner() {
         onClose={() => setOpened(false)}
       >
         <PartnerFields form={form} />
+        <KeyFields form={form} />
       </FormDialog>
-      <SecretOnce secret={made && shownCredentials(`Credentials of ${made.name}`, made)} onClose={close} />
+      <SecretOnce
+        secret={made && shownCredentials(`Credentials of ${made.name}`, made)}
+        onClose={() => made && leave(made)}
+      />
     </>
   )
 }

@@ -1,10 +1,10 @@
 import { Group, NumberInput, TextInput, Textarea } from '@mantine/core'
-import type { FormState } from '../../parts/use-form.ts'
+import type { FormFields } from '../../parts/use-form.ts'
 import type { PartnerValues } from './partner-values.ts'
 import { ScopesField } from './scopes-field.tsx'
 
 /** The same fields for a new partner and for one that is changed. */
-export function PartnerFields({ form }: { form: FormState<PartnerValues> }) {
+export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
   const { name: _name, ...scopes } = form.value<string[]>('scopes')
   return (
     <>

@@ -39,8 +39,11 @@ export function checkValues(values: PartnerValues): Record<string, string> {
 }
 
 export function bodyOf(values: PartnerValues) {
+  const { name, contact, scopes } = values
   return {
-    ...values,
+    name,
+    contact,
+    scopes,
     rate_limit_per_minute: Number(values.rate_limit_per_minute),
     hours_per_day: Number(values.hours_per_day),
     allowed_addresses: values.allowed_addresses.split(/[\s,]+/).filter(Boolean),

@@ -1,34 +1,55 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
-import type { Caller } from '../../http/partner/access.ts'
+import type { Caller, ClientLookup } from '../../http/partner/access.ts'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError, tooManyFailures } from '../../http/shared/errors.ts'
 import { decodeFormPart, splitOnce } from '../../http/shared/form.ts'
 import { communityOfClientId } from '../../crypto/secrets.ts'
+import { findByAssertion } from './find-by-assertion.ts'
+import { readAssertion, type ClaimedAssertion } from './verify-assertion.ts'
 
-interface Credentials {
+/** RFC 7523 section 2.2 */
+export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+interface Secret {
   clientId: string
   secret: string
 }
 
-type Parameters = Partial<Record<'client_id' | 'client_secret', string>>
+interface Assertion {
+  clientId: string
+  assertion: string
+  claimed: ClaimedAssertion
+}
 
-/** Authenticates a client by HTTP Basic or the body, never both (RFC 6749 2.3). */
+type ParameterName = 'client_id' | 'client_secret' | 'client_assertion' | 'client_assertion_type'
+type Parameters = Partial<Record<ParameterName, string>>
+
+/** Authenticates a client by HTTP Basic, a secret in the body or an assertion, only one of them (RFC 6749 2.3). */
 export async function authenticateClient(deps: Deps, request: FastifyRequest, body: Parameters): Promise<Caller> {
-  const { clientId, secret } = readCredentials(request.headers.authorization, body)
+  const credentials = readCredentials(request.headers.authorization, body)
+  const { clientId } = credentials
   await deps.rateLimits.rejectGuessing(request.ip, clientId)
-  const lookup = await deps.access.findByClientSecret(clientId, secret)
+  const lookup = await findClient(deps, credentials)
   request.party = lookup?.caller ?? readParty(clientId)
   if (!lookup?.proven) {
     // Concurrent guesses may all have passed the check above.
     throw (await deps.rateLimits.countFailure(request.ip, clientId)) ? tooManyFailures() : invalidClient()
   }
-  // Only a client with the right secret learns that the partner is suspended.
+  // Only a client that has proven itself learns that the partner is suspended.
   if (!lookup.caller.partnerActive) throw invalidClient('The partner is suspended.')
   return lookup.caller
 }
 
-function readCredentials(authorization: string | undefined, body: Parameters): Credentials {
+function findClient(deps: Deps, credentials: Secret | Assertion): Promise<ClientLookup | undefined> {
+  if ('secret' in credentials) return deps.access.findByClientSecret(credentials.clientId, credentials.secret)
+  return findByAssertion(deps, credentials.assertion, credentials.claimed)
+}
+
+function readCredentials(authorization: string | undefined, body: Parameters): Secret | Assertion {
+  if (body.client_assertion !== undefined || body.client_assertion_type !== undefined) {
+    return readClientAssertion(authorization, body)
+  }
   const { client_id: clientId, client_secret: secret } = body
   if (authorization === undefined) {
     if (clientId === undefined || secret === undefined) throw invalidClient()
@@ -37,13 +58,34 @@ function readCredentials(authorization: string | undefined, body: Parameters): C
   if (!/^basic(\s|$)/i.test(authorization)) throw invalidClient('Use HTTP Basic or the body for client authentication.')
   const basic = readBasic(authorization)
   if (secret !== undefined || (clientId !== undefined && clientId !== basic.clientId)) {
-    throw new ApiError('invalid_request', { description: 'Use one way of client authentication, not two.' })
+    throw twoWays()
   }
   return basic
 }
 
+/** RFC 7521 4.2: `client_id` may be there as well, if it names the same client. */
+function readClientAssertion(authorization: string | undefined, body: Parameters): Assertion {
+  const { client_id: clientId, client_secret: secret, client_assertion: assertion, client_assertion_type: type } = body
+  if (authorization !== undefined || secret !== undefined) throw twoWays()
+  if (assertion === undefined || type === undefined) {
+    throw new ApiError('invalid_request', { description: 'client_assertion and client_assertion_type go together.' })
+  }
+  if (type !== ASSERTION_TYPE) throw invalidClient()
+  const claimed = readAssertion(assertion)
+  // The assertion is then verified for the client that the caller names, and fails.
+  return {
+    clientId: clientId ?? claimed.clientId,
+    assertion,
+    claimed: { ...claimed, clientId: clientId ?? claimed.clientId },
+  }
+}
+
+function twoWays(): ApiError {
+  return new ApiError('invalid_request', { description: 'Use one way of client authentication, not two.' })
+}
+
 /** Id and secret are form-encoded before they are concatenated (RFC 6749 2.3.1). */
-function readBasic(authorization: string): Credentials {
+function readBasic(authorization: string): Secret {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   const bytes = Buffer.from(encoded ?? '', 'base64')
   const decoded = bytes.toString()

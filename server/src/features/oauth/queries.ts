@@ -27,6 +27,19 @@ export async function insertTokens(
   if (count < tokens.length) throw new Error('the community of a token was removed meanwhile')
 }
 
+/** Returns false if the assertion was accepted before, by whichever node. */
+export async function insertAssertion(
+  sql: Queries,
+  { communityId, clientId }: { communityId: number; clientId: number },
+  jtiHash: Buffer,
+  expiresAt: number,
+): Promise<boolean> {
+  const { count } = await sql`
+    insert into client_assertions (community_id, client_id, jti_hash, expires_at)
+    values (${communityId}, ${clientId}, ${jtiHash}, to_timestamp(${expiresAt}::float8)) on conflict do nothing`
+  return count === 1
+}
+
 export async function markTokenRevoked(sql: Queries, communityId: number, hash: string): Promise<void> {
   await sql`
     update tokens set revoked_at = now()

@@ -5,11 +5,12 @@ import { API_PREFIX, admit, requireAddress } from '../../http/partner/frame.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { acceptForms } from '../../http/shared/read-body.ts'
 import { SCOPE_NAMES } from '../../core/scopes.ts'
+import { SIGNING_ALGORITHMS } from '../../crypto/public-keys.ts'
 import { sendError, toApiError } from '../../http/shared/send-error.ts'
 import { authenticateClient } from './authenticate-client.ts'
 import { TOKEN_LIFETIME_SECONDS, createTokenIssuer } from './issue-token.ts'
 import { revokeToken } from './revoke-token.ts'
-import { Metadata, RevokeRequest, TokenRequest, TokenResponse } from './schema.ts'
+import { AUTHENTICATION_METHODS, Metadata, RevokeRequest, TokenRequest, TokenResponse } from './schema.ts'
 import { Type } from 'typebox'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -40,7 +41,7 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
       operationId: 'issueToken',
       summary: 'Exchange client credentials for an access token',
       description:
-        'The grant client_credentials of RFC 6749. Client id and secret go into the body, as JSON or as a form, or into HTTP Basic. Scopes that exist but that the client may not have are left out of the grant.',
+        'The grant client_credentials of RFC 6749. Client id and secret go into the body, as JSON or as a form, or into HTTP Basic. A client with a key sends an assertion instead of a secret (RFC 7523). Scopes that exist but that the client may not have are left out of the grant.',
       tags: ['OAuth'],
       consumes: CONSUMES,
       body: TokenRequest,
@@ -90,7 +91,7 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
 
 export function oauthMetadataRoute(app: PartnerApi, deps: Deps): void {
   const base = `${deps.config.publicUrl}${API_PREFIX}`
-  const methods = ['client_secret_basic', 'client_secret_post']
+  const algorithms = [...SIGNING_ALGORITHMS]
   app.get('/.well-known/oauth-authorization-server', {
     config: { public: true },
     schema: {
@@ -103,9 +104,11 @@ export function oauthMetadataRoute(app: PartnerApi, deps: Deps): void {
     handler: async () => ({
       issuer: deps.config.publicUrl,
       token_endpoint: `${base}/oauth/token`,
-      token_endpoint_auth_methods_supported: methods,
+      token_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
+      token_endpoint_auth_signing_alg_values_supported: algorithms,
       revocation_endpoint: `${base}/oauth/revoke`,
-      revocation_endpoint_auth_methods_supported: methods,
+      revocation_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
+      revocation_endpoint_auth_signing_alg_values_supported: algorithms,
       response_types_supported: [],
       grant_types_supported: ['client_credentials'],
       scopes_supported: SCOPE_NAMES,

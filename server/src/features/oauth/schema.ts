@@ -1,10 +1,16 @@
 import { Type } from 'typebox'
 import { SCOPE_NAMES } from '../../core/scopes.ts'
+import { SIGNING_ALGORITHMS } from '../../crypto/public-keys.ts'
+import { ASSERTION_TYPE } from './authenticate-client.ts'
 import { TOKEN_LIFETIME_SECONDS } from './issue-token.ts'
 
 const ClientAuthentication = {
-  client_id: Type.Optional(Type.String({ description: 'Unless HTTP Basic is used' })),
-  client_secret: Type.Optional(Type.String({ description: 'Unless HTTP Basic is used' })),
+  client_id: Type.Optional(Type.String({ description: 'Unless HTTP Basic or a client assertion is used' })),
+  client_secret: Type.Optional(Type.String({ description: 'Unless HTTP Basic or a client assertion is used' })),
+  client_assertion_type: Type.Optional(Type.String({ description: ASSERTION_TYPE })),
+  client_assertion: Type.Optional(
+    Type.String({ description: 'Instead of a secret: a JWT signed with the private key of the client (RFC 7523)' }),
+  ),
 }
 
 const CREDENTIALS = { client_id: 'hbc_1_0123456789abcdef', client_secret: 'hbs_…' }
@@ -55,13 +61,17 @@ export const RevokeRequest = Type.Object(
   { title: 'RevokeRequest', examples: [{ token: TOKEN, ...CREDENTIALS }] },
 )
 
+export const AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
+
 export const Metadata = Type.Object(
   {
     issuer: Type.String(),
     token_endpoint: Type.String(),
     token_endpoint_auth_methods_supported: Type.Array(Type.String()),
+    token_endpoint_auth_signing_alg_values_supported: Type.Array(Type.String()),
     revocation_endpoint: Type.String(),
     revocation_endpoint_auth_methods_supported: Type.Array(Type.String()),
+    revocation_endpoint_auth_signing_alg_values_supported: Type.Array(Type.String()),
     response_types_supported: Type.Array(Type.String()),
     grant_types_supported: Type.Array(Type.String()),
     scopes_supported: Type.Array(Type.String()),
@@ -72,9 +82,11 @@ export const Metadata = Type.Object(
       {
         issuer: 'https://hours.example.org',
         token_endpoint: 'https://hours.example.org/api/partner/v1/oauth/token',
-        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        token_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
+        token_endpoint_auth_signing_alg_values_supported: [...SIGNING_ALGORITHMS],
         revocation_endpoint: 'https://hours.example.org/api/partner/v1/oauth/revoke',
-        revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        revocation_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
+        revocation_endpoint_auth_signing_alg_values_supported: [...SIGNING_ALGORITHMS],
         response_types_supported: [],
         grant_types_supported: ['client_credentials'],
         scopes_supported: SCOPE_NAMES,

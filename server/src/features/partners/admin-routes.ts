@@ -9,6 +9,7 @@ import { IfMatch, requireVersion, Version, VERSION_ERRORS } from '../../http/con
 import type { Deps } from '../../http/deps.ts'
 import { API_PREFIX } from '../../http/partner/frame.ts'
 import { requireCentihours } from '../../core/hours.ts'
+import type { Scope } from '../../core/scopes.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { finishList, PageMeta, PageQuery, readListRequest } from '../../http/shared/paging.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
@@ -25,6 +26,7 @@ import {
   RotateBody,
 } from './admin-schema.ts'
 import { endGrace, reissueSecret, revokeClient, rotateSecret } from './change-client.ts'
+import { keyRoutes, readAuthentication } from './key-routes.ts'
 import { changePartner, deletePartner } from './change-partner.ts'
 import { createClient, type NewCredentials } from './create-client.ts'
 import { createPartner } from './create-partner.ts'
@@ -40,6 +42,7 @@ const ClientParams = Type.Object({ slug: Type.String(), client_id: Type.String()
 export function partnerAdminRoutes(api: AdminApi, deps: Deps): void {
   partnerRoutes(api, deps)
   clientRoutes(api, deps)
+  keyRoutes(api, deps)
 }
 
 function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
@@ -66,14 +69,15 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
     schema: {
       summary: 'Make a partner and its first credentials',
       description:
-        'The secret is in this answer, and never in another: sent again under the same key, the request gets a new one.',
+        'The secret is in this answer, and never in another: sent again under the same key, the request gets a new one. ' +
+        'With a public key there is none.',
       tags: PARTNERS,
       body: NewPartnerBody,
       response: { 200: Type.Object({ data: CreatedPartner }), 201: Type.Object({ data: CreatedPartner }) },
     },
     handler: async (request, reply) => {
       const { key, ...form } = request.body
-      const { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses } = form
+      const { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses, ...keys } = form
       const input = {
         name,
         scopes,
@@ -82,10 +86,13 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
         ...(hours_per_day !== undefined && { dailyLimitCentihours: requireCentihours(hours_per_day, 'hours_per_day') }),
         ...(allowed_addresses && { allowedNetworks: allowed_addresses }),
       }
+      const authentication = await readAuthentication(config, keys)
       const [actor, { id: communityId }] = [adminActor(request), request.community]
       const keyed = { adminId: request.session.admin.id, key, input: { partner: form } }
-      const { made, replayed } = await once(sql, communityId, keyed, {
-        make: (tx) => createPartner(tx, actor, communityId, input),
+      const { made, replayed } = await once<
+        NewCredentials<string | undefined> & { partnerId: number; scopes: Scope[] }
+      >(sql, communityId, keyed, {
+        make: (tx) => createPartner(tx, actor, communityId, input, authentication),
         idsOf: ({ id }) => [id],
         find: (tx, [id]) => reissueSecret(tx, actor, communityId, id!),
       })
@@ -169,10 +176,10 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
   function issueOnce(
     request: FastifyRequest,
     { key, input }: Pick<KeyedRequest, 'key' | 'input'>,
-    make: (tx: Transaction) => Promise<NewCredentials>,
+    make: (tx: Transaction) => Promise<NewCredentials<string | undefined>>,
   ) {
     const [actor, { id: communityId }] = [adminActor(request), request.community]
-    return once<NewCredentials>(
+    return once<NewCredentials<string | undefined>>(
       sql,
       communityId,
       { adminId: request.session.admin.id, key, input },
@@ -192,11 +199,12 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
     },
     handler: async (request, reply) => {
       const { key, ...form } = request.body
-      const { name = '', scopes } = form
+      const { name = '', scopes, ...keys } = form
+      const authentication = await readAuthentication(config, keys)
       const input = { name, ...(scopes && { scopes }) }
       const partnerId = requireId(request.params.id, 'partner')
       const { made, replayed } = await issueOnce(request, { key, input: { client: form, partnerId } }, (tx) =>
-        createClient(tx, adminActor(request), request.community.id, partnerId, input),
+        createClient(tx, adminActor(request), request.community.id, partnerId, input, authentication),
       )
       return reply.code(replayed ? 200 : 201).send({ data: presentCredentials(made, apiUrl) })
     },

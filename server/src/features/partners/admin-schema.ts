@@ -4,8 +4,11 @@ import { RequestKey } from '../../http/console/request-once.ts'
 import { Version } from '../../http/console/versions.ts'
 import { SCOPE_NAMES, type Scope } from '../../core/scopes.ts'
 import { GRACE_SECONDS, type Grace } from './change-client.ts'
+import { JWKS_URL_LENGTH_MAX } from './check-authentication.ts'
 
 const TEXT_LENGTH_MAX = 500
+/** An RSA key of 4096 bits takes about 800 characters. */
+const KEY_TEXT_LENGTH_MAX = 5_000
 const SCOPES_MAX = 50
 const ADDRESSES_MAX = 1_000
 
@@ -27,6 +30,19 @@ export const PartnerFilters = {
 
 const HoursPerDay = Type.Number({ description: 'How many hours the partner may credit in a day' })
 
+const PublicKeyText = Type.String({
+  maxLength: KEY_TEXT_LENGTH_MAX,
+  description: 'A public key as PEM or JWK: EC on P-256, Ed25519, or RSA with 2048 to 4096 bits',
+})
+const JwksUrl = Type.String({
+  maxLength: JWKS_URL_LENGTH_MAX,
+  format: 'text',
+  description: 'An https:// address on the internet where the client publishes its keys',
+})
+
+/** With neither, the client gets a secret. */
+const Keys = { public_key: Type.Optional(PublicKeyText), jwks_url: Type.Optional(JwksUrl) }
+
 const PartnerFields = Type.Object({
   name: Text,
   contact: Type.Optional(Text),
@@ -36,7 +52,10 @@ const PartnerFields = Type.Object({
   allowed_addresses: Type.Optional(Addresses),
 })
 
-export const NewPartnerBody = Type.Object({ ...PartnerFields.properties, key: RequestKey }, { title: 'NewPartnerBody' })
+export const NewPartnerBody = Type.Object(
+  { ...PartnerFields.properties, ...Keys, key: RequestKey },
+  { title: 'NewPartnerBody' },
+)
 
 export const PartnerChange = Type.Object(
   { ...Type.Partial(PartnerFields).properties, status: Type.Optional(Status) },
@@ -47,10 +66,15 @@ export const NewClientBody = Type.Object(
   {
     name: Type.Optional(Text),
     scopes: Type.Optional(Scopes),
+    ...Keys,
     key: RequestKey,
   },
   { title: 'NewClientBody' },
 )
+
+export const NewKeyBody = Type.Object({ public_key: PublicKeyText }, { title: 'NewKeyBody' })
+
+export const JwksUrlBody = Type.Object({ jwks_url: JwksUrl }, { title: 'JwksUrlBody' })
 
 export const RotateBody = Type.Object(
   {
@@ -84,13 +108,28 @@ export const PartnerOverview = Type.Object(
   { title: 'PartnerOverview' },
 )
 
+const ClientKey = Type.Object(
+  {
+    thumbprint: Type.String({ description: 'RFC 7638, with SHA-256' }),
+    kty: Type.String({ description: 'EC, OKP or RSA' }),
+    created_at: Time,
+  },
+  { title: 'ClientKey' },
+)
+
 export const Client = Type.Object(
   {
     client_id: Type.String(),
     name: Type.String(),
     status: Type.Union([Type.Literal('active'), Type.Literal('revoked')]),
     scopes: Type.Array(ScopeName),
-    secret_last_four: Type.String(),
+    authentication: Type.Union([Type.Literal('secret'), Type.Literal('keys'), Type.Literal('jwks')], {
+      description: 'By a secret, by registered keys, or by the keys published at jwks_url',
+    }),
+    keys: Type.Array(ClientKey),
+    jwks_url: Nullable(Type.String()),
+    jwks_url_set_at: Nullable(Time),
+    secret_last_four: Type.String({ description: 'Empty unless it authenticates by a secret' }),
     secret_created_at: Time,
     grace_until: Nullable(Type.String({ format: 'date-time', description: 'The secret before is valid until then' })),
     created_at: Time,
@@ -112,7 +151,9 @@ export const Partner = Type.Object(
 export const Credentials = Type.Object(
   {
     client_id: Type.String(),
-    client_secret: Type.String({ description: 'Shown only in this answer' }),
+    client_secret: Type.Optional(
+      Type.String({ description: 'Shown only in this answer; a client with keys has none' }),
+    ),
     token_url: Type.String({ description: 'Where the partner exchanges them for a token' }),
   },
   { title: 'Credentials' },

@@ -5,6 +5,7 @@ import { communityOfClientId, hashSecret, newClientSecret } from '../../crypto/s
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { SECRET_SUFFIX_LENGTH, type NewCredentials } from './create-client.ts'
+import { requireKind } from './require-kind.ts'
 import {
   dropPreviousSecret,
   findClientForChange,
@@ -36,7 +37,7 @@ export async function rotateSecret(
   const clientSecret = newClientSecret()
   const subject = { publicId, communityId }
   const { id } = await changeClient(sql, actor, subject, 'client.rotated', { grace }, async (tx, client) => {
-    if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked; create a new one.`)
+    requireKind(client, 'secret')
     await replaceSecret(tx, client, {
       hash: hashSecret(clientSecret),
       lastFour: clientSecret.slice(-SECRET_SUFFIX_LENGTH),
@@ -55,13 +56,14 @@ export async function reissueSecret(
   actor: Actor,
   communityId: number,
   id: number,
-): Promise<NewCredentials & { partnerId: number; scopes: Scope[] }> {
+): Promise<NewCredentials<string | undefined> & { partnerId: number; scopes: Scope[] }> {
   const found = await lockClient(sql, communityId, id)
   if (!found) throw new NotFound('There is no such client.')
   const { public_id: clientId, partner_id: partnerId, scopes } = found
+  if (found.authentication !== 'secret') return { id, clientId, clientSecret: undefined, partnerId, scopes }
   const clientSecret = newClientSecret()
   await changeClient(sql, actor, { publicId: clientId, communityId }, 'client.reissued', {}, async (tx, client) => {
-    if (client.status === 'revoked') throw new Refusal(`The client ${clientId} is revoked; create a new one.`)
+    requireKind(client, 'secret')
     await overwriteSecret(tx, client, {
       hash: hashSecret(clientSecret),
       lastFour: clientSecret.slice(-SECRET_SUFFIX_LENGTH),
@@ -96,7 +98,8 @@ export async function revokeClient(
   })
 }
 
-async function changeClient(
+/** Records the change and announces it to every node. */
+export async function changeClient(
   sql: Queries,
   actor: Actor,
   { publicId, communityId }: { publicId: string; communityId: number | undefined },

@@ -2,6 +2,8 @@ import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { hashSecret, newClientId, newClientSecret } from '../../crypto/secrets.ts'
+import { BY_SECRET, type Authentication } from './check-authentication.ts'
+import { insertKey } from './key-queries.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { checkClientName, checkScopes } from './check-partner.ts'
 import { countActiveClients, findPartnerForChange, insertClient, type PartnerRow } from './queries.ts'
@@ -9,22 +11,45 @@ import { countActiveClients, findPartnerForChange, insertClient, type PartnerRow
 export const SECRET_SUFFIX_LENGTH = 4
 const ACTIVE_CLIENTS_MAX = 50
 
-/** The secret is shown once. Only its hash is stored. */
-export interface NewCredentials {
+/** The secret is shown once. Only its hash is stored. A client with keys has none. */
+export interface NewCredentials<Secret extends string | undefined = string> {
   /** Of the client's row. */
   id: number
   clientId: string
-  clientSecret: string
+  clientSecret: Secret
 }
 
-/** Creates another pair of credentials for a partner. */
+type NewClient<Secret extends string | undefined> = NewCredentials<Secret> & { scopes: Scope[] }
+
+interface ClientInput {
+  name: string
+  scopes?: string[]
+}
+
+/** Creates another client for a partner, with a secret unless told otherwise. */
+export function createClient(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  partnerId: number,
+  input: ClientInput,
+): Promise<NewClient<string>>
+export function createClient(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  partnerId: number,
+  input: ClientInput,
+  authentication: Authentication,
+): Promise<NewClient<string | undefined>>
 export async function createClient(
   sql: Queries,
   actor: Actor,
   communityId: number,
   partnerId: number,
-  input: { name: string; scopes?: string[] },
-): Promise<NewCredentials & { scopes: Scope[] }> {
+  input: ClientInput,
+  authentication = BY_SECRET,
+): Promise<NewClient<string | undefined>> {
   const name = checkClientName(input.name)
   return transaction(sql, async (tx) => {
     const partner = await findPartnerForChange(tx, communityId, partnerId)
@@ -37,7 +62,7 @@ export async function createClient(
     if ((await countActiveClients(tx, communityId, partnerId)) >= ACTIVE_CLIENTS_MAX) {
       throw new Refusal(`A partner can have at most ${ACTIVE_CLIENTS_MAX} credentials. Revoke one that is not used.`)
     }
-    return { ...(await addClient(tx, actor, communityId, partner, { name, scopes })), scopes }
+    return { ...(await addClient(tx, actor, communityId, partner, { name, scopes, authentication })), scopes }
   })
 }
 
@@ -46,21 +71,33 @@ export async function addClient(
   actor: Actor,
   communityId: number,
   partner: PartnerRow,
-  client: { name: string; scopes: Scope[] },
-): Promise<NewCredentials> {
+  { name, scopes, authentication }: { name: string; scopes: Scope[]; authentication: Authentication },
+): Promise<NewCredentials<string | undefined>> {
   const clientId = newClientId(communityId)
-  const clientSecret = newClientSecret()
+  // A client with keys gets one too, which nobody ever knows: nodes of the previous version accept nothing else.
+  const secret = newClientSecret()
+  const hasSecret = authentication.kind === 'secret'
   const id = await insertClient(tx, communityId, {
-    ...client,
+    name,
+    scopes,
     partner_id: partner.id,
     public_id: clientId,
-    secret_hash: hashSecret(clientSecret),
-    secret_last_four: clientSecret.slice(-SECRET_SUFFIX_LENGTH),
+    authentication: authentication.kind,
+    secret_hash: hashSecret(secret),
+    secret_last_four: hasSecret ? secret.slice(-SECRET_SUFFIX_LENGTH) : '',
+    ...(authentication.kind === 'jwks' && { jwks_url: authentication.jwksUrl, jwks_url_set_at: new Date() }),
   })
+  if (authentication.kind === 'keys') await insertKey(tx, { community_id: communityId, id }, authentication.key)
   await recordAudit(tx, communityId, actor, {
     action: 'client.created',
     subject: { kind: 'client', id },
-    detail: { partner_id: partner.id, client_id: clientId, scopes: client.scopes },
+    detail: { partner_id: partner.id, client_id: clientId, scopes, ...describeKeys(authentication) },
   })
-  return { id, clientId, clientSecret }
+  return { id, clientId, clientSecret: hasSecret ? secret : undefined }
+}
+
+/** For the audit log and for scripts. */
+export function describeKeys(authentication: Authentication): { thumbprint?: string; jwks_url?: string } {
+  if (authentication.kind === 'keys') return { thumbprint: authentication.key.thumbprint }
+  return authentication.kind === 'jwks' ? { jwks_url: authentication.jwksUrl } : {}
 }

@@ -2,6 +2,7 @@ import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { addClient, type NewCredentials } from './create-client.ts'
+import { BY_SECRET, type Authentication } from './check-authentication.ts'
 import { checkPartner } from './check-partner.ts'
 import { insertPartner } from './queries.ts'
 
@@ -14,16 +15,32 @@ export interface NewPartner {
   allowedNetworks?: string[]
 }
 
+type CreatedPartner<Secret extends string | undefined> = NewCredentials<Secret> & { partnerId: number; scopes: Scope[] }
+
 const DEFAULT_RATE_LIMIT_PER_MINUTE = 600
 const DEFAULT_DAILY_LIMIT_CENTIHOURS = 200_000
 
-/** Creates a partner and its first client. */
+/** Creates a partner and its first client, which has a secret unless told otherwise. */
+export function createPartner(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  input: NewPartner,
+): Promise<CreatedPartner<string>>
+export function createPartner(
+  sql: Queries,
+  actor: Actor,
+  communityId: number,
+  input: NewPartner,
+  authentication: Authentication,
+): Promise<CreatedPartner<string | undefined>>
 export async function createPartner(
   sql: Queries,
   actor: Actor,
   communityId: number,
   input: NewPartner,
-): Promise<NewCredentials & { partnerId: number; scopes: Scope[] }> {
+  authentication = BY_SECRET,
+): Promise<CreatedPartner<string | undefined>> {
   const properties = checkPartner({
     name: input.name,
     contact: input.contact ?? '',
@@ -39,7 +56,11 @@ export async function createPartner(
       subject: { kind: 'partner', id: partner.id },
       detail: properties,
     })
-    const credentials = await addClient(tx, actor, communityId, partner, { name: '', scopes: partner.scopes })
+    const credentials = await addClient(tx, actor, communityId, partner, {
+      name: '',
+      scopes: partner.scopes,
+      authentication,
+    })
     return { ...credentials, partnerId: partner.id, scopes: partner.scopes }
   })
 }

@@ -34,7 +34,11 @@ export function presentClient({
   return { client_id: public_id, ...client }
 }
 
-/** The only response that contains the secret. */
-export function presentCredentials({ clientId, clientSecret }: NewCredentials, apiUrl: string) {
-  return { client_id: clientId, client_secret: clientSecret, token_url: `${apiUrl}/oauth/token` }
+/** The only response that contains the secret, if there is one. */
+export function presentCredentials({ clientId, clientSecret }: NewCredentials<string | undefined>, apiUrl: string) {
+  return {
+    client_id: clientId,
+    ...(clientSecret && { client_secret: clientSecret }),
+    token_url: `${apiUrl}/oauth/token`,
+  }
 }

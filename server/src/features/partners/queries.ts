@@ -23,6 +23,12 @@ export interface ClientRow {
   name: string
   status: 'active' | 'revoked'
   scopes: Scope[]
+  authentication: 'secret' | 'keys' | 'jwks'
+  /** The oldest first; none unless `authentication` is `keys`. */
+  keys: { thumbprint: string; kty: string; created_at: string }[]
+  jwks_url: string | null
+  jwks_url_set_at: string | null
+  /** Empty unless `authentication` is `secret`. */
   secret_last_four: string
   secret_created_at: string
   /** End of the previous secret's grace period, or null if there is none. */
@@ -33,7 +39,12 @@ export interface ClientRow {
 }
 
 const clientColumns = (sql: Queries) => sql`
-  community_id, id, partner_id, public_id, name, status, scopes, secret_last_four, secret_created_at,
+  community_id, id, partner_id, public_id, name, status, scopes, authentication, array(
+    select json_build_object('thumbprint', k.thumbprint, 'kty', k.jwk->>'kty', 'created_at',
+      to_char(k.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+    from client_keys k where k.community_id = clients.community_id and k.client_id = clients.id
+    order by k.created_at, k.thumbprint) as keys,
+  jwks_url, jwks_url_set_at, secret_last_four, secret_created_at,
   case when previous_secret_until > now() and status = 'active' then previous_secret_until end as grace_until,
   created_at, revoked_at, last_used_at`
 
@@ -114,8 +125,11 @@ export async function insertClient(
     public_id: string
     name: string
     scopes: Scope[]
+    authentication: ClientRow['authentication']
     secret_hash: Buffer
     secret_last_four: string
+    jwks_url?: string
+    jwks_url_set_at?: Date
   },
 ): Promise<number> {
   const [row] = await sql<[{ id: number }]>`

@@ -1,3 +1,4 @@
+import type { JWK } from 'jose'
 import type { Queries } from '../../postgres/connect.ts'
 
 /** The caller's data that the frame needs, however the caller authenticates. */
@@ -24,9 +25,15 @@ export interface TokenRow extends PartyRow {
 }
 
 export interface ClientRow extends PartyRow {
+  authentication: 'secret' | 'keys' | 'jwks'
   secret_hash: Buffer
   previous_secret_hash: Buffer | null
   previous_secret_seconds: number | null
+}
+
+export interface KeyClientRow extends PartyRow {
+  keys: JWK[]
+  jwks_url: string | null
 }
 
 const partyColumns = (sql: Queries) => sql`
@@ -49,8 +56,20 @@ export async function findTokens(sql: Queries, communityId: number, hashes: stri
 /** Returns the clients of a community that have not been revoked. */
 export async function findClients(sql: Queries, communityId: number, publicIds: string[]): Promise<ClientRow[]> {
   return sql<ClientRow[]>`
-    select ${partyColumns(sql)}, c.secret_hash, c.previous_secret_hash,
+    select ${partyColumns(sql)}, c.authentication, c.secret_hash, c.previous_secret_hash,
       extract(epoch from c.previous_secret_until - now())::float8 as previous_secret_seconds
+    from unnest(${publicIds}::text[]) with ordinality as i(public_id, n)
+    join clients c on c.community_id = ${communityId} and c.public_id = i.public_id and c.status = 'active'
+    join partners p on p.community_id = ${communityId} and p.id = c.partner_id
+    join communities m on m.id = ${communityId}`
+}
+
+/** Returns the same clients with what verifies their signatures; those with a secret have nothing. */
+export async function findKeyClients(sql: Queries, communityId: number, publicIds: string[]): Promise<KeyClientRow[]> {
+  return sql<KeyClientRow[]>`
+    select ${partyColumns(sql)}, c.jwks_url, array(
+        select k.jwk from client_keys k where k.community_id = ${communityId} and k.client_id = c.id
+        order by k.created_at) as keys
     from unnest(${publicIds}::text[]) with ordinality as i(public_id, n)
     join clients c on c.community_id = ${communityId} and c.public_id = i.public_id and c.status = 'active'
     join partners p on p.community_id = ${communityId} and p.id = c.partner_id

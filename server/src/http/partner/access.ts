@@ -1,10 +1,18 @@
+import type { JWK } from 'jose'
 import { openAccessChannel, type AccessChange, type AccessChannelOptions } from '../../postgres/channel.ts'
 import { coalesce, type CoalesceLimits } from '../../postgres/coalesce.ts'
 import type { Sql } from '../../postgres/connect.ts'
 import { parseNetwork, type Network } from '../../core/networks.ts'
 import { commonScopes, type Scope } from '../../core/scopes.ts'
 import { communityOfClientId, communityOfToken, hashSecret, hashToken, sameHash } from '../../crypto/secrets.ts'
-import { findClients, findTokens, type ClientRow, type PartyRow, type TokenRow } from './access-queries.ts'
+import {
+  findClients,
+  findKeyClients,
+  findTokens,
+  type ClientRow,
+  type PartyRow,
+  type TokenRow,
+} from './access-queries.ts'
 
 const LOOKUP_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 const CACHE_ENTRIES_MAX = 100_000
@@ -35,9 +43,17 @@ export interface TokenLookup {
 }
 
 export interface ClientLookup {
-  /** Whether the given secret is correct. */
+  /** Whether the given secret or assertion is correct. */
   proven: boolean
   caller: Caller
+}
+
+export interface KeyClientLookup {
+  caller: Caller
+  /** Registered keys; none for a client with a secret. */
+  keys: readonly JWK[]
+  /** Where the client publishes its keys instead. */
+  jwksUrl: string | null
 }
 
 /** A cache of tokens and clients in front of the database. */
@@ -46,6 +62,8 @@ export interface AccessCache {
   findByToken(token: string): Promise<TokenLookup | undefined>
   /** Returns undefined for an unknown or revoked client. */
   findByClientSecret(publicId: string, secret: string): Promise<ClientLookup | undefined>
+  /** Always asks the database, which also records each assertion. Returns undefined for an unknown or revoked client. */
+  findKeyClient(publicId: string): Promise<KeyClientLookup | undefined>
   /** Reports every change received; undefined means any community, because changes may have been missed. */
   onChange(listener: (communityId: number | undefined) => void): void
   /** Creates a cache that is invalidated together with the access data of a community. */
@@ -126,6 +144,10 @@ export function openAccessCache({ sql, ...channelOptions }: AccessCacheOptions):
     return sortByItem(publicIds, await findClients(sql, communityId, publicIds))
   }, LOOKUP_LIMITS)
 
+  const lookUpKeyClient = coalesce(async (communityId: number, publicIds: string[]) => {
+    return sortByItem(publicIds, await findKeyClients(sql, communityId, publicIds))
+  }, LOOKUP_LIMITS)
+
   /** Needs no check of the token's format: only valid tokens are cached. */
   function getCaller(hash: string): Caller | undefined {
     const cached = channel.isTrusted() ? tokens.get(hash) : undefined
@@ -164,6 +186,14 @@ export function openAccessCache({ sql, ...channelOptions }: AccessCacheOptions):
       return { proven: true, caller: client!.caller }
     },
 
+    async findKeyClient(publicId) {
+      const communityId = communityOfClientId(publicId)
+      const row = await lookUpKeyClient(communityId ?? NO_COMMUNITY, communityId ? publicId : NO_CLIENT)
+      return communityId && row
+        ? { caller: toCaller(communityId, row), keys: row.keys, jwksUrl: row.jwks_url }
+        : undefined
+    },
+
     createCommunityCache<T>() {
       const cache = new Map<number, T>()
       communityCaches.push(cache)
@@ -194,11 +224,14 @@ function accepts(client: CachedClient | undefined, hash: Buffer): boolean {
 }
 
 function toCachedClient(communityId: number, row: ClientRow): CachedClient {
+  const caller = toCaller(communityId, row)
+  // A client with keys has no secret, whatever its row says.
+  if (row.authentication !== 'secret') return { caller, secrets: NO_SECRETS }
   const secrets = [{ hash: row.secret_hash, untilMs: Infinity }]
   if (row.previous_secret_hash && row.previous_secret_seconds !== null) {
     secrets.push({ hash: row.previous_secret_hash, untilMs: performance.now() + row.previous_secret_seconds * 1000 })
   }
-  return { caller: toCaller(communityId, row), secrets }
+  return { caller, secrets }
 }
 
 function toCaller(communityId: number, row: PartyRow, tokenScopes: readonly string[] = row.client_scopes): Caller {

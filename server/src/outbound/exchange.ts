@@ -3,6 +3,8 @@ import { createSlots } from '../core/slots.ts'
 
 /** How exactly the time limit is kept: looked at so many times within it. */
 const LOOKS_PER_LIMIT = 50
+/** The dispatcher has none of its own: ours is for the whole. */
+const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 }
 
 export interface Answer {
   status: number
@@ -16,7 +18,7 @@ export interface Target {
   path: string
 }
 
-export interface PostLimits {
+export interface ExchangeLimits {
   /** From the first look-up to the last byte that is read. */
   timeoutMs: number
   /** Whoever sends more is cut off. */
@@ -26,14 +28,15 @@ export interface PostLimits {
 /** Told once: an answer, or why there is none. */
 export type Answered = (answer: Answer | undefined, error: Error | undefined) => void
 
-export interface Poster {
+export interface Exchanger {
+  get(target: Target, headers: Record<string, string>, answered: Answered): void
   post(target: Target, headers: Record<string, string>, body: string, answered: Answered): void
   /** Breaks off what is under way. */
   close(): Promise<void>
 }
 
 /** One timer looks at all that is under way, instead of a timer for each. */
-export function createPoster(dispatcher: Dispatcher, { timeoutMs, bytesMax }: PostLimits): Poster {
+export function createExchanger(dispatcher: Dispatcher, { timeoutMs, bytesMax }: ExchangeLimits): Exchanger {
   const underWay = createSlots<Exchange>()
   const timer = setInterval(
     () => {
@@ -43,15 +46,21 @@ export function createPoster(dispatcher: Dispatcher, { timeoutMs, bytesMax }: Po
     Math.ceil(timeoutMs / LOOKS_PER_LIMIT),
   ).unref()
 
+  function start(request: Dispatcher.DispatchOptions, answered: Answered): void {
+    const exchange: Exchange = new Exchange({ timeoutMs, bytesMax }, (answer, error) => {
+      underWay.remove(slot, exchange)
+      answered(answer, error)
+    })
+    const slot = underWay.add(exchange)
+    dispatcher.dispatch(request, exchange)
+  }
+
   return {
+    get({ origin, path }, headers, answered) {
+      start({ origin, path, method: 'GET', headers, ...NO_TIMEOUTS }, answered)
+    },
     post({ origin, path }, headers, body, answered) {
-      const exchange: Exchange = new Exchange({ timeoutMs, bytesMax }, (answer, error) => {
-        underWay.remove(slot, exchange)
-        answered(answer, error)
-      })
-      const slot = underWay.add(exchange)
-      // No timeouts of its own: ours is for the whole.
-      dispatcher.dispatch({ origin, path, method: 'POST', headers, body, headersTimeout: 0, bodyTimeout: 0 }, exchange)
+      start({ origin, path, method: 'POST', headers, body, ...NO_TIMEOUTS }, answered)
     },
     async close() {
       await dispatcher.destroy()
@@ -61,11 +70,11 @@ export function createPoster(dispatcher: Dispatcher, { timeoutMs, bytesMax }: Po
 }
 
 /**
- * One POST, by the dispatcher's own callbacks: a stream, its iterator and an abort signal for each took longer than the
+ * One request, by the dispatcher's own callbacks: a stream, its iterator and an abort signal for each took longer than the
  * request. The status is the answer: a body that then stalls or breaks off is kept as far as it came.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #limits: PostLimits
+  readonly #limits: ExchangeLimits
   readonly #answered: Answered
   readonly #lateMs: number
   #request: Dispatcher.DispatchController | undefined
@@ -75,7 +84,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0
   #isOver = false
 
-  constructor(limits: PostLimits, answered: Answered) {
+  constructor(limits: ExchangeLimits, answered: Answered) {
     this.#limits = limits
     this.#answered = answered
     this.#lateMs = performance.now() + limits.timeoutMs

@@ -1,0 +1,112 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { calculateJwkThumbprint, type JWK } from 'jose'
+import { Refusal } from '../core/refusal.ts'
+
+/** The algorithms that clients may sign with. Neither `none` nor HMAC, which would need a shared secret. */
+export const SIGNING_ALGORITHMS = ['ES256', 'EdDSA', 'PS256', 'RS256'] as const
+export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number]
+
+/** NIST SP 800-131A asks for 2048 bits. Beyond 4096, a verification costs more than it adds. */
+const RSA_BITS_MIN = 2048
+const RSA_BITS_MAX = 4096
+/** FIPS 186-5 asks for at least 65537. A large exponent makes each verification slow. */
+const RSA_EXPONENT_MIN = 65_537n
+const RSA_EXPONENT_MAX = 2n ** 32n
+const KEY_ID_LENGTH_MAX = 500
+
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+const PUBLIC_PEM = /^-----BEGIN (?:RSA )?PUBLIC KEY-----\n[^-]+\n-----END (?:RSA )?PUBLIC KEY-----$/
+
+/** A public key without anything that it does not need. */
+export interface PublicKey {
+  jwk: JWK
+  /** RFC 7638, with SHA-256. */
+  thumbprint: string
+}
+
+/** Reads a PEM or a JWK. Private keys are rejected: only their owner may know them. */
+export async function readPublicKey(text: string): Promise<PublicKey> {
+  const trimmed = text.trim().replaceAll('\r\n', '\n')
+  if (trimmed.includes('PRIVATE KEY')) throw privateKey()
+  if (!trimmed.startsWith('{')) return toPublicKey(readPem(trimmed), {})
+  let jwk: unknown
+  try {
+    jwk = JSON.parse(trimmed)
+  } catch {
+    throw unreadable()
+  }
+  return readJwk(jwk as JWK)
+}
+
+/** Checks a JWK of any origin. */
+export async function readJwk(jwk: JWK): Promise<PublicKey> {
+  if (typeof jwk !== 'object' || jwk === null) throw unreadable()
+  if ('keys' in jwk) throw invalid('This is a set of keys. Register one key of it, or the address of the set.')
+  if (PRIVATE_MEMBERS.some((name) => name in jwk)) throw privateKey()
+  if (jwk.use !== undefined && jwk.use !== 'sig') throw invalid('This key is not for signatures.')
+  if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes('verify'))) {
+    throw invalid('This key is not for verifying signatures.')
+  }
+  let key: KeyObject
+  try {
+    key = createPublicKey({ key: jwk, format: 'jwk' })
+  } catch {
+    throw unreadable()
+  }
+  return toPublicKey(key, jwk)
+}
+
+export function algorithmsOf({ kty, alg }: JWK): readonly SigningAlgorithm[] {
+  const possible =
+    kty === 'RSA' ? (['PS256', 'RS256'] as const) : kty === 'EC' ? (['ES256'] as const) : (['EdDSA'] as const)
+  return alg === undefined ? possible : possible.filter((algorithm) => algorithm === alg)
+}
+
+function readPem(text: string): KeyObject {
+  if (!PUBLIC_PEM.test(text)) throw unreadable()
+  try {
+    return createPublicKey(text)
+  } catch {
+    throw unreadable()
+  }
+}
+
+async function toPublicKey(key: KeyObject, { kid, alg }: JWK): Promise<PublicKey> {
+  requireStrong(key)
+  const bare = key.export({ format: 'jwk' }) as JWK
+  const jwk = { ...bare, ...(kid !== undefined && { kid }), ...(alg !== undefined && { alg }) }
+  if (kid !== undefined && (typeof kid !== 'string' || kid.length > KEY_ID_LENGTH_MAX)) {
+    throw invalid(`The kid of the key must be a text of at most ${KEY_ID_LENGTH_MAX} characters.`)
+  }
+  if (algorithmsOf(jwk).length === 0) {
+    throw invalid(`The alg of the key does not fit it. The algorithms are ${SIGNING_ALGORITHMS.join(', ')}.`)
+  }
+  return { jwk, thumbprint: await calculateJwkThumbprint(bare) }
+}
+
+function requireStrong({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): void {
+  if (type === 'ed25519' || (type === 'ec' && details.namedCurve === 'prime256v1')) return
+  if (type !== 'rsa') throw invalid('The key must be an EC key on P-256, an Ed25519 key or an RSA key.')
+  const { modulusLength: bits = 0, publicExponent: exponent = 0n } = details
+  if (bits < RSA_BITS_MIN || bits > RSA_BITS_MAX) {
+    throw invalid(`An RSA key must have ${RSA_BITS_MIN} to ${RSA_BITS_MAX} bits. This one has ${bits}.`)
+  }
+  if (exponent < RSA_EXPONENT_MIN || exponent > RSA_EXPONENT_MAX) {
+    throw invalid('The public exponent of an RSA key must be 65537, or a little larger.')
+  }
+}
+
+function privateKey(): Refusal {
+  return invalid(
+    'This is a private key, and only its owner may have it. Register the public key: openssl pkey -in key.pem -pubout',
+  )
+}
+
+/** Without a cause: the parsers' errors quote what they read, which may be a secret. */
+function unreadable(): Refusal {
+  return invalid('This is not a public key. Send a PEM that begins with -----BEGIN PUBLIC KEY-----, or a JWK.')
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal(message, { field: 'public_key' })
+}
