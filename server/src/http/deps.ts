@@ -21,4 +21,6 @@ export interface Deps extends PartnerFrameDeps, ConsoleFrameDeps {
   readonly epoch: () => Promise<string>
   readonly signInLimits: SignInLimits
   readonly box: SecretBox
+  /** Encrypts the positions in cursors that would reveal how much happens. */
+  readonly cursorBox: SecretBox
 }

@@ -21,7 +21,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const TOKEN_DAYS = 7
 /** Longer than a form is likely to stay open in a browser. */
 const ADMIN_REQUEST_DAYS = 7
-const EVENT_DAYS = 30
+export const EVENT_DAYS = 30
 
 const PRUNE_LOCK = 4_711_003
 const BATCH_MAX = 1000

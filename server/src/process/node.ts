@@ -109,6 +109,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     callLog,
     metrics,
     box,
+    cursorBox: createSecretBox(options.secretKey, config.previousSecretKey, 'feed cursors'),
     wakeDeliveries,
   }
   const app = await buildApp(deps, timeouts)
