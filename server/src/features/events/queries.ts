@@ -32,7 +32,11 @@ export async function listEvents(
   return sql<FeedRow[]>`
     select e.position, e.uuid, e.type, e.partner_id, e.member_id, e.data, e.created_at,
       coalesce(m.visible, true) as member_visible
-    from events e left join members m on m.community_id = ${communityId} and m.id = e.member_id
+    from events e
+    -- One index lookup for each. As a join it read all events of the community before the first was returned.
+    left join lateral (
+      select id, visible from members where community_id = ${communityId} and id = e.member_id limit 1
+    ) m on true
     where e.community_id = ${communityId} and e.position > ${hideFromPlanner(sql, page.afterPosition)}
       and e.position <= ${hideFromPlanner(sql, page.untilPosition)}
       and e.subscription_id is null and ${mayRead(sql, page)}
