@@ -30,6 +30,7 @@ export async function apiDescriptions(): Promise<{ partner: object; console: obj
     callLog: { add: unused, close: unused },
     metrics: createMetrics(),
     box: { seal: unused, open: unused, isOutdated: unused, hasPrevious: false },
+    sharedIds: { hide: unused, reveal: unused },
     cursorBox: { seal: unused, open: unused, isOutdated: unused, hasPrevious: false },
     wakeDeliveries: unused,
   })

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { EVENT_TYPES, readableTypes, type EventType } from '../events/event-types.ts'
+import type { Disguise } from '../../crypto/disguise.ts'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import type { Caller } from '../../http/partner/access.ts'
@@ -46,7 +47,7 @@ const MANAGE = { scope: 'webhooks.manage' } as const
 const OWN = { ...MANAGE, errors: ['subscription_not_found'] } as const
 const TAGS = ['Webhooks']
 
-export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursorBox }: Deps): void {
+export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursorBox, sharedIds }: Deps): void {
   const allowPrivate = config.webhookAllowPrivateTargets
 
   function validate({ event_types, target_url }: Partial<SubscriptionRequest>): void {
@@ -223,7 +224,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
       operationId: 'listDeliveries',
       summary: 'List deliveries with every attempt',
       description:
-        'What became of every event, in the order of the events: each attempt with its answer, its duration and its error.',
+        'What became of every event, in the order of the events: each attempt with its answer, its duration and its error. The ids have no order.',
       tags: TAGS,
       params: IdParameter,
       querystring: Type.Object({
@@ -246,7 +247,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
       const found = await listDeliveries(sql, communityId, id, page, readerOf(request.caller))
       const positionOf = (row: DeliveryRow) => ({ id: sealPosition(cursorBox, place, { id: row.cursor_id }) })
       const { rows, meta } = finishList(list, found, positionOf, request, reply, config.publicUrl)
-      return { data: rows.map(presentDelivery), meta }
+      return { data: rows.map((row) => presentDelivery(row, sharedIds)), meta }
     },
   })
 
@@ -261,7 +262,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
       response: { 202: Type.Object({ data: Delivery }) },
     },
     handler: async (request, reply) => {
-      const id = parseId(request.params.id)
+      const disguised = parseId(request.params.id)
+      const id = disguised === undefined ? undefined : sharedIds.reveal(disguised)
       const find = async () =>
         id === undefined ? undefined : findDelivery(sql, request.caller.communityId, id, readerOf(request.caller))
       const found = await find()
@@ -272,7 +274,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
       const requeued = await find()
       if (!requeued) throw new ApiError('delivery_not_found')
       reply.code(202)
-      return { data: presentDelivery(requeued) }
+      return { data: presentDelivery(requeued, sharedIds) }
     },
   })
 
@@ -335,6 +337,6 @@ function presentEventType(name: EventType) {
   return { name, description, scope: scope ?? null, schema: data, example }
 }
 
-function presentDelivery({ event_uuid, cursor_id: _cursorId, ...rest }: DeliveryRow): Delivery {
-  return { ...rest, event_id: `evt_${event_uuid}` }
+function presentDelivery({ id, event_uuid, cursor_id: _cursorId, ...rest }: DeliveryRow, ids: Disguise): Delivery {
+  return { id: ids.hide(id), ...rest, event_id: `evt_${event_uuid}` }
 }
