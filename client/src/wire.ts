@@ -22,7 +22,7 @@ export interface Balance {
 export interface BalanceChange {
   user_id: number
   balance_hours: number
-  /** Grows with every change of the resource, so that a late event can be told from a newer one */
+  /** Counts the changes of the resource, so that a late event can be told from a newer one */
   version: number
 }
 
@@ -48,7 +48,7 @@ export interface CommunityAggregates {
     /** Members recorded */
     new_members: Flow
   }
-  /** What there was at the last close at which enough members had changed it. */
+  /** What partners could see at the last close at which enough members had changed it. Hidden members and their listings are not counted. */
   stocks: {
     active_members: Figure
     active_services: Figure
@@ -171,13 +171,13 @@ export type Figure = Bucket | Suppressed
 
 export interface Flow {
   total: Figure
-  /** The oldest first. The last one is suppressed while it waits for more to be merged with. */
+  /** The oldest first. The last one is suppressed while it waits for more to be merged with; after a year it stays so. */
   periods: Period[]
 }
 
 export interface Gone {
   id: number
-  /** Grows with every change of the resource, so that a late event can be told from a newer one */
+  /** Counts the changes of the resource, so that a late event can be told from a newer one */
   version: number
 }
 
@@ -341,7 +341,7 @@ export interface SubscriptionRequest {
 }
 
 export interface Suppressed {
-  /** Below 10, or too few members are behind it */
+  /** Below 10, or fewer than ten members are behind it, or fewer than ten are not */
   suppressed: true
 }
 
@@ -386,7 +386,7 @@ export interface VersionedListing {
   status: 'active'
   created_at: string
   updated_at: string
-  /** Grows with every change of the resource, so that a late event can be told from a newer one */
+  /** Counts the changes of the resource, so that a late event can be told from a newer one */
   version: number
 }
 
@@ -400,15 +400,15 @@ export interface VersionedMember {
   payment_reference: string
   joined_at: string
   updated_at: string
-  /** Grows with every change of the resource, so that a late event can be told from a newer one */
+  /** Counts the changes of the resource, so that a late event can be told from a newer one */
   version: number
 }
 
 export interface WalletCredited {
   user_id: number
   balance_hours?: number
-  /** Grows with every change of the resource, so that a late event can be told from a newer one */
-  version: number
+  /** Counts the changes of the resource, so that a late event can be told from a newer one */
+  version?: number
   transaction_id?: number
   hours?: number
   reference?: string
@@ -419,8 +419,8 @@ export interface WalletCredited {
 export interface WalletReversed {
   user_id: number
   balance_hours?: number
-  /** Grows with every change of the resource, so that a late event can be told from a newer one */
-  version: number
+  /** Counts the changes of the resource, so that a late event can be told from a newer one */
+  version?: number
   transaction_id?: number
   hours?: number
   reference?: string

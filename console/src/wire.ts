@@ -162,7 +162,7 @@ export interface CommunityAggregates {
     /** Members recorded */
     new_members: Flow
   }
-  /** What there was at the last close at which enough members had changed it. */
+  /** What partners could see at the last close at which enough members had changed it. Hidden members and their listings are not counted. */
   stocks: {
     active_members: Figure
     active_services: Figure
@@ -311,7 +311,7 @@ export type Figure = Bucket | Suppressed
 
 export interface Flow {
   total: Figure
-  /** The oldest first. The last one is suppressed while it waits for more to be merged with. */
+  /** The oldest first. The last one is suppressed while it waits for more to be merged with; after a year it stays so. */
   periods: Period[]
 }
 
@@ -754,7 +754,7 @@ export interface SubscriptionOverview {
 }
 
 export interface Suppressed {
-  /** Below 10, or too few members are behind it */
+  /** Below 10, or fewer than ten members are behind it, or fewer than ten are not */
   suppressed: true
 }
 

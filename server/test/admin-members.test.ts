@@ -283,10 +283,10 @@ test('nobody reads or changes members without a session, as a viewer, or in anot
     for (const [path, options] of changes(id)) expect((await manager.call(path, options)).status, path).toBe(404)
   }
   expect((await manager.call('/communities/elsewhere/members')).status).toBe(404)
-  const all = await bank.sql`select name, status, hidden from members order by id`
+  const all = await bank.sql`select name, status, hidden from members order by name`
   expect(all.map((row) => ({ ...row }))).toEqual([
-    { name: 'Stranger', status: 'active', hidden: false },
     { name: 'Ada', status: 'active', hidden: false },
+    { name: 'Stranger', status: 'active', hidden: false },
   ])
 })
 

@@ -16,6 +16,9 @@ export const HIDDEN = { suppressed: true }
 
 export const ten = (min: number) => ({ min, max: min + 9 })
 
+/** Members of every town who do nothing, beside those of the test: without them, a figure would tell of everyone. */
+export const QUIET = 30
+
 /** A town that was founded with the year 2024. No node of it closes anything by itself: the test has the clock. */
 export async function foundTown(members: number, timeZone = 'UTC'): Promise<Bank & { members: number[] }> {
   const bank = await startBank({ config: { role: 'api' } })
@@ -23,7 +26,9 @@ export async function foundTown(members: number, timeZone = 'UTC'): Promise<Bank
   await bank.sql`
     update communities set created_at = ${founded}, time_zone = ${timeZone}, lower_limit_centihours = -100000000
     where id = ${bank.communityId}`
-  return Object.assign(bank, { members: await join(bank, members, founded) })
+  const active = await join(bank, members, founded)
+  await join(bank, QUIET, founded)
+  return Object.assign(bank, { members: active })
 }
 
 async function join(bank: Bank, count: number, at: string): Promise<number[]> {

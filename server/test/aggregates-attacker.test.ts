@@ -1,19 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { volume } from './volume.ts'
-import {
-  ATTACKER,
-  live,
-  doersOf,
-  type Attacker,
-  weigher,
-  prober,
-  type World,
-  observe,
-  creditsBy,
-  type Tally,
-  attack,
-  standingOrders,
-} from './aggregates-simulation.ts'
+import { type Attacker, weigher, prober } from './aggregates-attackers.ts'
+import { ATTACKER, live, doersOf, standingOrders } from './aggregates-lives.ts'
+import { type Tally, attack } from './aggregates-promise.ts'
+import { type World, observe, creditsBy } from './aggregates-worlds.ts'
 
 const idle: Attacker = () => ({ credits: [] })
 

@@ -5,27 +5,16 @@ import { connect } from '../src/postgres/connect.ts'
 import { createCommunity } from '../src/features/communities/create-community.ts'
 import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { closeListing, publishListing } from '../src/features/listings/change-listing.ts'
-import { addMember, leave, returnMember } from '../src/features/members/change-member.ts'
+import { addMember, hideMember, leave, returnMember, showMember } from '../src/features/members/change-member.ts'
 import { createPartner } from '../src/features/partners/create-partner.ts'
 import { insertCredits, startPartnerDays } from '../src/features/wallet/insert-credits.ts'
 import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
 import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
 import { TESTER } from './bank.ts'
 import { newDatabase } from './database.ts'
-import {
-  type Deed,
-  ATTACKER,
-  CARE_NETWORK,
-  TOWN_HALL,
-  dice,
-  live,
-  prober,
-  attackerOf,
-  FIRST_MONTH,
-  nameOf,
-  closingTime,
-  observe,
-} from './aggregates-simulation.ts'
+import { prober, attackerOf } from './aggregates-attackers.ts'
+import { type Deed, ATTACKER, CARE_NETWORK, TOWN_HALL, dice, live } from './aggregates-lives.ts'
+import { FIRST_MONTH, nameOf, closingTime, observe } from './aggregates-worlds.ts'
 
 // ---- The database agrees ---------------------------------------------------------------------------------------------
 
@@ -71,6 +60,10 @@ test('over two years, the database counts what the simulation counts, and answer
       await leave(sql, TESTER, communityId, members.get(deed.member)!)
     } else if (deed.kind === 'return') {
       await returnMember(sql, TESTER, communityId, members.get(deed.member)!)
+    } else if (deed.kind === 'hide') {
+      await hideMember(sql, TESTER, communityId, members.get(deed.member)!)
+    } else if (deed.kind === 'show') {
+      await showMember(sql, TESTER, communityId, members.get(deed.member)!)
     } else if (deed.kind === 'exchange') {
       const [posted] = await recordExchanges(sql, TESTER, communityId, [
         {

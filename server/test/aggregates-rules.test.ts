@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { closeDueCommunities, closeDuePeriods } from '../src/features/aggregates/close-due-periods.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { closeListing } from '../src/features/listings/change-listing.ts'
-import { hideMember, leave } from '../src/features/members/change-member.ts'
+import { hideMember, leave, showMember } from '../src/features/members/change-member.ts'
 import { eraseMember } from '../src/features/members/erase-member.ts'
 import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
 import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
@@ -29,6 +29,12 @@ async function takeBack(bank: Bank, transferId: number, at: string): Promise<voi
 
 function slip(giverId: number, receiverId: number, hours: number) {
   return { giverId, receiverId, centihours: hours * 100 }
+}
+
+async function listVisible(bank: Bank): Promise<number[]> {
+  const rows = await bank.sql<{ id: number }[]>`
+    select id from members where community_id = ${bank.communityId} and visible order by id`
+  return rows.map(({ id }) => id)
 }
 
 let references = 0
@@ -176,17 +182,69 @@ test('a credit that a partner takes back counts against the month of the return'
 test('a stock stays as it was told until ten members have changed it', async () => {
   const town = await foundTown(40)
   await close(town, '2024-02-11T00:00:00Z')
-  expect((await read(town)).stocks.active_members).toEqual({ min: 40, max: 49 })
-  // The hidden count, the leavers and the erased do not.
+  expect((await read(town)).stocks.active_members).toEqual({ min: 70, max: 79 })
+  // Neither the hidden count, nor the leavers, nor the erased.
   await hideMember(town.sql, TESTER, town.communityId, town.members[0]!)
   for (const id of town.members.slice(1, 9)) await leave(town.sql, TESTER, town.communityId, id)
   await eraseMember(town.sql, TESTER, town.communityId, town.members[9]!)
-  expect((await closeAndRead(town, '2024-03-11T00:00:00Z')).stocks.active_members).toEqual({ min: 40, max: 49 })
-  await leave(town.sql, TESTER, town.communityId, town.members[10]!)
-  expect((await closeAndRead(town, '2024-04-11T00:00:00Z')).stocks.active_members).toEqual({ min: 30, max: 39 })
+  await showMember(town.sql, TESTER, town.communityId, town.members[0]!)
+  expect((await closeAndRead(town, '2024-03-11T00:00:00Z')).stocks.active_members).toEqual({ min: 70, max: 79 })
+  await hideMember(town.sql, TESTER, town.communityId, town.members[0]!)
+  expect((await closeAndRead(town, '2024-04-11T00:00:00Z')).stocks.active_members).toEqual({ min: 60, max: 69 })
   // Counted afresh since.
   await leave(town.sql, TESTER, town.communityId, town.members[11]!)
-  expect((await closeAndRead(town, '2024-05-11T00:00:00Z')).stocks.active_members).toEqual({ min: 30, max: 39 })
+  expect((await closeAndRead(town, '2024-05-11T00:00:00Z')).stocks.active_members).toEqual({ min: 60, max: 69 })
+})
+
+test('stocks count only what partners can see', async () => {
+  const town = await foundTown(32)
+  for (const member of town.members) await offer(town, member, 'Garden')
+  for (const id of town.members.slice(0, 12)) await hideMember(town.sql, TESTER, town.communityId, id)
+  const { stocks } = await closeAndRead(town, '2024-02-11T00:00:00Z')
+  const token = await town.token()
+  const users = await town.call('/users?limit=100', { token })
+  const listings = await town.call('/listings?limit=100', { token })
+  expect([users.body.data.length, listings.body.data.length]).toEqual([50, 20])
+  expect(stocks).toMatchObject({
+    active_members: { min: 50, max: 59 },
+    active_services: { min: 20, max: 29 },
+    listings_by_category: [{ category: 'Garden', figure: { min: 20, max: 29 } }],
+  })
+})
+
+test('a figure needs ten members who are not behind it: nobody is told that everyone traded', async () => {
+  const town = await foundTown(12)
+  for (const id of (await listVisible(town)).slice(12, 29)) await leave(town.sql, TESTER, town.communityId, id)
+  expect(await listVisible(town)).toHaveLength(25)
+  for (const member of town.members) await offer(town, member, 'Garden')
+  await trade(town, town.members, '2024-01-15T12:00:00Z')
+  const { flows, stocks } = await closeAndRead(town, '2024-02-11T00:00:00Z')
+  expect(stocks.active_members).toEqual({ min: 20, max: 29 })
+  // Thirteen of 25 did nothing, but the published number of members would allow for fewer.
+  expect(flows.trading_members.periods).toEqual([{ from: '2024-01', to: '2024-01', figure: HIDDEN }])
+  expect(flows.exchanges.periods).toEqual([{ from: '2024-01', to: '2024-01', figure: HIDDEN }])
+  expect(stocks.active_services).toEqual(HIDDEN)
+})
+
+test('a period that waits for a year stays suppressed, and the next one starts', async () => {
+  const town = await foundTown(40)
+  await trade(town, town.members, '2024-01-15T12:00:00Z')
+  await trade(town, town.members.slice(0, 12), '2025-01-15T12:00:00Z')
+  const early = await closeAndRead(town, '2024-12-11T00:00:00Z')
+  // Forty of seventy members traded, and 51 is the most that may: so January is told at once.
+  expect(early.flows.trading_members.periods[0]!.figure).toEqual({ min: 40, max: 49 })
+  const all = await listVisible(town)
+  await trade(town, all, '2024-12-15T12:00:00Z')
+  const { flows } = await closeAndRead(town, '2026-02-11T00:00:00Z')
+  expect(flows.trading_members.periods).toEqual([
+    { from: '2024-01', to: '2024-01', figure: ten(40) },
+    { from: '2024-02', to: '2025-01', figure: HIDDEN },
+    { from: '2025-02', to: '2026-01', figure: HIDDEN },
+  ])
+  expect(flows.trading_members.total).toEqual(ten(40))
+  await trade(town, town.members.slice(0, 12), '2026-02-15T12:00:00Z')
+  const later = await closeAndRead(town, '2026-03-11T00:00:00Z')
+  expect(later.flows.trading_members.periods.at(-1)).toEqual({ from: '2026-02', to: '2026-02', figure: ten(10) })
 })
 
 test('a category is named once ten members are behind it, and one that is suppressed takes another with it', async () => {

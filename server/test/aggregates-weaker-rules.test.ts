@@ -5,19 +5,10 @@ import { monthAfter } from '../src/features/aggregates/published.ts'
 import { renderDocument } from '../src/features/aggregates/render-document.ts'
 import { restateStocks } from '../src/features/aggregates/restate-stocks.ts'
 import { RULE } from '../src/features/aggregates/rule.ts'
-import {
-  type Deed,
-  TOWN_HALL,
-  live,
-  steady,
-  weigher,
-  type Engine,
-  REAL,
-  observe,
-  betrayals,
-  attack,
-  standingOrders,
-} from './aggregates-simulation.ts'
+import { steady, weigher } from './aggregates-attackers.ts'
+import { type Deed, TOWN_HALL, live, standingOrders } from './aggregates-lives.ts'
+import { betrayals, attack } from './aggregates-promise.ts'
+import { type Engine, REAL, observe } from './aggregates-worlds.ts'
 
 /** Whether any of a few lives is betrayed. */
 function isCaught(engine: Engine, isWanted?: (deed: Deed) => boolean): boolean {
@@ -63,6 +54,10 @@ describe('a weaker rule is found out', () => {
 
   test('nine members', () => {
     expect(isCaught({ ...REAL, rule: { ...RULE, membersMin: 9 } })).toBe(true)
+  })
+
+  test('no look at those who are not behind a figure', () => {
+    expect(isCaught({ ...REAL, rule: { ...RULE, outsidersMin: 0 } })).toBe(true)
   })
 
   test('no look at the largest contributors', () => {

@@ -37,6 +37,8 @@ const comparable = async (file: string) =>
   (await linesOf(file))
     .slice(1)
     .map((line) => (line.startsWith('t\t') ? 'installation' : line))
+    // Counters and the versions of wallets, which come last in their rows.
+    .map((line) => line.replace(/^(\d+\t(?:members|listings|credits|subscriptions|\d+\tmember)\t.*)\t\d+$/, '$1'))
     .filter((line) => !line.startsWith('{"sequence"'))
     .toSorted()
 
@@ -64,6 +66,10 @@ describe('a round trip', () => {
           migrated: [],
         })
         expect(await dump(target)).toEqual(await dump(source))
+        const before = await source`select last_id + ${SEQUENCE_GAP} as last_id from id_counters order by 1`
+        expect(await target`select last_id from id_counters order by 1`).toEqual(before)
+        const versions = await source`select version + ${SEQUENCE_GAP} as version from accounts where kind = 'member'`
+        expect(await target`select version from accounts where kind = 'member'`).toEqual(versions)
         // In the partition of their time, which a job had made, so that pruning goes on as before.
         expect(await target`select community_id from call_groups_2020 order by 1`).toEqual([
           { community_id: 1 },
@@ -114,8 +120,8 @@ describe('a round trip', () => {
     const file = newFile()
     await backup(source, file, silent)
     const copy = await restored(file)
-    expect(await nextIds(source)).toEqual([502, 3])
-    expect(await nextIds(copy)).toEqual([501 + SEQUENCE_GAP, 2 + SEQUENCE_GAP])
+    expect(await nextIds(source)).toEqual([251, 3])
+    expect(await nextIds(copy)).toEqual([251 + SEQUENCE_GAP, 2 + SEQUENCE_GAP])
   })
 
   test('renews the epoch, so that cursors from before are recognised', async () => {

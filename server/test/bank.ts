@@ -95,7 +95,14 @@ export async function startBank(options: BankOptions = {}): Promise<Bank> {
     token: (scope, of = partner) => fetchToken(config.publicUrl, of, scope),
     addPartner: (wish, communityId = community.id) =>
       createPartner(sql, TESTER, communityId, { name: 'Other bank', scopes: SCOPE_NAMES, ...wish }),
-    addCommunity: async (slug) => (await createCommunity(sql, TESTER, { slug, name: slug })).id,
+    addCommunity: async (slug) => {
+      const { id } = await createCommunity(sql, TESTER, { slug, name: slug })
+      // Ids count within a community. Start elsewhere, so that an id of this one is unknown in the others.
+      await sql`
+        insert into id_counters (community_id, counted, last_id)
+        select ${id}, counted, ${id * 10_000} from unnest(array['members', 'listings', 'subscriptions']) as c(counted)`
+      return id
+    },
   }
 }
 

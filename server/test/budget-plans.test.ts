@@ -170,20 +170,25 @@ async function explainEverything(sql: Sql): Promise<void> {
 /** Rows as years of use leave them, made by the database itself. */
 async function fill(sql: Sql, { communityId, partner }: { communityId: number; partner: TestPartner }): Promise<void> {
   await transaction(sql, async (tx) => {
-    // Foreign keys, checked row by row, would take most of the time.
+    // Foreign keys, checked row by row, would take most of the time. Without triggers, ids have to be given.
     await tx`set local session_replication_role = replica`
+    await tx`
+      insert into id_counters (community_id, counted, partner_id, last_id)
+      values (${communityId}, 'members', 0, ${MEMBERS}), (${communityId}, 'listings', 0, ${MEMBERS}),
+        (${communityId}, 'credits', ${partner.partnerId}, ${TRANSFERS})
+      on conflict (community_id, counted, partner_id) do update set last_id = greatest(id_counters.last_id, excluded.last_id)`
     await tx`insert into categories (community_id, name) values (${communityId}, 'Garden'), (${communityId}, 'Home')`
     await tx`
-      insert into members (community_id, name, external_id, joined_at, updated_at)
-      select ${communityId}, 'Member ' || n, case when n % 2 = 0 then 'm' || n end, now() - interval '1 year',
+      insert into members (community_id, id, name, external_id, joined_at, updated_at)
+      select ${communityId}, n, 'Member ' || n, case when n % 2 = 0 then 'm' || n end, now() - interval '1 year',
         now() - n * interval '1 minute'
       from generate_series(1, ${MEMBERS}::int4) n`
     await tx`
       insert into accounts (community_id, kind, member_id) select community_id, 'member', id from members
       where community_id = ${communityId}`
     await tx`
-      insert into listings (community_id, member_id, type, title, category, visible, updated_at)
-      select community_id, id, case when n % 100 = 0 then 'request' else 'service' end,
+      insert into listings (community_id, id, member_id, type, title, category, visible, updated_at)
+      select community_id, n, id, case when n % 100 = 0 then 'request' else 'service' end,
         'Offer ' || n,
         case when n % 100 = 1 then 'Garden' else 'Home' end, true, now() - n * interval '1 minute'
       from (select *, row_number() over (order by id) as n from members where community_id = ${communityId}) m`
@@ -194,8 +199,8 @@ async function fill(sql: Sql, { communityId, partner }: { communityId: number; p
         from generate_series(1, ${TRANSFERS}::int4) n
         returning id
       )
-      insert into credits (community_id, partner_id, reference, client_id, transfer_id, member_id, amount)
-      select ${communityId}, ${partner.partnerId}, 'r' || id, 1, id, 1, 100 from made
+      insert into credits (community_id, partner_id, reference, id, client_id, transfer_id, member_id, amount)
+      select ${communityId}, ${partner.partnerId}, 'r' || id, id, 1, id, 1, 100 from made
       where id % (${TRANSFERS}::int8 / ${CREDITS}::int8) = 0`
     await tx`
       insert into removals (community_id, type, resource_id, removed_at)

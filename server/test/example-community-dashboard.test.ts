@@ -5,17 +5,21 @@ import { addMember } from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 import { readmeCommand, runCommand, settingsFor } from './example-commands.ts'
 
-const MEMBERS = 12
-const FOUNDED = '2024-01-02T12:00:00Z'
+const FOUNDERS = 40
+const FOUNDED = '2023-01-02T12:00:00Z'
+const NEWCOMERS = 12
+const JOINED = '2024-01-02T12:00:00Z'
 const AFTER_CLOSE = '2024-02-12T00:00:00Z'
 const HOSTILE = '<img src=x onerror="alert(1)">'
 
-/** Twelve members with a listing each, in a category with a hostile name; nobody has exchanged anything. */
+/** Twelve new members with a listing each, in a category with a hostile name; nobody has exchanged anything. */
 async function foundTown(): Promise<Bank> {
   const bank = await startBank({ config: { role: 'api' } })
   const { sql, communityId } = bank
   await sql`update communities set created_at = ${FOUNDED}, time_zone = 'UTC' where id = ${communityId}`
-  for (let n = 0; n < MEMBERS; n++) {
+  for (let n = 0; n < FOUNDERS; n++) await addMember(sql, TESTER, communityId, { name: `Founder ${n}` })
+  await sql`update members set recorded_at = ${FOUNDED} where community_id = ${communityId}`
+  for (let n = 0; n < NEWCOMERS; n++) {
     const { id } = await addMember(sql, TESTER, communityId, { name: `Member ${n}` })
     await publishListing(sql, TESTER, communityId, {
       member_id: id,
@@ -27,7 +31,8 @@ async function foundTown(): Promise<Bank> {
       external_id: null,
     })
   }
-  await sql`update members set recorded_at = ${FOUNDED} where community_id = ${communityId}`
+  await sql`
+    update members set recorded_at = ${JOINED} where community_id = ${communityId} and name not like 'Founder%'`
   await closeDuePeriods(sql, communityId, new Date(AFTER_CLOSE))
   return bank
 }
@@ -41,7 +46,7 @@ test('the page shows ranges, marks what is suppressed, and holds neither secrets
   const answer = await fetch(address!)
   const page = await answer.text()
   expect(answer.status).toBe(200)
-  expect(page).toMatch(/Active members<\/dt>\s*<dd class="range">10 to 19</)
+  expect(page).toMatch(/Active members<\/dt>\s*<dd class="range">50 to 59</)
   expect(page).toMatch(/2024-01<\/th>.*?10 to 19 members/s)
   // Twelve services are told, no request is: not as zero either.
   expect(page).toMatch(/Requests<\/dt>\s*<dd class="suppressed">fewer than ten, or too few members</)

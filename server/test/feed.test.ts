@@ -4,7 +4,9 @@ import { connect, transaction } from '../src/postgres/connect.ts'
 import { recordEvents } from '../src/features/events/record.ts'
 import { publishListing } from '../src/features/listings/change-listing.ts'
 import { addMember } from '../src/features/members/change-member.ts'
-import { callNode, eventually, startBank, startTestNode, TESTER, type Bank } from './bank.ts'
+import { createSecretBox } from '../src/crypto/secret-box.ts'
+import { sealPosition } from '../src/http/shared/sealed-position.ts'
+import { callNode, eventually, SECRET_KEY, startBank, startTestNode, TESTER, type Bank } from './bank.ts'
 
 const WRITERS = 50
 const EVENTS_PER_WRITER = 10
@@ -143,6 +145,56 @@ test('a cursor older than what is kept is 410 cursor_expired, one from before a 
   const { url } = await startTestNode(bank.databaseUrl)
   const restored = await callNode(url, `/events?cursor=${later.body.meta.next_cursor}`, { token })
   expect({ status: restored.status, error: restored.body.error }).toEqual({ status: 410, error: 'resync_required' })
+})
+
+test('cursors and entity tags show nothing of events that the token may not read, and cursors cannot be forged', async () => {
+  const bank = await startBank()
+  const blind = await bank.token('webhooks.manage listings.read')
+  const read = async (path: string) => {
+    const { status, headers, body } = await bank.call(path, { token: blind })
+    return { status, etag: headers.get('etag'), cursor: body.meta?.next_cursor as string, error: body.error }
+  }
+  const first = await read('/events')
+  for (let n = 0; n < 11; n++) await addMember(bank.sql, TESTER, bank.communityId, { name: `Member ${n}` })
+  await allPlaced(bank)
+  const second = await read('/events')
+  expect(second.etag).toBe(first.etag)
+  expect(second.cursor).not.toBe(first.cursor)
+  expect(second.cursor.length).toBe(first.cursor.length)
+  const [epoch, list, sealed] = JSON.parse(`${Buffer.from(second.cursor, 'base64url')}`) as [string, string, string]
+  expect(typeof sealed).toBe('string')
+  expect((await bank.call('/events', { token: blind, headers: { 'if-none-match': first.etag! } })).status).toBe(304)
+
+  const encode = (position: unknown) => Buffer.from(JSON.stringify([epoch, list, position])).toString('base64url')
+  const bytes = Buffer.from(sealed, 'base64url')
+  bytes[bytes.length - 1]! ^= 1
+  for (const forged of [3, '3', bytes.toString('base64url')]) {
+    expect(await read(`/events?cursor=${encode(forged)}`)).toMatchObject({ status: 410, error: 'cursor_expired' })
+  }
+  expect(await read(`/events?cursor=${encode(sealed)}`)).toMatchObject({ status: 200 })
+
+  // A partner of two communities fills one of them itself, to know its positions.
+  const elsewhere = await bank.addCommunity('elsewhere')
+  const stranger = await bank.token(undefined, await bank.addPartner({}, elsewhere))
+  const carried = await bank.call(`/events?cursor=${encode(sealed)}`, { token: stranger })
+  expect(carried.body.error).toBe('cursor_expired')
+})
+
+test('a cursor expires by its age, not by what happened since', async () => {
+  const bank = await startBank()
+  const token = await bank.token()
+  const [row] = await bank.sql<[{ epoch: string }]>`select epoch from installation`
+  const box = createSecretBox(SECRET_KEY, undefined, 'feed cursors')
+  const readAt = async (days: number) => {
+    const at = new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString()
+    const place = { epoch: row.epoch, list: `events of community ${bank.communityId}` }
+    const { body } = await readFeed(bank, token)
+    const [epoch, list] = JSON.parse(`${Buffer.from(body.meta.next_cursor, 'base64url')}`) as [string, string]
+    const cursor = JSON.stringify([epoch, list, sealPosition(box, place, { id: 0, at })])
+    return (await readFeed(bank, token, Buffer.from(cursor).toString('base64url'))).status
+  }
+  expect(await readAt(29)).toBe(200)
+  expect(await readAt(31)).toBe(410)
 })
 
 test('the feed asks for a token and webhooks.manage; a cursor that is none is 422', async () => {

@@ -228,8 +228,8 @@ describe('each kind of tampering is named', () => {
     [
       'two credits with one transfer',
       (tx, { id, partnerId, credits }) => tx`
-        insert into credits (community_id, partner_id, reference, client_id, transfer_id, member_id, amount, created_at)
-        select community_id, ${partnerId}, 'third', client_id, ${credits[0]!}, member_id, amount, created_at
+        insert into credits (community_id, partner_id, reference, id, client_id, transfer_id, member_id, amount, created_at)
+        select community_id, ${partnerId}, 'third', 999, client_id, ${credits[0]!}, member_id, amount, created_at
         from credits where community_id = ${id} and reference = 'first'`,
       () => [
         ['credits', /The credit first .* shares its transfer/],

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { createDisguise } from '../src/crypto/disguise.ts'
 import {
   communityOfClientId,
   communityOfToken,
@@ -106,3 +107,15 @@ function crc32(text: string): string {
   }
   return (~register >>> 0).toString(16).padStart(8, '0')
 }
+
+test('a disguised id leads back to its id, with the same key only, and neighbours are far apart', () => {
+  const [one, other] = [createDisguise('one key', 'ids'), createDisguise('another key', 'ids')]
+  const ids = [0, 1, 2, 3, 1000, 1001, 2 ** 32, 2 ** 52 - 1]
+  const disguised = ids.map((id) => one.hide(id))
+  expect(disguised.map((id) => one.reveal(id))).toEqual(ids)
+  expect(new Set(disguised).size).toBe(ids.length)
+  for (const id of disguised) expect(Number.isSafeInteger(id) && id >= 0 && id < 2 ** 52).toBe(true)
+  expect(disguised.map((id) => other.reveal(id))).not.toEqual(ids)
+  expect(Math.abs(one.hide(1001) - one.hide(1000))).toBeGreaterThan(2 ** 26)
+  expect(one.reveal(2 ** 52)).toBeUndefined()
+})

@@ -137,11 +137,14 @@ async function fillDatabase(tx: Transaction, context: RestoreContext): Promise<R
   context.report('finishing')
   await enableTriggers(tx, triggers)
   for (const [sequence, value] of sequences) await advanceSequence(tx, sequence, value)
+  const hasCounters = tables.includes('id_counters')
+  if (hasCounters) await advanceCounters(tx)
   const migrated = await applyMigrations(tx, { ...directory })
-  // Also advance sequences of later migrations: a newer version may have assigned ids before the restore.
+  // Also advance sequences and counters of later migrations: a newer version may have assigned ids before the restore.
   for (const { sequence } of await listSequences(tx)) {
     if (!sequences.has(sequence)) await advanceSequence(tx, sequence, await lastValue(tx, sequence))
   }
+  if (!hasCounters) await advanceCounters(tx)
   await renewEpoch(tx)
   await endAccess(tx)
   await context.options.finish?.(tx, context.header.created_at)
@@ -314,6 +317,12 @@ async function advanceSequence(tx: Queries, sequence: string, value: string): Pr
   await tx`
     select setval(seqrelid::regclass, ${value}::int8 + seqincrement * ${SEQUENCE_GAP}, false)
     from pg_sequence where seqrelid = ${publicName(sequence)}::regclass`
+}
+
+/** The same for what counts within a community, a partner or a wallet. */
+async function advanceCounters(tx: Queries): Promise<void> {
+  await tx`update id_counters set last_id = last_id + ${SEQUENCE_GAP}`
+  await tx`update accounts set version = version + ${SEQUENCE_GAP} where kind = 'member'`
 }
 
 /** Lets the API detect cursors from before the restore. */

@@ -33,6 +33,8 @@ export async function apiDescriptions(): Promise<{ partner: object; console: obj
     keySets: { find: unused, close: unused },
     box: { seal: unused, open: unused, isOutdated: unused, hasPrevious: false },
     mailer: { isOn: false, send: unused, close: unused },
+    sharedIds: { hide: unused, reveal: unused },
+    cursorBox: { seal: unused, open: unused, isOutdated: unused, hasPrevious: false },
     wakeDeliveries: unused,
   })
   await app.ready()

@@ -7,7 +7,10 @@ const TAG_BYTES = 16
 
 class WrongSecretKey extends Error {}
 
-/** Encrypts secrets at rest. */
+/** What is sealed for one purpose cannot be opened for another. */
+export type Purpose = 'webhook secrets' | 'feed cursors'
+
+/** Encrypts secrets at rest, and what clients keep for us without reading it. */
 export interface SecretBox {
   seal(text: string): Buffer
   /** Decrypts with the current or the previous key. */
@@ -17,9 +20,13 @@ export interface SecretBox {
   readonly hasPrevious: boolean
 }
 
-export function createSecretBox(secretKey: string, previousSecretKey?: string): SecretBox {
-  const key = deriveKey(secretKey)
-  const previous = previousSecretKey === undefined ? undefined : deriveKey(previousSecretKey)
+export function createSecretBox(
+  secretKey: string,
+  previousSecretKey?: string,
+  purpose: Purpose = 'webhook secrets',
+): SecretBox {
+  const key = deriveKey(secretKey, purpose)
+  const previous = previousSecretKey === undefined ? undefined : deriveKey(previousSecretKey, purpose)
 
   return {
     seal(text) {
@@ -38,8 +45,8 @@ export function createSecretBox(secretKey: string, previousSecretKey?: string): 
   }
 }
 
-function deriveKey(secretKey: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secretKey, '', 'hourbank webhook secrets', KEY_BYTES))
+function deriveKey(secretKey: string, purpose: Purpose): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, '', `hourbank ${purpose}`, KEY_BYTES))
 }
 
 function tryOpen(key: Buffer, sealed: Buffer): string | undefined {

@@ -26,17 +26,15 @@ export interface Filling {
 
 /** Fills an empty community with a generated town and its history. No events are recorded. */
 export async function fillCommunity(tx: Transaction, actor: Actor, filling: Filling): Promise<Town> {
-  const { community, members, seed, now, onProgress } = filling
+  const { community, partnerId, members, seed, now, onProgress } = filling
   const town = planTown({ members, seed, now, timeZone: community.time_zone })
   const transfers = town.exchanges + town.credits + town.reversals
   if (members >= LARGE_FROM_MEMBERS) await optimizeBulkLoad(tx)
-  const first = await reserveIds(tx, {
-    members,
-    accounts: members,
-    listings: town.services + town.requests,
-    transfers,
-    credits: town.credits,
-  })
+  const first = await reserveIds(
+    tx,
+    { communityId: community.id, partnerId },
+    { members, accounts: members, listings: town.services + town.requests, transfers, credits: town.credits },
+  )
   // Members, accounts, listings, transfers.
   const total = members * 2 + town.services + town.requests + transfers
   let done = 0

@@ -3,8 +3,10 @@ import { identifier, type Queries, type Transaction } from '../postgres/connect.
 /** Advisory lock: only one process at a time reserves id ranges from the sequences. */
 const DEMO_LOCK = 4_711_003
 const GIN_PENDING_LIST_LIMIT = '64MB'
-const TABLES = ['members', 'accounts', 'listings', 'transfers', 'credits'] as const
-export type FirstIds = Record<(typeof TABLES)[number], number>
+/** Ids that count within the community or the partner, and those from sequences. */
+const COUNTED = ['members', 'listings', 'credits'] as const
+const SEQUENCED = ['accounts', 'transfers'] as const
+export type FirstIds = Record<(typeof COUNTED)[number] | (typeof SEQUENCED)[number], number>
 
 /** Until commit, nobody else can create or change a community. */
 export async function lockCommunities(tx: Transaction): Promise<void> {
@@ -21,11 +23,21 @@ export async function optimizeBulkLoad(tx: Transaction): Promise<void> {
   if (row.is_superuser) await tx`set local session_replication_role = replica`
 }
 
-/** Reserves a range of each sequence, so that ids are known before the rows are inserted. */
-export async function reserveIds(tx: Transaction, counts: FirstIds): Promise<FirstIds> {
+/** Reserves a range of ids of each table, so that they are known before the rows are inserted. */
+export async function reserveIds(
+  tx: Transaction,
+  { communityId, partnerId }: { communityId: number; partnerId: number },
+  counts: FirstIds,
+): Promise<FirstIds> {
   await tx`select pg_advisory_xact_lock(${DEMO_LOCK})`
   const first = {} as FirstIds
-  for (const table of TABLES) {
+  for (const table of COUNTED) {
+    const owner = table === 'credits' ? partnerId : 0
+    const [row] = await tx<[{ first: number }]>`
+      select take_ids(${communityId}, ${table}, ${owner}, ${counts[table]}) as first`
+    first[table] = row.first
+  }
+  for (const table of SEQUENCED) {
     const sequence = `${table}_id_seq`
     const [row] = await tx<[{ first: number }]>`select nextval(${sequence}::regclass) as first`
     first[table] = row.first

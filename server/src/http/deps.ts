@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Sql } from '../postgres/connect.ts'
+import type { Disguise } from '../crypto/disguise.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
 import type { KeySets } from './partner/key-sets.ts'
 import type { ConsoleFrameDeps } from './console/admin-frame.ts'
@@ -26,4 +27,8 @@ export interface Deps extends PartnerFrameDeps, ConsoleFrameDeps {
   readonly mailer: Mailer
   /** The keys that clients publish. */
   readonly keySets: KeySets
+  /** Encrypts the positions in cursors that would reveal how much happens. */
+  readonly cursorBox: SecretBox
+  /** For ids that come from a sequence of all communities, where partners would see them. */
+  readonly sharedIds: Disguise
 }

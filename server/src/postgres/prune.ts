@@ -27,7 +27,7 @@ const TOKEN_DAYS = 7
 const ASSERTION_DAYS = 1
 /** Longer than a form is likely to stay open in a browser. */
 const ADMIN_REQUEST_DAYS = 7
-const EVENT_DAYS = 30
+export const EVENT_DAYS = 30
 /** As long as the cookie. */
 const BROWSER_DAYS = 365
 

@@ -18,6 +18,7 @@ import { idleConnectionCloser } from '../http/shared/idle-connections.ts'
 import { createMetrics } from '../http/shared/metrics.ts'
 import { openKeySets, type KeySets } from '../http/partner/key-sets.ts'
 import { createRateLimits } from '../http/partner/rate-limit.ts'
+import { createDisguise } from '../crypto/disguise.ts'
 import { createSecretBox, type SecretBox } from '../crypto/secret-box.ts'
 import { createSignInLimits } from '../http/console/sign-in-limits.ts'
 import { LONG_WORK_MS } from '../http/shared/time-limit.ts'
@@ -122,6 +123,8 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     box,
     mailer,
     keySets,
+    cursorBox: createSecretBox(options.secretKey, config.previousSecretKey, 'feed cursors'),
+    sharedIds: createDisguise(options.secretKey, 'shared ids'),
     wakeDeliveries,
   }
   const app = await buildApp(deps, timeouts)

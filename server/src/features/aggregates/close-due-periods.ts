@@ -78,8 +78,9 @@ async function closeCommunity(
     })
     const due = months.filter(({ is_due }) => is_due)
     if (due.length > 0) {
-      const flows = await closeFlows(tx, communityId, document.published, due, now)
-      const published = await closeStocks(tx, communityId, flows)
+      const previous = document.published ?? nothingPublished(due[0]!.month)
+      const stocks = await closeStocks(tx, communityId, previous)
+      const published = await closeFlows(tx, communityId, stocks, due, now)
       await updateDocument(tx, communityId, { body: renderDocument(published, now), published, closedAt: now })
       // Every node caches the document.
       await announceAccessChange(tx, { communityId })
@@ -91,11 +92,11 @@ async function closeCommunity(
 async function closeFlows(
   tx: Transaction,
   communityId: number,
-  previous: Published | null,
+  previous: Published,
   due: MonthRow[],
   closedAt: Date,
 ): Promise<Published> {
-  let published = previous ?? nothingPublished(due[0]!.month)
+  let published = previous
   const starts = await findMonthStarts(tx, communityId)
   for (const month of due) {
     starts.set(month.month, month.starts_at)

@@ -1,4 +1,4 @@
-import type { Bucket, Figure } from './figures.ts'
+import type { Figure } from './figures.ts'
 
 /** A calendar month in the community's time zone, like 2026-07. */
 export type Month = string
@@ -13,11 +13,8 @@ export type Flow = (typeof FLOWS)[number]
 export const STOCKS = ['active_members', 'active_services', 'active_requests'] as const
 export type Stock = (typeof STOCKS)[number]
 
-/** Months that were published together. Never changes. */
-export interface Period extends Bucket {
-  from: Month
-  to: Month
-}
+/** Months that were published together, or that waited in vain. Never changes. */
+export type Period = Figure & { from: Month; to: Month }
 
 /** The state between two closes: everything published so far, and what is pending. Contains no exact figures. */
 export interface Published {
@@ -57,4 +54,13 @@ export function monthAfter(month: Month): Month {
   return number === 12
     ? `${`${year + 1}`.padStart(4, '0')}-01`
     : `${month.slice(0, 5)}${`${number + 1}`.padStart(2, '0')}`
+}
+
+/** How many months there are from one to the other, both included. */
+export function countMonths(from: Month, to: Month): number {
+  const [start, end] = [from, to].map((month) => Number(month.slice(0, 4)) * 12 + Number(month.slice(5))) as [
+    number,
+    number,
+  ]
+  return end - start + 1
 }

@@ -221,21 +221,20 @@ export async function sumCredits(
     from ranked group by partner_id order by partner_id`
 }
 
-/** Stores the current holdings. Writes only differences. */
+/** Stores the current holdings, of members and listings that partners can see. Writes only differences. */
 export async function recordHoldings(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     with present as materialized (
       select 'active_members' as stock, id as member_id, 1 as held
-      from members where community_id = ${communityId} and status = 'active'
+      from members where community_id = ${communityId} and visible
       union all
       select s.stock, l.member_id, count(*)::int4
       from listings l
-      join members m on m.community_id = ${communityId} and m.id = l.member_id and m.status = 'active'
       join categories c on c.community_id = ${communityId} and c.name = l.category
       cross join lateral (
         values (case l.type when 'service' then 'active_services' else 'active_requests' end), ('category:' || c.id)
       ) as s(stock)
-      where l.community_id = ${communityId} and l.status = 'active'
+      where l.community_id = ${communityId} and l.visible
       group by s.stock, l.member_id
     ), gone as (
       update aggregate_holdings h set held = 0

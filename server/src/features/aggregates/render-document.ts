@@ -30,10 +30,10 @@ export const NOTHING_CLOSED = renderDocument(nothingPublished('0000-01'), null)
 
 function presentFlow({ flows, closed_through }: Published, flow: Flow): CommunityAggregates['flows'][Flow] {
   const { open_since, periods } = flows[flow]
-  const closedPeriods = periods.map(({ from, to, min, max }) => ({ from, to, figure: presentFigure({ min, max }) }))
+  const closedPeriods = periods.map((period) => ({ from: period.from, to: period.to, figure: presentFigure(period) }))
   const isPending = closed_through !== null && open_since !== monthAfter(closed_through)
   return {
-    total: sumOf(periods),
+    total: sumOf(closedPeriods.map(({ figure }) => figure).filter(isBucket)),
     periods: isPending
       ? [...closedPeriods, { from: open_since, to: closed_through, figure: SUPPRESSED }]
       : closedPeriods,

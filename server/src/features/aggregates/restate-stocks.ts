@@ -1,8 +1,8 @@
 import { isBucket, SUPPRESSED, toFigure, type Figure } from './figures.ts'
 import { STOCKS, type Published } from './published.ts'
-import { hidesEveryone, RULE, type Contributions, type Rule } from './rule.ts'
+import { hidesEveryone, RULE, visibleMembersMin, type Contributions, type Rule } from './rule.ts'
 
-/** The members' contributions to a stock at the close. */
+/** The members' contributions to a stock at the close: of members and listings that partners can see. */
 export interface Holdings extends Contributions {
   /** A stock, or the key of a category. */
   stock: string
@@ -28,9 +28,14 @@ export interface Restatement {
  */
 export function restateStocks(facts: StockFacts, previous: Published, rule: Rule = RULE): Restatement {
   const due = facts.holdings.filter(({ changed }) => changed >= rule.changersMin)
-  const figures = new Map(
-    due.map((held): [string, Figure] => [held.stock, hidesEveryone(held, rule) ? toFigure(held.total) : SUPPRESSED]),
-  )
+  const toStockFigure = (held: Holdings, visibleMembers: number) =>
+    hidesEveryone(held, visibleMembers, rule) ? toFigure(held.total) : SUPPRESSED
+  // Everyone whom partners can see is behind the number of members. The other figures are checked against it.
+  const everyone = due.find(({ stock }) => stock === 'active_members')
+  const activeMembers = everyone ? toStockFigure(everyone, Infinity) : previous.stocks.active_members
+  const visibleMembers = visibleMembersMin(activeMembers, rule)
+  const figures = new Map<string, Figure>(due.map((held) => [held.stock, toStockFigure(held, visibleMembers)]))
+  figures.set('active_members', activeMembers)
   const stocks = { ...previous.stocks }
   for (const stock of STOCKS) stocks[stock] = figures.get(stock) ?? stocks[stock]
 

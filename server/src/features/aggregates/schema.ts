@@ -6,7 +6,11 @@ const Figure = Type.Union(
   [
     Type.Object({ min: Type.Integer(), max: Type.Integer() }, { title: 'Bucket' }),
     Type.Object(
-      { suppressed: Type.Literal(true, { description: 'Below 10, or too few members are behind it' }) },
+      {
+        suppressed: Type.Literal(true, {
+          description: 'Below 10, or fewer than ten members are behind it, or fewer than ten are not',
+        }),
+      },
       { title: 'Suppressed' },
     ),
   ],
@@ -23,7 +27,8 @@ const flow = (description: string) =>
     {
       total: Figure,
       periods: Type.Array(Type.Object({ from: Month, to: Month, figure: Figure }, { title: 'Period' }), {
-        description: 'The oldest first. The last one is suppressed while it waits for more to be merged with.',
+        description:
+          'The oldest first. The last one is suppressed while it waits for more to be merged with; after a year it stays so.',
       }),
     },
     { title: 'Flow', description },
@@ -83,7 +88,10 @@ export const CommunityAggregates = Type.Object(
         active_requests: Figure,
         listings_by_category: Type.Array(Type.Object({ category: Type.String(), figure: Figure })),
       },
-      { description: 'What there was at the last close at which enough members had changed it.' },
+      {
+        description:
+          'What partners could see at the last close at which enough members had changed it. Hidden members and their listings are not counted.',
+      },
     ),
   },
   { title: 'CommunityAggregates', examples: [EXAMPLE] },

@@ -5,15 +5,19 @@ import { MEMBER, Member } from '../members/schema.ts'
 
 const Version = {
   version: Type.Integer({
-    description: 'Grows with every change of the resource, so that a late event can be told from a newer one',
+    description: 'Counts the changes of the resource, so that a late event can be told from a newer one',
   }),
 }
 const Gone = Type.Object({ id: Type.Integer(), ...Version }, { title: 'Gone' })
 const VersionedMember = Type.Object({ ...Member.properties, ...Version }, { title: 'VersionedMember' })
 const VersionedListing = Type.Object({ ...Listing.properties, ...Version }, { title: 'VersionedListing' })
 const BalanceChange = { user_id: Type.Integer(), balance_hours: Type.Number(), ...Version }
-/** A partner hears of its own credits even if the member has hidden since. */
-const CreditedBalance = { ...BalanceChange, balance_hours: Type.Optional(BalanceChange.balance_hours) }
+/** A partner hears of its own credits even if the member has hidden since, but then nothing else about the wallet. */
+const CreditedBalance = {
+  user_id: BalanceChange.user_id,
+  balance_hours: Type.Optional(BalanceChange.balance_hours),
+  version: Type.Optional(BalanceChange.version),
+}
 /** Only for the partner that made the credit. */
 const OwnCredit = {
   transaction_id: Type.Optional(Type.Integer()),

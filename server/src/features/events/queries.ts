@@ -1,5 +1,6 @@
 import { hideFromPlanner, limitRows } from '../../http/shared/page-queries.ts'
 import type { Queries } from '../../postgres/connect.ts'
+import { EVENT_DAYS } from '../../postgres/prune.ts'
 import { GONE_TYPES, type StoredEvent } from './render.ts'
 
 export interface FeedRow extends StoredEvent {
@@ -31,18 +32,30 @@ export async function listEvents(
   return sql<FeedRow[]>`
     select e.position, e.uuid, e.type, e.partner_id, e.member_id, e.data, e.created_at,
       coalesce(m.visible, true) as member_visible
-    from events e left join members m on m.community_id = ${communityId} and m.id = e.member_id
+    from events e
+    -- One index lookup for each. As a join it read all events of the community before the first was returned.
+    left join lateral (
+      select id, visible from members where community_id = ${communityId} and id = e.member_id limit 1
+    ) m on true
     where e.community_id = ${communityId} and e.position > ${hideFromPlanner(sql, page.afterPosition)}
       and e.position <= ${hideFromPlanner(sql, page.untilPosition)}
       and e.subscription_id is null and ${mayRead(sql, page)}
     order by e.position ${limitRows(sql, page.limit)}`
 }
 
-export async function findHead(
-  sql: Queries,
-  communityId: number,
-): Promise<{ position: number; pruned_position: number }> {
-  const [row] = await sql<{ position: number; pruned_position: number }[]>`
-    select position, pruned_position from event_heads where community_id = ${communityId}`
-  return row ?? { position: 0, pruned_position: 0 }
+export interface FeedHead {
+  position: number
+  pruned_position: number
+  /** Now, by the clock that stamps events. */
+  at: string
+  /** Events from before this time may have been pruned. */
+  retained_since: string
+}
+
+export async function findHead(sql: Queries, communityId: number): Promise<FeedHead> {
+  const [row] = await sql<[FeedHead]>`
+    select coalesce(max(position), 0) as position, coalesce(max(pruned_position), 0) as pruned_position,
+      now() as at, now() - make_interval(days => ${EVENT_DAYS}) as retained_since
+    from event_heads where community_id = ${communityId}`
+  return row
 }

@@ -37,9 +37,9 @@ export function renderEvent(
   const isOwn = event.partner_id !== null && event.partner_id === recipient.partnerId
   return {
     user_id,
-    // A partner hears of its own credits to a member who has hidden since, but not what the member has.
-    ...(event.member_visible && { balance_hours: toHours(balance_centihours!) }),
-    version,
+    // A partner hears of its own credits to a member who has hidden since, but not what the member has, nor by the version
+    // how often that changed.
+    ...(event.member_visible && { balance_hours: toHours(balance_centihours!), version }),
     ...(isOwn && {
       ...Object.fromEntries(OWN_FIELDS.filter((field) => field in data).map((field) => [field, data[field]])),
       hours: toHours(centihours!),

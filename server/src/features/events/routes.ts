@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
-import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
+import { PageMeta, PageQuery, finishList, readSealedListRequest } from '../../http/shared/paging.ts'
+import { openPosition, sealPosition } from '../../http/shared/sealed-position.ts'
+import { entityTagOf } from '../../http/partner/etag.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { createEmailReadRecorder } from '../members/record-email-reads.ts'
 import { EVENT_TYPES, readableTypes } from './event-types.ts'
-import { findHead, listEvents } from './queries.ts'
+import { findHead, listEvents, type FeedRow } from './queries.ts'
 import { renderEvent } from './render.ts'
 
 const Event = Type.Object(
@@ -29,7 +31,7 @@ const Event = Type.Object(
 )
 
 /** The events of the webhooks, for clients that prefer polling. */
-export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+export function eventRoutes(api: PartnerApi, { sql, epoch, config, cursorBox }: Deps): void {
   const recordEmailRead = createEmailReadRecorder(sql)
 
   api.get('/events', {
@@ -46,10 +48,14 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void
     handler: async (request, reply) => {
       const { caller } = request
       const { communityId, partnerId, scopes } = caller
-      const list = await readListRequest(sql, await epoch(), 'events', request.query)
+      const place = { epoch: await epoch(), list: `events of community ${communityId}` }
+      const list = readSealedListRequest(place.epoch, 'events', request.query)
+      const after = list.after && openPosition(cursorBox, place, list.after.id)
+      // From before cursors were sealed, or sealed with a key that was lost: the reader starts again.
+      if (list.after && after?.at === undefined) throw new ApiError('cursor_expired')
       // Read the head first and use it as an upper bound: events positioned in the meantime belong to the next page.
       const head = await findHead(sql, communityId)
-      const afterPosition = list.after?.id ?? head.pruned_position
+      const afterPosition = after?.id ?? head.pruned_position
       const found = await listEvents(sql, communityId, {
         afterPosition,
         untilPosition: head.position,
@@ -58,10 +64,15 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void
         partnerId,
       })
       // Check again, because events may have been pruned while they were read.
-      const { pruned_position } = await findHead(sql, communityId)
-      if (list.after && afterPosition < pruned_position) throw new ApiError('cursor_expired')
-      const endCursor = { id: Math.max(afterPosition, head.position) }
-      const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl, endCursor)
+      const { pruned_position, retained_since } = await findHead(sql, communityId)
+      // A cursor expires by its age, whether or not anything was pruned: otherwise old cursors would show when others'
+      // events happened.
+      const isTooOld = after !== undefined && Date.parse(after.at!) < Date.parse(retained_since)
+      if (isTooOld || (after && afterPosition < pruned_position)) throw new ApiError('cursor_expired')
+      const seal = (id: number, at: string) => ({ id: sealPosition(cursorBox, place, { id, at }) })
+      const end = seal(Math.max(afterPosition, head.position), head.at)
+      const positionOf = (row: FeedRow) => seal(row.position, row.created_at)
+      const { rows, meta } = finishList(list, found, positionOf, request, reply, config.publicUrl, end)
       const data = rows.map((row) => ({
         id: `evt_${row.uuid}`,
         type: row.type,
@@ -74,11 +85,10 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void
         request.id,
         withEmail.map((row) => row.member_id!),
       )
+      // The sealed cursor differs in every response, and its position grows with events that the reader may not read.
+      // The day is included, so that a reader that is told 304 for weeks still gets a new cursor before its own expires.
+      reply.entityTag = entityTagOf(JSON.stringify([data, meta.has_more, head.at.slice(0, 'YYYY-MM-DD'.length)]))
       return { data, meta }
     },
   })
-}
-
-function toCursor({ position }: { position: number }) {
-  return { id: position }
 }

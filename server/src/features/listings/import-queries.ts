@@ -78,22 +78,24 @@ export async function insertListings(
   { from, to }: Lines,
 ): Promise<ListingRecord[]> {
   return tx<ListingRecord[]>`
-    with new_rows as (
+    with new_rows as materialized (
       select r.*, coalesce(r.input ->> 'status', 'active') as requested_status, m.status as member_status,
         m.visible as member_visible
       from import_rows r join members m on m.community_id = ${communityId} and m.id = r.parent_id
       where r.outcome = 'added' and r.line between ${from} and ${to}
         -- Redundant, but makes the planner look up these members by index instead of scanning all of them.
         and m.id = any (array(select parent_id from import_rows where line between ${from} and ${to}))
+    ), ids as materialized (
+      select take_ids(${communityId}, 'listings', 0, (select count(*) from new_rows)) as first
     ), made as (
-      insert into listings (community_id, external_id, member_id, type, title, description, category, centihours, status,
+      insert into listings (community_id, id, external_id, member_id, type, title, description, category, centihours, status,
         closed_by_leaving, visible, created_at)
-      select ${communityId}, external_id, parent_id, input ->> 'type', input ->> 'title',
+      select ${communityId}, ids.first + row_number() over (order by line) - 1, external_id, parent_id, input ->> 'type', input ->> 'title',
         coalesce(input ->> 'description', ''), input ->> 'category', (input ->> 'centihours')::int8,
         case when requested_status = 'active' and member_status = 'active' then 'active' else 'closed' end,
         requested_status <> 'closed' and member_status <> 'active', requested_status = 'active' and member_visible,
         coalesce((input ->> 'created_at')::timestamptz, clock_timestamp())
-      from new_rows order by line
+      from new_rows, ids order by line
       returning *
     )
     select * from made order by id`

@@ -17,8 +17,8 @@ export async function erasePersonalData(tx: Transaction, communityId: number, id
       and a.member_id = ${id} and t.id = n.transfer_id and a.id in (t.debit_account_id, t.credit_account_id)`
   await tx`
     update credit_reversals r set reason = null from credits c
-    where r.community_id = ${communityId} and c.community_id = ${communityId} and c.id = r.credit_id
-      and c.member_id = ${id}`
+    where r.community_id = ${communityId} and c.community_id = ${communityId} and c.partner_id = r.partner_id
+      and c.id = r.credit_id and c.member_id = ${id}`
   await tx`
     update events set data = case when type like 'wallet.%' then data - 'note'
       else jsonb_build_object('id', data -> 'id', 'version', data -> 'version') end

@@ -50,15 +50,19 @@ export async function insertMembers(
   { from, to }: Lines,
 ): Promise<WrittenMember[]> {
   return tx<WrittenMember[]>`
-    with made as (
-      insert into members (community_id, external_id, ${commaSeparated(TEXT_NAMES.map(identifier))}, status, hidden,
+    with added as materialized (
+      select * from import_rows where outcome = 'added' and line between ${from} and ${to}
+    ), ids as materialized (
+      select take_ids(${communityId}, 'members', 0, (select count(*) from added)) as first
+    ), made as (
+      insert into members (community_id, id, external_id, ${commaSeparated(TEXT_NAMES.map(identifier))}, status, hidden,
         joined_at, left_at)
-      select ${communityId}, external_id, ${commaSeparated(TEXT_NAMES.map((name) => tx`input ->> ${name}::text`))},
+      select ${communityId}, ids.first + row_number() over (order by line) - 1, external_id,
+        ${commaSeparated(TEXT_NAMES.map((name) => tx`input ->> ${name}::text`))},
         coalesce(input ->> 'status', 'active'),
         coalesce((input ->> 'hidden')::boolean, false), coalesce((input ->> 'joined_at')::timestamptz, clock_timestamp()),
         case when input ->> 'status' = 'inactive' then now() end
-      from import_rows where outcome = 'added' and line between ${from} and ${to}
-      order by line
+      from added, ids order by line
       returning *
     ), wallets as (
       insert into accounts (community_id, kind, member_id, active, hidden)

@@ -18,7 +18,9 @@ const Removal = Type.Object(
   { title: 'Removal', examples: [{ type: 'user', id: 42, removed_at: '2026-02-28T17:30:00Z' }] },
 )
 
-export function removalRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+export function removalRoutes(api: PartnerApi, { sql, epoch, config, sharedIds }: Deps): void {
+  const toCursor = ({ id, removed_at }: RemovalRow) => ({ id: sharedIds.hide(id), at: removed_at })
+
   api.get('/removals', {
     config: { scope: Object.values(SCOPE_OF) },
     schema: {
@@ -40,13 +42,10 @@ export function removalRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
       if (type) requireScope(request.caller, SCOPE_OF[type])
       const types = type ? [type] : (['user', 'listing'] as const).filter((one) => scopes.includes(SCOPE_OF[one]))
       const list = await readListRequest(sql, await epoch(), 'removals', request.query, since)
-      const found = await listRemovals(sql, communityId, list, types)
+      const after = list.after && { ...list.after, id: sharedIds.reveal(list.after.id) ?? 0 }
+      const found = await listRemovals(sql, communityId, { ...list, after }, types)
       const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)
       return { data: rows.map(({ type: kind, resource_id: id, removed_at }) => ({ type: kind, id, removed_at })), meta }
     },
   })
-}
-
-function toCursor({ id, removed_at }: RemovalRow) {
-  return { id, at: removed_at }
 }

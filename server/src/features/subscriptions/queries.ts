@@ -155,12 +155,11 @@ export async function listDeliveries(
   sql: Queries,
   communityId: number,
   subscriptionId: number,
-  { limit, after }: ListRequest,
-  status: string | undefined,
+  { limit, afterEventId, status }: { limit: number; afterEventId: number; status: string | undefined },
   reader: Reader,
 ): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
-    ${selectDeliveries(sql, communityId, reader)} and d.subscription_id = ${subscriptionId} and d.event_id > ${after?.id ?? 0}
+    ${selectDeliveries(sql, communityId, reader)} and d.subscription_id = ${subscriptionId} and d.event_id > ${afterEventId}
       ${status === undefined ? sql`` : sql`and d.status = ${status}`}
     order by d.event_id limit ${limit + 1}`
 }

@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 import { EVENT_TYPES, readableTypes, type EventType } from '../events/event-types.ts'
+import type { Disguise } from '../../crypto/disguise.ts'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import type { Caller } from '../../http/partner/access.ts'
 import { API_PREFIX, requireScope } from '../../http/partner/frame.ts'
 import { IdParameter, parseId } from '../../http/shared/ids.ts'
-import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
+import { PageMeta, PageQuery, finishList, readListRequest, readSealedListRequest } from '../../http/shared/paging.ts'
+import { openPosition, sealPosition } from '../../http/shared/sealed-position.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { invalidField } from '../../http/shared/validation.ts'
 import {
@@ -45,7 +47,7 @@ const MANAGE = { scope: 'webhooks.manage' } as const
 const OWN = { ...MANAGE, errors: ['subscription_not_found'] } as const
 const TAGS = ['Webhooks']
 
-export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps): void {
+export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursorBox, sharedIds }: Deps): void {
   const allowPrivate = config.webhookAllowPrivateTargets
 
   function validate({ event_types, target_url }: Partial<SubscriptionRequest>): void {
@@ -222,7 +224,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       operationId: 'listDeliveries',
       summary: 'List deliveries with every attempt',
       description:
-        'What became of every event, in the order of the events: each attempt with its answer, its duration and its error.',
+        'What became of every event, in the order of the events: each attempt with its answer, its duration and its error. The ids have no order.',
       tags: TAGS,
       params: IdParameter,
       querystring: Type.Object({
@@ -234,12 +236,18 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 200: Type.Object({ data: Type.Array(Delivery), meta: PageMeta }) },
     },
     handler: async (request, reply) => {
+      const { communityId } = request.caller
       const { id } = await requireFull(request.caller, request.params.id)
-      const list = await readListRequest(sql, await epoch(), `deliveries of ${id} by event`, request.query)
-      const reader = readerOf(request.caller)
-      const rows = await listDeliveries(sql, request.caller.communityId, id, list, request.query.status, reader)
-      const page = finishList(list, rows, (row) => ({ id: row.cursor_id }), request, reply, config.publicUrl)
-      return { data: page.rows.map(presentDelivery), meta: page.meta }
+      const list = readSealedListRequest(await epoch(), `deliveries of ${id} by event`, request.query)
+      // The ids of events count those of all communities.
+      const place = { epoch: list.epoch, list: `deliveries of ${id} in community ${communityId}` }
+      const after = list.after && openPosition(cursorBox, place, list.after.id)
+      if (list.after && !after) throw invalidField('cursor', 'invalid_cursor', 'is not a cursor of this list')
+      const page = { limit: list.limit, afterEventId: after?.id ?? 0, status: request.query.status }
+      const found = await listDeliveries(sql, communityId, id, page, readerOf(request.caller))
+      const positionOf = (row: DeliveryRow) => ({ id: sealPosition(cursorBox, place, { id: row.cursor_id }) })
+      const { rows, meta } = finishList(list, found, positionOf, request, reply, config.publicUrl)
+      return { data: rows.map((row) => presentDelivery(row, sharedIds)), meta }
     },
   })
 
@@ -254,7 +262,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       response: { 202: Type.Object({ data: Delivery }) },
     },
     handler: async (request, reply) => {
-      const id = parseId(request.params.id)
+      const disguised = parseId(request.params.id)
+      const id = disguised === undefined ? undefined : sharedIds.reveal(disguised)
       const find = async () =>
         id === undefined ? undefined : findDelivery(sql, request.caller.communityId, id, readerOf(request.caller))
       const found = await find()
@@ -265,7 +274,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box }: Deps
       const requeued = await find()
       if (!requeued) throw new ApiError('delivery_not_found')
       reply.code(202)
-      return { data: presentDelivery(requeued) }
+      return { data: presentDelivery(requeued, sharedIds) }
     },
   })
 
@@ -328,6 +337,6 @@ function presentEventType(name: EventType) {
   return { name, description, scope: scope ?? null, schema: data, example }
 }
 
-function presentDelivery({ event_uuid, cursor_id: _cursorId, ...rest }: DeliveryRow): Delivery {
-  return { ...rest, event_id: `evt_${event_uuid}` }
+function presentDelivery({ id, event_uuid, cursor_id: _cursorId, ...rest }: DeliveryRow, ids: Disguise): Delivery {
+  return { id: ids.hide(id), ...rest, event_id: `evt_${event_uuid}` }
 }

@@ -107,7 +107,7 @@ async function describeTransfers(sql: Queries, communityId: number, selection: F
     left join clients tc on t.made_by_kind = 'client' and tc.community_id = ${communityId} and tc.id = t.made_by_id
     left join transfers r on r.community_id = ${communityId} and r.reverses_id = t.id
     left join transfer_notes rn on rn.community_id = ${communityId} and rn.transfer_id = r.id
-    left join credit_reversals kr on kr.community_id = ${communityId} and kr.credit_id = k.id
+    left join credit_reversals kr on kr.community_id = ${communityId} and kr.partner_id = k.partner_id and kr.credit_id = k.id
     left join admins ra on r.made_by_kind = 'admin' and ra.id = r.made_by_id
     left join clients rc on r.made_by_kind = 'client' and rc.community_id = ${communityId} and rc.id = r.made_by_id
     order by t.id desc`

@@ -47,7 +47,7 @@ export interface CreditRow extends CreditFields {
  * or none of them.
  *
  * - A known reference is resolved before any other check.
- * - Locks are taken in the same order everywhere: wallets by id, the partners' days, then references.
+ * - Locks are taken in the same order everywhere: wallets by id, the partners' days, their counters, then references.
  * - The reference is inserted before the transfer, because only `on conflict` shows which items lost a race.
  */
 export async function insertCredits(sql: Queries, communityId: number, items: CreditItem[]): Promise<CreditRow[]> {
@@ -80,7 +80,7 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
     ), todo as materialized (
       select * from input i where not exists (select from prior p where p.n = i.n)
     ), wallet as materialized (
-      select a.id, a.member_id, a.balance from accounts a
+      select a.id, a.member_id, a.balance, a.version from accounts a
       where a.community_id = ${communityId} and a.active and not a.hidden and a.member_id = any (${memberIds}::int8[])
       order by a.id for no key update
     ), day as materialized (
@@ -92,7 +92,7 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
         and (select count(*) from wallet) >= 0
       order by d.partner_id for no key update of d
     ), allowed as materialized (
-      select distinct on (i.partner_id, i.reference) i.*, w.id as account_id, w.balance
+      select distinct on (i.partner_id, i.reference) i.*, w.id as account_id, w.balance, w.version
       from todo i join wallet w using (member_id) join day d using (partner_id) cross join community m
       where i.amount <= m.credit_limit_centihours
       order by i.partner_id, i.reference, i.n
@@ -101,10 +101,17 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
         select a.*, d.centihours + sum(a.amount) over (partition by a.partner_id order by a.n) <= d.daily_limit_centihours as fits
         from allowed a join day d using (partner_id)
       ) f where fits
+    ), numbered as (
+      -- Waits for nobody but at midnight: whoever changes a partner's counter holds the lock on its day.
+      insert into id_counters as c (community_id, counted, partner_id, last_id)
+      select ${communityId}, 'credits', partner_id, count(*) from fresh group by partner_id order by partner_id
+      on conflict (community_id, counted, partner_id) do update set last_id = c.last_id + excluded.last_id
+      returning c.partner_id, c.last_id
     ), made as (
-      insert into credits (community_id, partner_id, reference, client_id, transfer_id, member_id, amount, settled_on)
-      select ${communityId}, partner_id, reference, client_id, nextval('transfers_id_seq'), member_id, amount, settled_on
-      from fresh order by partner_id, reference
+      insert into credits (community_id, partner_id, reference, id, client_id, transfer_id, member_id, amount, settled_on)
+      select ${communityId}, partner_id, reference, u.last_id + 1 - row_number() over (partition by partner_id order by n desc),
+        client_id, nextval('transfers_id_seq'), member_id, amount, settled_on
+      from fresh join numbered u using (partner_id) order by partner_id, reference
       on conflict (community_id, partner_id, reference) do nothing
       returning partner_id, reference, id, transfer_id, member_id, amount, settled_on, created_at
     ), posted as (
@@ -118,8 +125,8 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
       cross join community c
       returning id, credit_account_id, amount, credit_balance_after
     ), moved as (
-      update accounts a set balance = a.balance + s.total, updated_at = now()
-      from (select credit_account_id, sum(amount) as total from posted group by 1) s
+      update accounts a set balance = a.balance + s.total, version = a.version + s.changes, updated_at = now()
+      from (select credit_account_id, sum(amount) as total, count(*) as changes from posted group by 1) s
       where a.community_id = ${communityId} and a.id = s.credit_account_id
     ), spent as (
       update partner_days d set centihours = d.centihours + s.total
@@ -134,7 +141,8 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
       select ${communityId}, 'wallet.credited', m.member_id, m.transfer_id, m.partner_id,
         jsonb_build_object('transaction_id', m.id, 'user_id', m.member_id, 'centihours', m.amount,
           'reference', m.reference, 'note', f.note, 'settled_on', m.settled_on,
-          'balance_centihours', q.credit_balance_after, 'version', m.transfer_id)
+          'balance_centihours', q.credit_balance_after,
+          'version', f.version + row_number() over (partition by f.account_id order by f.n))
       from made m join fresh f using (partner_id, reference) join posted q on q.id = m.transfer_id
     )
     select i.n::int4, case

@@ -8,6 +8,8 @@ export interface Account {
   kind: 'member' | 'partner' | 'community'
   member_id: number | null
   balance: number
+  /** Counts the changes of this wallet. */
+  version: number
   active: boolean
   hidden: boolean
 }
@@ -34,14 +36,14 @@ export async function lockAccounts(
 ): Promise<Account[]> {
   const { memberIds = [], ids = [] } = filter
   return tx<Account[]>`
-    select id, kind, member_id, balance, active, hidden from accounts
+    select id, kind, member_id, balance, version, active, hidden from accounts
     where community_id = ${communityId} and (member_id = any (${memberIds}::int8[]) or id = any (${ids}::int8[]))
     order by id for no key update`
 }
 
 export async function findCommunityAccount(tx: Transaction, communityId: number): Promise<Account> {
   const [row] = await tx<[Account]>`
-    select id, kind, member_id, balance, active, hidden from accounts
+    select id, kind, member_id, balance, version, active, hidden from accounts
     where community_id = ${communityId} and kind = 'community'`
   return row
 }
@@ -51,38 +53,42 @@ export interface PostedTransfer {
   created_at: string
 }
 
-/** Moves hours between locked accounts in the given order, and updates `balance` of the passed accounts. */
+/** Moves hours between locked accounts in the given order, and updates `balance` and `version` of the passed accounts. */
 export async function postTransfers(
   tx: Transaction,
   communityId: number,
   actor: Actor,
   movements: Movement[],
 ): Promise<PostedTransfer[]> {
-  const balances = movements.map(({ debit, credit, amount }) => ({
-    debit: addToBalance(debit, -amount),
-    credit: addToBalance(credit, amount),
+  const changes = movements.map(({ debit, credit, amount }) => ({
+    debit: changeWallet(debit, -amount),
+    credit: changeWallet(credit, amount),
   }))
-  const posted = await insertTransfers(tx, communityId, actor, movements, balances)
-  await updateBalances(tx, communityId, movements)
+  const posted = await insertTransfers(tx, communityId, actor, movements, changes)
+  await updateWallets(tx, communityId, movements)
   await insertNotes(tx, communityId, movements, posted)
   await recordEvents(
     tx,
     communityId,
-    movements.flatMap((movement, n) => buildEvents(movement, balances[n]!, posted[n]!)),
+    movements.flatMap((movement, n) => buildEvents(movement, changes[n]!, posted[n]!)),
   )
   return posted
 }
 
-interface Balances {
-  debit: number | null
-  credit: number | null
+/** A wallet after a movement. */
+type WalletState = Pick<Account, 'balance' | 'version'>
+
+interface Changes {
+  debit: WalletState | null
+  credit: WalletState | null
 }
 
-/** Only member accounts have a running balance. */
-function addToBalance(account: Account, amount: number): number | null {
+/** Only member accounts have a running balance and a version. */
+function changeWallet(account: Account, amount: number): WalletState | null {
   if (account.kind !== 'member') return null
   account.balance += amount
-  return account.balance
+  account.version += 1
+  return { balance: account.balance, version: account.version }
 }
 
 async function insertTransfers(
@@ -90,7 +96,7 @@ async function insertTransfers(
   communityId: number,
   actor: Actor,
   movements: Movement[],
-  balances: Balances[],
+  changes: Changes[],
 ): Promise<PostedTransfer[]> {
   const column = <T>(pick: (movement: Movement) => T | undefined) => movements.map((movement) => pick(movement) ?? null)
   return tx<PostedTransfer[]>`
@@ -101,7 +107,8 @@ async function insertTransfers(
         i.listing_id, ${actor.kind}, ${actor.id ?? null}, coalesce(i.occurred_on, (now() at time zone m.time_zone)::date)
       from unnest(${column((movement) => movement.kind)}::text[], ${column((movement) => movement.debit.id)}::int8[],
         ${column((movement) => movement.credit.id)}::int8[], ${column((movement) => movement.amount)}::int8[],
-        ${balances.map((balance) => balance.debit)}::int8[], ${balances.map((balance) => balance.credit)}::int8[],
+        ${changes.map(({ debit }) => debit?.balance ?? null)}::int8[],
+        ${changes.map(({ credit }) => credit?.balance ?? null)}::int8[],
         ${column((movement) => movement.reversesId)}::int8[], ${column((movement) => movement.listingId)}::int8[],
         ${column((movement) => movement.occurredOn)}::date[]
       ) with ordinality as i(kind, debit_id, credit_id, amount, debit_after, credit_after, reverses_id, listing_id, occurred_on, n)
@@ -112,12 +119,13 @@ async function insertTransfers(
     select id, created_at from posted order by id`
 }
 
-async function updateBalances(tx: Transaction, communityId: number, movements: Movement[]): Promise<void> {
+async function updateWallets(tx: Transaction, communityId: number, movements: Movement[]): Promise<void> {
   const accounts = new Set(movements.flatMap(({ debit, credit }) => [debit, credit]))
   const wallets = [...accounts].filter(({ kind }) => kind === 'member')
   await tx`
-    update accounts a set balance = i.balance, updated_at = now()
-    from unnest(${wallets.map(({ id }) => id)}::int8[], ${wallets.map(({ balance }) => balance)}::int8[]) as i(id, balance)
+    update accounts a set balance = i.balance, version = i.version, updated_at = now()
+    from unnest(${wallets.map(({ id }) => id)}::int8[], ${wallets.map(({ balance }) => balance)}::int8[],
+      ${wallets.map(({ version }) => version)}::int8[]) as i(id, balance, version)
     where a.community_id = ${communityId} and a.id = i.id`
 }
 
@@ -136,14 +144,14 @@ async function insertNotes(
 }
 
 /** Builds one event per member, without counterparty or listing. */
-function buildEvents({ debit, credit, event }: Movement, balances: Balances, { id }: PostedTransfer): NewEvent[] {
+function buildEvents({ debit, credit, event }: Movement, changes: Changes, { id }: PostedTransfer): NewEvent[] {
   const sides = [
-    { account: debit, balance: balances.debit },
-    { account: credit, balance: balances.credit },
+    { account: debit, state: changes.debit },
+    { account: credit, state: changes.credit },
   ]
-  return sides.flatMap(({ account, balance }): NewEvent[] => {
-    if (account.member_id === null || balance === null) return []
-    const data = { user_id: account.member_id, balance_centihours: balance, version: id }
+  return sides.flatMap(({ account, state }): NewEvent[] => {
+    if (account.member_id === null || state === null) return []
+    const data = { user_id: account.member_id, balance_centihours: state.balance, version: state.version }
     const subject = { memberId: account.member_id, transferId: id }
     if (event) return [{ ...subject, type: event.type, partnerId: event.partnerId, data: { ...event.data, ...data } }]
     // Partners cannot see this member.

@@ -96,6 +96,14 @@ export function readTimedListRequest(epoch: string, list: string, query: ListQue
   return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
 }
 
+/** The same for a list whose positions are sealed: see `sealPosition`. Cursors from before they were sealed have numbers. */
+export function readSealedListRequest(epoch: string, list: string, query: ListQuery): ListRequest<number | string> {
+  const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
+  const shape = { isTimed: false, isId: (id: unknown) => isNumber(id) || typeof id === 'string' }
+  const after = cursor === undefined ? undefined : readCursor(cursor, epoch, fingerprint(list, filters), shape)
+  return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
+}
+
 /** Drops the extra row of `limitRows` and describes the page, with the next cursor in the body and in a Link header. */
 export function finishList<Row, Id extends number | string = number>(
   list: ListRequest<Id>,
