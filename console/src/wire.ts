@@ -390,6 +390,13 @@ export interface MonthFigures {
   hours_credited: number
 }
 
+export interface NewApp {
+  /** Base32 */
+  secret: string
+  /** An otpauth: address, for a QR code */
+  address: string
+}
+
 export interface NewClientBody {
   name?: string
   scopes?: string[]
@@ -577,6 +584,11 @@ export interface RecordedTransfers {
   replayed: boolean
 }
 
+export interface RecoveryCodes {
+  /** Each works once; shown only now */
+  recovery_codes: string[]
+}
+
 export type Role = 'owner' | 'manager' | 'viewer'
 
 export interface RotateBody {
@@ -604,6 +616,13 @@ export interface SearchResults {
   partners: FoundPartner[]
 }
 
+export interface SecondFactor {
+  app: {
+    active_since: string
+  } | null
+  recovery_codes_left: number
+}
+
 export interface Session {
   session_id: number
   admin: {
@@ -612,6 +631,8 @@ export interface Session {
     name: string
   }
   password_change_required: boolean
+  /** Whether the person has one */
+  second_factor: boolean
   communities: Community[]
 }
 

@@ -18,7 +18,16 @@ export interface TestAdmin {
   cookie(): string | undefined
 }
 
-const OUTSIDE = ['/session', '/sessions', '/setup', '/links', '/password', '/communities', '/openapi.json']
+const OUTSIDE = [
+  '/session',
+  '/sessions',
+  '/setup',
+  '/second-factor',
+  '/links',
+  '/password',
+  '/communities',
+  '/openapi.json',
+]
 
 /** Calls as a browser does that nobody has signed in with yet. */
 export function newBrowser(bank: Bank, slug = 'town'): Omit<TestAdmin, 'id' | 'email'> {

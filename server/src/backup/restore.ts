@@ -334,12 +334,14 @@ async function renewEpoch(tx: Queries): Promise<void> {
   await tx`insert into installation default values on conflict (single) do update set epoch = gen_random_uuid()`
 }
 
-/** Sessions and links that were revoked after the backup must not become valid again. */
+/** Sessions, links and recovery codes that were revoked or used after the backup must not become valid again. */
 async function deleteSessions(tx: Queries): Promise<void> {
   await tx`delete from admin_sessions`
   await tx`delete from admin_links`
   await tx`delete from admin_invitations`
   await tx`delete from admin_browsers`
+  await tx`delete from admin_second_steps`
+  await tx`delete from admin_recovery_codes`
 }
 
 function parseJson(text: string | undefined): unknown {

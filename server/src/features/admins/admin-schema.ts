@@ -8,6 +8,7 @@ export const Session = Type.Object(
     session_id: Type.Integer(),
     admin: Type.Object({ id: Type.Integer(), email: Type.String(), name: Type.String() }),
     password_change_required: Type.Boolean(),
+    second_factor: Type.Boolean({ description: 'Whether the person has one' }),
     communities: Type.Array(
       Type.Object(
         {

@@ -3,11 +3,12 @@ import type { AdminApi } from '../../http/console/admin-api.ts'
 import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import type { Deps } from '../../http/deps.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
+import { enter } from '../second-factor/second-step.ts'
 import { acceptInvitation, createInvitedAdmin, inspectInvitation } from './accept-invitation.ts'
 import { Role, Session } from './admin-schema.ts'
 import { communityOfInvitation } from './invite-admin.ts'
 import { inspectResetLink, resetByLink } from './links.ts'
-import { presentSession, startSession } from './start-session.ts'
+import { presentSession } from './start-session.ts'
 
 const TAGS = ['Sessions']
 const LINK_ERRORS = ['link_expired', 'rate_limited'] as const
@@ -62,7 +63,7 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/links/use', {
-    config: { role: 'nobody', errors: [...LINK_ERRORS] },
+    config: { role: 'nobody', errors: [...LINK_ERRORS, 'second_step_required'] },
     schema: {
       summary: 'Choose a password by a one-time link, and sign in',
       description: 'By an invitation: creates an account, with the offered role. Whoever has one signs in and accepts.',
@@ -70,16 +71,15 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
       body: Type.Object({ token: FormText, password: FormText, name: Type.Optional(FormText) }),
       response: { 200: Type.Object({ data: Session }) },
     },
-    handler: (request, reply) =>
-      limited(request.ip, async () => {
-        const { token, password } = request.body
-        const isWanted = () => isAwaited(reply)
-        const isInvitation = communityOfInvitation(token) !== undefined
-        const adminId = isInvitation
-          ? await createInvitedAdmin(sql, request.body, isWanted)
-          : await resetByLink(sql, token, password, isWanted)
-        return startSession(deps, adminId, request, reply)
-      }),
+    handler: async (request, reply) => {
+      const { token, password } = request.body
+      const isWanted = () => isAwaited(reply)
+      const isInvitation = communityOfInvitation(token) !== undefined
+      const adminId = await limited(request.ip, () =>
+        isInvitation ? createInvitedAdmin(sql, request.body, isWanted) : resetByLink(sql, token, password, isWanted),
+      )
+      return enter(deps, adminId, request, reply)
+    },
   })
 
   api.post('/links/accept', {
