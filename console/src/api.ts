@@ -89,12 +89,14 @@ interface Surroundings {
   /** Asks the person to prove again that it is them; true when they did. */
   proveAgain: () => Promise<boolean>
   passwordChangeRequired: () => void
+  secondFactorRequired: () => void
 }
 
 let surroundings: Surroundings = {
   signInAgain: async () => false,
   proveAgain: async () => false,
   passwordChangeRequired: () => {},
+  secondFactorRequired: () => {},
 }
 
 export function connectApi(given: Surroundings): void {
@@ -108,6 +110,7 @@ async function send(method: Method, path: string, body: unknown, options: Option
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (error.code === 'password_change_required') surroundings.passwordChangeRequired()
+      if (error.code === 'second_factor_required') surroundings.secondFactorRequired()
       const ask = options.signedOut || asked >= QUESTIONS_MAX ? undefined : questionFor(error)
       if (!ask || !(await ask())) throw error
     }

@@ -19,6 +19,7 @@ connectApi({
   signInAgain: askToSignInAgain,
   proveAgain: askForProof,
   passwordChangeRequired: () => void router.navigate({ to: '/password' }),
+  secondFactorRequired: () => void router.navigate({ to: '/account' }),
 })
 watchConnection()
 

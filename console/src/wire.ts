@@ -16,6 +16,8 @@ export interface Administrator {
   created_at: string
   /** In this community */
   last_seen_at: string | null
+  /** Whether they have one; null if the community does not require it */
+  second_factor: boolean | null
 }
 
 export interface Attempt {
@@ -127,6 +129,7 @@ export interface Community {
   test: boolean
   time_zone: string
   language: string
+  second_factor_required: boolean
 }
 
 export interface CommunityAggregates {
@@ -164,6 +167,8 @@ export interface CommunityChange {
   language?: string
   lower_limit_hours?: number
   credit_limit_hours?: number
+  /** Asks for a fresh proof, and for a second factor of your own */
+  second_factor_required?: boolean
 }
 
 export interface CommunityOverview {
@@ -185,6 +190,8 @@ export interface CommunitySettings {
   lower_limit_hours: number
   /** How much a partner may credit at once */
   credit_limit_hours: number
+  /** Whether administrators without one are kept out */
+  second_factor_required: boolean
   partner_api_enabled: boolean
   partner_api_disabled_reason: string | null
   created_at: string

@@ -53,7 +53,7 @@ test('an administrator sets up an authenticator app, signs in with it and remove
   await expect(page.getByText('10 left')).toBeVisible()
   expect(complaints).toEqual([])
 
-  const phone = await browser.newPage()
+  const phone = await (await browser.newContext()).newPage()
   await enterPassword(phone)
   const field = phone.getByLabel('Code from the authenticator app')
   await expect(field).toBeFocused()
@@ -65,7 +65,7 @@ test('an administrator sets up an authenticator app, signs in with it and remove
   await expect(phone.getByRole('heading', { level: 1 })).not.toHaveText('Second step')
   await openAccount(phone)
   await expect(phone.getByText('9 left')).toBeVisible()
-  await phone.close()
+  await phone.context().close()
 
   await page.getByRole('button', { name: 'Remove …' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()

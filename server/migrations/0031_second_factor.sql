@@ -29,3 +29,6 @@ create index admin_second_steps_admin on admin_second_steps (admin_id);
 -- When the person last gave their password or second factor.
 alter table admin_sessions add column proven_at timestamptz not null default now();
 update admin_sessions set proven_at = created_at;
+
+-- Whether administrators without a second factor are kept out of this community.
+alter table communities add column second_factor_required boolean not null default false;

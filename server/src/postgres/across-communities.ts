@@ -84,12 +84,13 @@ export interface AdministeredCommunity {
   test: boolean
   time_zone: string
   language: string
+  second_factor_required: boolean
 }
 
 /** Returns the communities an administrator runs, with their role in each. */
 export async function communitiesWithRole(sql: Queries, adminId: number): Promise<AdministeredCommunity[]> {
   return sql<AdministeredCommunity[]>`
-    select c.id, c.slug, c.name, a.role, c.test, c.time_zone, c.language
+    select c.id, c.slug, c.name, a.role, c.test, c.time_zone, c.language, c.second_factor_required
     from community_admins a join communities c on c.id = a.community_id
     where a.admin_id = ${adminId} order by c.test, c.name, c.id`
 }

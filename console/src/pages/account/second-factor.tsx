@@ -1,13 +1,15 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Icon } from '../../parts/icons.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { Time } from '../../parts/time.tsx'
 import { refresh, useRead } from '../../reading.ts'
+import { useSession } from '../../session.ts'
 import type { RecoveryCodes as NewCodes, SecondFactor as Factor } from '../../wire.ts'
 import { SetUpApp } from './set-up-app.tsx'
 
@@ -30,6 +32,7 @@ export function SecondFactor() {
       {factor.isError && <Problem error={factor.error} again={() => void factor.refetch()} />}
       {factor.data && (
         <Stack>
+          <RequiredBy />
           <App app={factor.data.app} onSetUp={show} />
           {factor.data.app && <RecoveryCodes left={factor.data.recovery_codes_left} onMade={show} />}
         </Stack>
@@ -47,6 +50,18 @@ export function SecondFactor() {
         onClose={() => setCodes(undefined)}
       />
     </Panel>
+  )
+}
+
+/** Why someone who wanted to go elsewhere is on this page. */
+function RequiredBy() {
+  const { communities, second_factor: hasOne } = useSession()
+  const names = communities.filter((one) => one.second_factor_required).map(({ name }) => name)
+  if (hasOne || names.length === 0) return null
+  return (
+    <Alert color="yellow" variant="light" icon={<Icon name="warning" />}>
+      {names.join(', ')} {names.length === 1 ? 'requires' : 'require'} a second factor. Set one up to go on.
+    </Alert>
   )
 }
 

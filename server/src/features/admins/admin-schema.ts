@@ -18,6 +18,7 @@ export const Session = Type.Object(
           test: Type.Boolean(),
           time_zone: Type.String(),
           language: Type.String(),
+          second_factor_required: Type.Boolean(),
         },
         { title: 'Community' },
       ),
@@ -46,6 +47,9 @@ export const Administrator = Type.Object(
     role: Role,
     created_at: Time,
     last_seen_at: Nullable(Type.String({ format: 'date-time', description: 'In this community' })),
+    second_factor: Nullable(
+      Type.Boolean({ description: 'Whether they have one; null if the community does not require it' }),
+    ),
   },
   { title: 'Administrator' },
 )

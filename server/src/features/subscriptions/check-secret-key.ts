@@ -1,4 +1,9 @@
-import { replaceAppSecret, replaceSubscriptionSecrets, sealedApps, sealedSubscriptions } from '../../postgres/across-communities.ts'
+import {
+  replaceAppSecret,
+  replaceSubscriptionSecrets,
+  sealedApps,
+  sealedSubscriptions,
+} from '../../postgres/across-communities.ts'
 import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
 import type { SecretBox } from '../../crypto/secret-box.ts'
 import { Refusal } from '../../core/refusal.ts'

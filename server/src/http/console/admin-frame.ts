@@ -74,7 +74,7 @@ export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps
     request.session = session
     if (session.password_one_time && !beforePasswordChange) throw new ApiError('password_change_required')
     if (role !== 'session') request.community = requireRole(session, role)
-    if (freshProof && !session.proof_is_fresh) throw new ApiError('proof_required')
+    if (freshProof) requireFreshProof(session)
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? request.routeOfOtherMethods ?? 'none'
@@ -115,10 +115,16 @@ async function authenticate(
 }
 
 /** A community that the caller does not administer gets 404, as if it did not exist. */
-function requireRole({ community }: AdminSession, role: AdminRole): AdminCommunity {
+function requireRole({ community, has_second_factor }: AdminSession, role: AdminRole): AdminCommunity {
   if (!community) throw new ApiError('not_found')
+  if (community.second_factor_required && !has_second_factor) throw new ApiError('second_factor_required')
   if (RANK[community.role] < RANK[role]) throw new ApiError('role_insufficient')
   return community
+}
+
+/** For routes that are sensitive only with certain input; the others declare `freshProof`. */
+export function requireFreshProof({ proof_is_fresh }: AdminSession): void {
+  if (!proof_is_fresh) throw new ApiError('proof_required')
 }
 
 /** With TLS, the `__Host-` prefix makes browsers accept the cookie from this host only (RFC 6265bis 4.1.3.2). */

@@ -68,6 +68,7 @@ function describeErrors({ config, method, schema }: RouteOptions): Record<string
   const codes: ErrorCode[] = [
     'invalid_request',
     ...(role === 'nobody' ? [] : (['sign_in_required', 'password_change_required', 'not_found'] as const)),
+    ...(role === 'nobody' || role === 'session' ? [] : (['second_factor_required'] as const)),
     ...(role === 'manager' || role === 'owner' ? (['role_insufficient'] as const) : []),
     ...(config?.freshProof ? (['proof_required'] as const) : []),
     ...(method === 'GET' ? [] : CHANGE_ERRORS),

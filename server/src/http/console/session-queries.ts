@@ -22,6 +22,7 @@ export interface AdminCommunity {
   role: AdminRole
   /** How this community knows the caller; their account may have another name. */
   admin_name: string
+  second_factor_required: boolean
 }
 
 interface SessionRow {
@@ -62,7 +63,8 @@ export async function findSessionRow(
       s.last_seen_at < now() - make_interval(secs => ${LAST_SEEN_INTERVAL_SECONDS}) as touch_is_due,
       case when r.role is not null then jsonb_build_object(
         'id', c.id, 'slug', c.slug, 'name', c.name, 'time_zone', c.time_zone, 'role', r.role,
-        'admin_name', coalesce(r.name, r.email, a.email)) end as community,
+        'admin_name', coalesce(r.name, r.email, a.email),
+        'second_factor_required', c.second_factor_required) end as community,
       r.role is not null and coalesce(r.last_seen_at < now() - make_interval(secs => ${LAST_SEEN_INTERVAL_SECONDS}), true)
         as community_touch_is_due
     from admin_sessions s join admins a on a.id = s.admin_id
