@@ -67,8 +67,20 @@ test('an administrator sets up an authenticator app, signs in with it and remove
   await expect(phone.getByText('9 left')).toBeVisible()
   await phone.context().close()
 
+  // As the service answers when the last proof is too old.
+  const tooOld = { error: 'proof_required', error_description: 'Prove again that it is you.', request_id: 'none' }
+  await page.route('**/second-factor/app', (route) => route.fulfill({ status: 403, json: tooOld }), { times: 1 })
   await page.getByRole('button', { name: 'Remove …' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  const proof = page.getByRole('dialog', { name: 'Is it still you?' })
+  await expect(proof.getByLabel('Code from the authenticator app')).toBeFocused()
+  await expectAccessible(page)
+  await proof.getByRole('button', { name: 'Use the password' }).click()
+  await proof.getByLabel('Password', { exact: true }).fill('not the password')
+  await proof.getByRole('button', { name: 'Go on' }).click()
+  await expect(proof.getByText('This is not your password.')).toBeVisible()
+  await proof.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await proof.getByRole('button', { name: 'Go on' }).click()
   await expect(page.getByText('Authenticator app removed')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Set up' })).toBeVisible()
 })

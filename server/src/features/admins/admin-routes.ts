@@ -32,7 +32,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.post('/communities/:slug/administrators', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Invite an administrator',
       description: 'Offers a role. Nothing is granted before the person accepts it with the link.',
@@ -57,7 +57,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.post('/communities/:slug/invitations/:id/renew', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Replace the link of an invitation',
       tags: TAGS,
@@ -72,7 +72,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.delete('/communities/:slug/invitations/:id', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: { summary: 'Withdraw an invitation', tags: TAGS, params: AdminParams, response: { 200: Done } },
     handler: async (request) => {
       const id = requireId(request.params.id, 'invitation')
@@ -82,7 +82,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.patch('/communities/:slug/administrators/:id', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Give an administrator another role',
       tags: TAGS,
@@ -103,7 +103,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.delete('/communities/:slug/administrators/:id', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Remove an administrator from the community',
       tags: TAGS,
@@ -117,7 +117,7 @@ export function adminRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.post('/communities/:slug/administrators/:id/reset-link', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Make a link by which an administrator chooses a new password',
       tags: TAGS,
