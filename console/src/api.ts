@@ -7,7 +7,7 @@ const READ_TIMEOUT_MS = 20_000
 const SAVE_TIMEOUT_MS = 120_000
 /** A read waits for the connection between tries, so this is a bound on hours, not on seconds. */
 const READ_TRIES_MAX = 500
-const SIGN_INS_MAX = 5
+const QUESTIONS_MAX = 5
 
 /** An answer that says no. `message` is the service's own text, written for people. */
 export class ApiError extends Error {
@@ -86,26 +86,41 @@ export function apiAddress(path: string, query: Query = {}): string {
 interface Surroundings {
   /** Asks the person to sign in again; true when they did. */
   signInAgain: () => Promise<boolean>
+  /** Asks the person to prove again that it is them; true when they did. */
+  proveAgain: () => Promise<boolean>
   passwordChangeRequired: () => void
+  secondFactorRequired: () => void
 }
 
-let surroundings: Surroundings = { signInAgain: async () => false, passwordChangeRequired: () => {} }
+let surroundings: Surroundings = {
+  signInAgain: async () => false,
+  proveAgain: async () => false,
+  passwordChangeRequired: () => {},
+  secondFactorRequired: () => {},
+}
 
 export function connectApi(given: Surroundings): void {
   surroundings = given
 }
 
 async function send(method: Method, path: string, body: unknown, options: Options = {}): Promise<unknown> {
-  for (let signIns = 0; ; signIns++) {
+  for (let asked = 0; ; asked++) {
     try {
       return await sendUntilConnected(method, path, body, options)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (error.code === 'password_change_required') surroundings.passwordChangeRequired()
-      const mayAsk = error.code === 'sign_in_required' && !options.signedOut && signIns < SIGN_INS_MAX
-      if (!mayAsk || !(await surroundings.signInAgain())) throw error
+      if (error.code === 'second_factor_required') surroundings.secondFactorRequired()
+      const ask = options.signedOut || asked >= QUESTIONS_MAX ? undefined : questionFor(error)
+      if (!ask || !(await ask())) throw error
     }
   }
+}
+
+/** What the person can do so that the same call succeeds. */
+function questionFor({ code }: ApiError): (() => Promise<boolean>) | undefined {
+  if (code === 'sign_in_required') return surroundings.signInAgain
+  return code === 'proof_required' ? surroundings.proveAgain : undefined
 }
 
 /** Reads wait for the connection and try again; a save is sent once, because it may have happened. */

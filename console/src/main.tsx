@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client'
 import { connectApi } from './api.ts'
 import { watchConnection } from './connection.ts'
 import { nonce } from './nonce.ts'
+import { askForProof } from './proof.tsx'
 import { router } from './router.tsx'
 import { askToSignInAgain } from './session-ended.tsx'
 import { queryClient } from './session.ts'
@@ -16,7 +17,9 @@ if (!root) throw new Error('index.html has no #root')
 
 connectApi({
   signInAgain: askToSignInAgain,
+  proveAgain: askForProof,
   passwordChangeRequired: () => void router.navigate({ to: '/password' }),
+  secondFactorRequired: () => void router.navigate({ to: '/account' }),
 })
 watchConnection()
 

@@ -108,8 +108,10 @@ const community = createRoute({
   getParentRoute: () => shell,
   path: '/$slug',
   beforeLoad: async ({ params, location }) => {
-    const { communities } = await signedIn(location.publicHref)
-    if (!communities.some((one) => one.slug === params.slug)) throw notFound()
+    const { communities, second_factor } = await signedIn(location.publicHref)
+    const found = communities.find((one) => one.slug === params.slug)
+    if (!found) throw notFound()
+    if (found.second_factor_required && !second_factor) throw redirect({ to: '/account' })
   },
 })
 

@@ -1,48 +1,22 @@
 import { Anchor, Modal, PasswordInput, Text, TextInput } from '@mantine/core'
-import { useSyncExternalStore } from 'react'
+import { useState, useSyncExternalStore } from 'react'
 import { Form } from './parts/form.tsx'
+import { createQuestion } from './parts/question.ts'
+import { SecondStep } from './parts/second-step.tsx'
 import { useForm } from './parts/use-form.ts'
 import { keepSession, lastEmail, signIn } from './session.ts'
+import type { Session } from './wire.ts'
 
-interface Asked {
-  promise: Promise<boolean>
-  answer: (signedIn: boolean) => void
-}
+const question = createQuestion()
 
-let asked: Asked | undefined
-const watchers = new Set<() => void>()
-
-function become(next: Asked | undefined): void {
-  asked = next
-  for (const watcher of watchers) watcher()
-}
-
-/** However many calls find the session ended at once, there is one dialog, and all of them go on after it. */
-export function askToSignInAgain(): Promise<boolean> {
-  if (asked) return asked.promise
-  let resolve: ((signedIn: boolean) => void) | undefined
-  const promise = new Promise<boolean>((settle) => {
-    resolve = settle
-  })
-  const answer = (signedIn: boolean) => {
-    become(undefined)
-    resolve?.(signedIn)
-  }
-  become({ promise, answer })
-  return promise
-}
-
-function watch(watcher: () => void): () => void {
-  watchers.add(watcher)
-  return () => watchers.delete(watcher)
-}
+export const askToSignInAgain = question.ask
 
 /** Lies over the page, which stays as it is: what was typed there is sent again by the same call. */
 export function SessionEnded() {
-  const question = useSyncExternalStore(watch, () => asked)
+  const answer = useSyncExternalStore(question.watch, question.current)
   return (
     <Modal
-      opened={question !== undefined}
+      opened={answer !== undefined}
       onClose={() => {}}
       withCloseButton={false}
       closeOnEscape={false}
@@ -50,21 +24,24 @@ export function SessionEnded() {
       title="Your session has ended"
       zIndex={400}
     >
-      {question && <SignInAgain answer={question.answer} />}
+      {answer && <SignInAgain answer={answer} />}
     </Modal>
   )
 }
 
 function SignInAgain({ answer }: { answer: (signedIn: boolean) => void }) {
   const known = lastEmail()
+  const [isSecondStep, setSecondStep] = useState(false)
+  const goOn = (session: Session) => {
+    keepSession(session)
+    answer(true)
+  }
   const form = useForm({
     initial: { email: known ?? '', password: '' },
     save: ({ email, password }) => signIn(email, password),
-    onSaved: (session) => {
-      keepSession(session)
-      answer(true)
-    },
+    onSaved: (session) => (session ? goOn(session) : setSecondStep(true)),
   })
+  if (isSecondStep) return <SecondStep onSignedIn={goOn} again={() => setSecondStep(false)} />
   return (
     <>
       <Text mb="md">Sign in to go on; nothing you typed is lost.</Text>

@@ -51,8 +51,23 @@ export function beginSession(session: Session): void {
   keepSession(session)
 }
 
-export function signIn(email: string, password: string): Promise<Session> {
-  return api.post<Session>('/session', { email, password }, { signedOut: true })
+/** Undefined: the second factor is still to be asked for. */
+export function signIn(email: string, password: string): Promise<Session | undefined> {
+  return orSecondStep(api.post<Session>('/session', { email, password }, { signedOut: true }))
+}
+
+/** For every call that begins a session with a password. */
+export async function orSecondStep(answer: Promise<Session>): Promise<Session | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'second_step_required') return undefined
+    throw error
+  }
+}
+
+export function finishSignIn(given: { code: string } | { recovery_code: string }): Promise<Session> {
+  return api.post<Session>('/session/second-factor', given, { signedOut: true })
 }
 
 /** The caller loads the console anew: what one administrator saw is not for the next one at the same screen. */

@@ -18,6 +18,8 @@ export interface Administrator {
   last_seen_at: string | null
   /** Changes with every change of the fields that a form can save; goes into If-Match */
   version: string
+  /** Whether they have one; null if the community does not require it */
+  second_factor: boolean | null
 }
 
 export interface Attempt {
@@ -143,6 +145,7 @@ export interface Community {
   test: boolean
   time_zone: string
   language: string
+  second_factor_required: boolean
 }
 
 export interface CommunityAggregates {
@@ -180,6 +183,8 @@ export interface CommunityChange {
   language?: string
   lower_limit_hours?: number
   credit_limit_hours?: number
+  /** Asks for a fresh proof, and for a second factor of your own */
+  second_factor_required?: boolean
 }
 
 export interface CommunityOverview {
@@ -203,6 +208,8 @@ export interface CommunitySettings {
   lower_limit_hours: number
   /** How much a partner may credit at once */
   credit_limit_hours: number
+  /** Whether administrators without one are kept out */
+  second_factor_required: boolean
   partner_api_enabled: boolean
   partner_api_disabled_reason: string | null
   created_at: string
@@ -413,6 +420,13 @@ export interface MonthFigures {
   hours_credited: number
 }
 
+export interface NewApp {
+  /** Base32 */
+  secret: string
+  /** An otpauth: address, for a QR code */
+  address: string
+}
+
 export interface NewClientBody {
   name?: string
   scopes?: string[]
@@ -613,6 +627,11 @@ export interface RecordedTransfers {
   replayed: boolean
 }
 
+export interface RecoveryCodes {
+  /** Each works once; shown only now */
+  recovery_codes: string[]
+}
+
 export interface RestoreReview {
   backup_at: string
   partners: {
@@ -657,6 +676,13 @@ export interface SearchResults {
   partners: FoundPartner[]
 }
 
+export interface SecondFactor {
+  app: {
+    active_since: string
+  } | null
+  recovery_codes_left: number
+}
+
 export interface Session {
   session_id: number
   admin: {
@@ -665,6 +691,8 @@ export interface Session {
     name: string
   }
   password_change_required: boolean
+  /** Whether the person has one */
+  second_factor: boolean
   communities: Community[]
 }
 

@@ -23,6 +23,7 @@ const OUTSIDE = [
   '/session',
   '/sessions',
   '/setup',
+  '/second-factor',
   '/links',
   '/password',
   '/communities',

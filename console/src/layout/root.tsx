@@ -1,5 +1,6 @@
 import { Outlet } from '@tanstack/react-router'
 import { Notices } from '../parts/notices.tsx'
+import { Proof } from '../proof.tsx'
 import { SessionEnded } from '../session-ended.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 
@@ -21,6 +22,7 @@ export function Root() {
       <ConnectionBanner />
       <Outlet />
       <Notices />
+      <Proof />
       <SessionEnded />
     </>
   )

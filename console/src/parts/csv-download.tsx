@@ -10,15 +10,17 @@ interface Props {
   path: string
   query?: Query
   children?: string
+  /** Of personal data: asks for a fresh proof. */
+  sensitive?: boolean
 }
 
-/** The browser streams the file to disk itself, however long. The session is asked first: a download cannot show the sign-in. */
-export function CsvDownload({ path, query, children = 'Export CSV' }: Props) {
+/** The browser streams the file to disk itself, however long. The session is asked first: a download cannot show a dialog. */
+export function CsvDownload({ path, query, children = 'Export CSV', sensitive = false }: Props) {
   const [busy, setBusy] = useState(false)
   const start = async () => {
     setBusy(true)
     try {
-      await api.get('/session')
+      await api.get(sensitive ? '/session/proof' : '/session')
       openDownload(apiAddress(path, query))
     } catch (error) {
       notify(errorText(error))

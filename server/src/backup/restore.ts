@@ -338,6 +338,8 @@ async function endAccess(tx: Queries): Promise<void> {
   await tx`delete from admin_invitations`
   await tx`delete from admin_browsers`
   await tx`update admins set one_time_until = least(one_time_until, now()) where password_one_time`
+  await tx`delete from admin_second_steps`
+  await tx`delete from admin_recovery_codes`
 }
 
 function parseJson(text: string | undefined): unknown {

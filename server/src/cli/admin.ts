@@ -46,12 +46,15 @@ export const adminCommands: Command[] = [
   {
     name: 'admin reset',
     usage: '--email EMAIL [--json]',
-    summary: 'Set a new one-time password for an administrator',
+    summary: 'Set a new one-time password for an administrator, and remove the second factor',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const email = requireText(values, 'email')
-        const { password } = await resetAdmin(sql, commandActor(), email)
-        if (values.json) return printJson({ email, one_time_password: password })
+        const { password, hadSecondFactor } = await resetAdmin(sql, commandActor(), email)
+        if (values.json) {
+          return printJson({ email, one_time_password: password, second_factor_removed: hadSecondFactor })
+        }
+        if (hadSecondFactor) print('The second factor is removed: the password is enough until another is set up.')
         print(`One-time password for ${email}: ${password}`)
       }),
   },

@@ -24,7 +24,7 @@ const TestCommunity = Type.Object(
 
 export function testCommunityRoutes(api: AdminApi, { longSql, config }: Deps): void {
   api.post('/communities/:slug/test-communities', {
-    config: { role: 'owner', answerWithinMs: LONG_WORK_MS },
+    config: { role: 'owner', freshProof: true, answerWithinMs: LONG_WORK_MS },
     schema: {
       summary: 'Make a community with invented people, for a partner to try on',
       description: 'It belongs to the caller. The secret is in this answer, and never in another.',

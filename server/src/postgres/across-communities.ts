@@ -3,7 +3,7 @@ import { identifier, type Queries } from './connect.ts'
 /*
  * Every statement is restricted to one community, except those in this file and those on the global tables:
  * installation, schema_migrations, communities, admins (a person may run several communities), admin_sessions,
- * admin_links, admin_browsers, attempt_counts.
+ * admin_links, admin_browsers, admin_apps, admin_recovery_codes, admin_second_steps, attempt_counts.
  */
 
 const UNAUTHORIZED = 401
@@ -84,12 +84,13 @@ export interface AdministeredCommunity {
   test: boolean
   time_zone: string
   language: string
+  second_factor_required: boolean
 }
 
 /** Returns the communities an administrator runs, with their role in each. */
 export async function communitiesWithRole(sql: Queries, adminId: number): Promise<AdministeredCommunity[]> {
   return sql<AdministeredCommunity[]>`
-    select c.id, c.slug, c.name, a.role, c.test, c.time_zone, c.language
+    select c.id, c.slug, c.name, a.role, c.test, c.time_zone, c.language, c.second_factor_required
     from community_admins a join communities c on c.id = a.community_id
     where a.admin_id = ${adminId} order by c.test, c.name, c.id`
 }
@@ -137,6 +138,15 @@ export async function replaceSubscriptionSecrets(sql: Queries, secrets: SealedSe
   await sql`
     update subscriptions set secret = ${secrets.secret}, previous_secret = ${secrets.previous_secret}
     where community_id = ${secrets.community_id} and id = ${secrets.id}`
+}
+
+/** Locks all secrets of authenticator apps, for a change of SECRET_KEY. */
+export async function sealedApps(sql: Queries): Promise<{ admin_id: number; secret: Buffer }[]> {
+  return sql<{ admin_id: number; secret: Buffer }[]>`select admin_id, secret from admin_apps for no key update`
+}
+
+export async function replaceAppSecret(sql: Queries, adminId: number, secret: Buffer): Promise<void> {
+  await sql`update admin_apps set secret = ${secret} where admin_id = ${adminId}`
 }
 
 /** Returns communities with events that have no position yet. */

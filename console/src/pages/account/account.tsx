@@ -13,6 +13,7 @@ import { signOut, useSession } from '../../session.ts'
 import type { OpenSession } from '../../wire.ts'
 import { ChangePassword } from '../password/change-password.tsx'
 import { deviceOf } from './device.ts'
+import { SecondFactor } from './second-factor.tsx'
 
 export function Account() {
   const { admin } = useSession()
@@ -21,6 +22,7 @@ export function Account() {
       <PageHeader title="Account" description={`${admin.name}, ${admin.email}`} />
       <Stack gap="lg">
         <Sessions />
+        <SecondFactor />
         <Panel title="Password" description="Changing it ends all your other sessions.">
           <Stack maw="26rem">
             <ChangePassword

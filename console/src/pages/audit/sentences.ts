@@ -10,6 +10,11 @@ const DEEDS: Record<string, string> = {
   'admin.invitation_renewed': `made a new link for the invitation of ${IT}`,
   'admin.invitation_withdrawn': `withdrew the invitation of ${IT}`,
   'admin.invited': `invited ${IT}`,
+  'admin.proof_failed': `failed to prove to be ${IT}`,
+  'admin.recovery_codes_made': `made new recovery codes for ${IT}`,
+  'admin.second_factor_added': `set up a second factor for ${IT}`,
+  'admin.second_factor_failed': `noted a wrong second factor of ${IT}`,
+  'admin.second_factor_removed': `removed a second factor of ${IT}`,
   'admin.password_changed': `chose a new password for ${IT}`,
   'admin.password_reset': `reset the password of ${IT}`,
   'admin.rejected': `tried what the role of ${IT} does not allow`,
@@ -116,6 +121,10 @@ function deedOf({ action, actor, subject, detail, member_ids }: AuditRecord): st
   const isSelf = actor.kind === 'admin' && subject.kind === 'admin' && actor.id === subject.id
   if (action === 'admin.password_changed' && isSelf) return 'chose a new password'
   if (action === 'admin.signed_in' && isSelf) return 'signed in'
+  if (action === 'admin.proof_failed' && isSelf) return 'gave a wrong password or code for a sensitive action'
+  if (action === 'admin.second_factor_added' && isSelf) return 'set up a second factor'
+  if (action === 'admin.second_factor_removed' && isSelf) return 'removed a second factor'
+  if (action === 'admin.recovery_codes_made' && isSelf) return 'made new recovery codes'
   if (action === 'admin.invitation_accepted' && isSelf) return `accepted the invitation as ${String(detail['role'])}`
   if (action === 'admin.rejected' && isSelf) {
     return times > 1 ? `tried ${times} times within the hour what their role does not allow` : NOT_ALLOWED

@@ -47,6 +47,11 @@ interface TableProps {
   showLink: (secret: ShownSecret) => void
 }
 
+const SECOND_FACTOR: Column<Administrator> = {
+  header: 'Second factor',
+  cell: ({ second_factor }) => (second_factor ? 'yes' : 'none yet'),
+}
+
 function AdministratorTable({ administrators, isOwner, showLink }: TableProps) {
   const [asking, setAsking] = useState<{ act: Act; admin: Administrator }>()
   const close = () => setAsking(undefined)
@@ -55,6 +60,8 @@ function AdministratorTable({ administrators, isOwner, showLink }: TableProps) {
     { header: 'Name', cell: ({ id, name }) => (id === self.id ? `${name} (you)` : name) },
     { header: 'Email', cell: ({ email }) => email },
     { header: 'Role', cell: ({ role }) => roleName(role) },
+    // Known only where the community requires it.
+    ...(administrators.some(({ second_factor }) => second_factor !== null) ? [SECOND_FACTOR] : []),
     {
       header: 'Last seen here',
       cell: ({ last_seen_at }) => (last_seen_at ? <Time value={last_seen_at} as="relative" /> : 'never'),

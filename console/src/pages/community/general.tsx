@@ -1,4 +1,4 @@
-import { Box, NativeSelect, Skeleton, Stack, TextInput } from '@mantine/core'
+import { Box, NativeSelect, Skeleton, Stack, Switch, TextInput } from '@mantine/core'
 import { api } from '../../api.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -37,6 +37,7 @@ function SettingsFacts({ settings }: { settings: CommunitySettings }) {
         ['Time zone', settings.time_zone],
         ['Lowest balance', <Hours key="lower" value={settings.lower_limit_hours} />],
         ['Largest credit', <Hours key="credit" value={settings.credit_limit_hours} />],
+        ['Second factor', settings.second_factor_required ? 'required' : 'not required'],
         ['Since', <Time key="since" value={settings.created_at} as="date" />],
       ]}
     />
@@ -48,6 +49,7 @@ interface Values {
   time_zone: string
   lower_limit_hours: string
   credit_limit_hours: string
+  second_factor_required: boolean
 }
 
 function SettingsForm({ settings }: { settings: CommunitySettings }) {
@@ -90,14 +92,21 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
         inputMode="decimal"
         {...form.text('credit_limit_hours')}
       />
+      <Switch
+        label="Require a second factor"
+        description="Administrators without one can do nothing here until they have set one up. You need one yourself first."
+        {...form.checkbox('second_factor_required')}
+      />
     </Form>
   )
 }
 
-function valuesOf({ name, time_zone, lower_limit_hours, credit_limit_hours }: CommunitySettings): Values {
+function valuesOf(settings: CommunitySettings): Values {
+  const { name, time_zone, lower_limit_hours, credit_limit_hours, second_factor_required } = settings
   return {
     name,
     time_zone,
+    second_factor_required,
     lower_limit_hours: String(lower_limit_hours),
     credit_limit_hours: String(credit_limit_hours),
   }
@@ -123,6 +132,7 @@ function bodyOf(values: Values) {
   return {
     name: values.name.trim(),
     time_zone: values.time_zone,
+    second_factor_required: values.second_factor_required,
     lower_limit_hours: readNumber(values.lower_limit_hours) ?? 0,
     credit_limit_hours: readNumber(values.credit_limit_hours) ?? 0,
   }

@@ -5,6 +5,7 @@ import { api } from '../../api.ts'
 import { PlainPage } from '../../layout/plain-page.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Time } from '../../parts/time.tsx'
+import { SecondStep } from '../../parts/second-step.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { beginSession, endSession, keepSession, signIn } from '../../session.ts'
 import type { Role, Session } from '../../wire.ts'
@@ -82,12 +83,14 @@ function CreateAccount({ offer }: { offer: Offer }) {
 }
 
 function SignInToAccept({ offer }: { offer: Offer }) {
+  const [isSecondStep, setSecondStep] = useState(false)
   const form = useForm({
     initial: { email: offer.email, password: '' },
     save: ({ email, password }) => signIn(email, password),
     // Signing out loads the console anew, so there is nothing of anybody else to forget.
-    onSaved: keepSession,
+    onSaved: (session) => (session ? keepSession(session) : setSecondStep(true)),
   })
+  if (isSecondStep) return <SecondStep onSignedIn={beginSession} again={() => setSecondStep(false)} />
   return (
     <Form form={form} submit="Sign in" guard={false}>
       <TextInput label="Email" type="email" autoComplete="username" readOnly {...form.text('email')} />

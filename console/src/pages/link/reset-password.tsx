@@ -1,11 +1,13 @@
 import { PasswordInput, Text } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
 import { api } from '../../api.ts'
 import { PlainPage } from '../../layout/plain-page.tsx'
 import { Form } from '../../parts/form.tsx'
+import { SecondStep } from '../../parts/second-step.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { beginSession } from '../../session.ts'
+import { beginSession, orSecondStep } from '../../session.ts'
 import type { LinkState, Session } from '../../wire.ts'
 
 interface Props {
@@ -15,14 +17,23 @@ interface Props {
 
 export function ResetPassword({ token, link }: Props) {
   const router = useRouter()
+  const [isSecondStep, setSecondStep] = useState(false)
+  const goOn = (session: Session) => {
+    beginSession(session)
+    router.history.replace(import.meta.env.BASE_URL)
+  }
   const form = useForm({
     initial: { password: '' },
-    save: ({ password }) => api.post<Session>('/links/use', { token, password }, { signedOut: true }),
-    onSaved: (session) => {
-      beginSession(session)
-      router.history.replace(import.meta.env.BASE_URL)
-    },
+    save: ({ password }) => orSecondStep(api.post<Session>('/links/use', { token, password }, { signedOut: true })),
+    onSaved: (session) => (session ? goOn(session) : setSecondStep(true)),
   })
+  if (isSecondStep) {
+    return (
+      <PlainPage title="Second step" description="The password is saved. Now show that you have your second factor.">
+        <SecondStep onSignedIn={goOn} again={() => router.history.replace(`${import.meta.env.BASE_URL}sign-in`)} />
+      </PlainPage>
+    )
+  }
   return (
     <PlainPage title="Choose a new password" description="It ends all your sessions elsewhere.">
       <Text size="sm" c="dimmed">

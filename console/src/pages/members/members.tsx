@@ -42,7 +42,7 @@ export function Members() {
         description="Everyone who exchanges hours here."
         actions={
           <>
-            <CsvDownload path={path('/members/export')} />
+            <CsvDownload path={path('/members/export')} sensitive />
             {mayManage && (
               <LinkButton variant="default" to="/$slug/members/import" params={{ slug }}>
                 Import CSV

@@ -1,10 +1,12 @@
 import { Button, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { api } from '../../api.ts'
 import { PlainPage } from '../../layout/plain-page.tsx'
 import { Form } from '../../parts/form.tsx'
 import { LinkText } from '../../parts/links.tsx'
+import { SecondStep } from '../../parts/second-step.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { beginSession, sessionQuery, signIn, signOut } from '../../session.ts'
 import type { Session, SetupState } from '../../wire.ts'
@@ -19,14 +21,23 @@ export function SignIn() {
 }
 
 function SignInForm({ goOn }: { goOn: () => void }) {
+  const [isSecondStep, setSecondStep] = useState(false)
+  const begin = (session: Session) => {
+    beginSession(session)
+    goOn()
+  }
   const form = useForm({
     initial: { email: '', password: '' },
     save: ({ email, password }) => signIn(email.trim(), password),
-    onSaved: (session) => {
-      beginSession(session)
-      goOn()
-    },
+    onSaved: (session) => (session ? begin(session) : setSecondStep(true)),
   })
+  if (isSecondStep) {
+    return (
+      <PlainPage title="Second step" description="Your password is right. Now show that you have your second factor.">
+        <SecondStep onSignedIn={begin} again={() => setSecondStep(false)} />
+      </PlainPage>
+    )
+  }
   return (
     <PlainPage title="Sign in" description="For administrators of a community." after={<Forgotten />}>
       <FirstRun />

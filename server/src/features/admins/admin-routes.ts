@@ -40,7 +40,7 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/communities/:slug/administrators', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Invite an administrator',
       description: 'Offers a role. Nothing is granted before the person accepts it with the link.',
@@ -66,7 +66,7 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/communities/:slug/invitations/:id/renew', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Replace the link of an invitation',
       tags: TAGS,
@@ -82,7 +82,7 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.delete('/communities/:slug/invitations/:id', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: { summary: 'Withdraw an invitation', tags: TAGS, params: AdminParams, response: { 200: Done } },
     handler: async (request) => {
       const id = requireId(request.params.id, 'invitation')
@@ -92,7 +92,7 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.patch('/communities/:slug/administrators/:id', {
-    config: { role: 'owner', errors: VERSION_ERRORS },
+    config: { role: 'owner', freshProof: true, errors: VERSION_ERRORS },
     schema: {
       summary: 'Give an administrator another role',
       tags: TAGS,
@@ -113,7 +113,7 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.delete('/communities/:slug/administrators/:id', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Remove an administrator from the community',
       tags: TAGS,
@@ -129,7 +129,7 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/communities/:slug/administrators/:id/reset-link', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Make a link by which an administrator chooses a new password',
       tags: TAGS,

@@ -9,6 +9,7 @@ export const Session = Type.Object(
     session_id: Type.Integer(),
     admin: Type.Object({ id: Type.Integer(), email: Type.String(), name: Type.String() }),
     password_change_required: Type.Boolean(),
+    second_factor: Type.Boolean({ description: 'Whether the person has one' }),
     communities: Type.Array(
       Type.Object(
         {
@@ -18,6 +19,7 @@ export const Session = Type.Object(
           test: Type.Boolean(),
           time_zone: Type.String(),
           language: Type.String(),
+          second_factor_required: Type.Boolean(),
         },
         { title: 'Community' },
       ),
@@ -47,6 +49,9 @@ export const Administrator = Type.Object(
     created_at: Time,
     last_seen_at: Nullable(Type.String({ format: 'date-time', description: 'In this community' })),
     version: Version,
+    second_factor: Nullable(
+      Type.Boolean({ description: 'Whether they have one; null if the community does not require it' }),
+    ),
   },
   { title: 'Administrator' },
 )

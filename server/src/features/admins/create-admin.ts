@@ -2,6 +2,7 @@ import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
 import { findAdmin, namesOfAdmin, type AdminRole } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { Refusal } from '../../core/refusal.ts'
+import { deleteSecondFactorOf, deleteSecondStepsOf } from '../second-factor/queries.ts'
 import { forgetBrowsersOf } from './browser-queries.ts'
 import { checkEmail, checkName } from './check-admin.ts'
 import { deleteInvitationsOf } from './invitation-queries.ts'
@@ -46,17 +47,24 @@ export async function addRole(
   await recordAudit(tx, communityId, actor, { action, subject: { kind: 'admin', id: adminId }, detail: { role } })
 }
 
-/** Sets a new one-time password and ends all sessions and links of the person. */
-export async function resetAdmin(sql: Queries, actor: Actor, email: string): Promise<{ password: string }> {
+/** Sets a new one-time password, removes the second factor and ends all sessions and links of the person. */
+export async function resetAdmin(
+  sql: Queries,
+  actor: Actor,
+  email: string,
+): Promise<{ password: string; hadSecondFactor: boolean }> {
   const password = newOneTimePassword()
   const passwordHash = await hashPassword(password)
-  await transaction(sql, async (tx) => {
+  return transaction(sql, async (tx) => {
     const admin = await findAdmin(tx, email)
     if (!admin) throw new Refusal(`There is no administrator ${email}.`)
     await replacePassword(tx, admin.id, { hash: passwordHash, oneTime: true })
-    await auditInAllCommunities(tx, actor, admin.id, 'admin.password_reset')
+    const hadSecondFactor = await deleteSecondFactorOf(tx, admin.id)
+    await auditInAllCommunities(tx, actor, admin.id, 'admin.password_reset', {
+      second_factor_removed: hadSecondFactor,
+    })
+    return { password, hadSecondFactor }
   })
-  return { password }
 }
 
 /** Ends everything that the previous password has opened: sessions, links, browsers that need not prove themselves. */
@@ -68,6 +76,7 @@ export async function replacePassword(
   await updatePassword(tx, adminId, password)
   await endSessionsOf(tx, adminId)
   await deleteLinksOf(tx, adminId)
+  await deleteSecondStepsOf(tx, adminId)
   await forgetBrowsersOf(tx, adminId)
 }
 

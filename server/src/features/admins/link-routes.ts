@@ -3,13 +3,15 @@ import type { AdminApi } from '../../http/console/admin-api.ts'
 import { Done, FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import type { Deps } from '../../http/deps.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
+import { enter } from '../second-factor/second-step.ts'
 import { acceptInvitation, createInvitedAdmin, inspectInvitation } from './accept-invitation.ts'
 import { Role, Session } from './admin-schema.ts'
 import { communityOfInvitation } from './invite-admin.ts'
 import { inspectResetLink, resetByLink } from './links.ts'
 import { mailInvitationAgain, mailReset } from './mail-links.ts'
 import { passwordChangedMail, roleMail } from './mails.ts'
-import { presentSession, startSession } from './start-session.ts'
+import { findAdminById } from './queries.ts'
+import { presentSession } from './start-session.ts'
 
 const TAGS = ['Sessions']
 const LINK_ERRORS = ['link_expired', 'rate_limited'] as const
@@ -64,7 +66,7 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/links/use', {
-    config: { role: 'nobody', errors: [...LINK_ERRORS] },
+    config: { role: 'nobody', errors: [...LINK_ERRORS, 'second_step_required'] },
     schema: {
       summary: 'Choose a password by a one-time link, and sign in',
       description: 'By an invitation: creates an account, with the offered role. Whoever has one signs in and accepts.',
@@ -72,18 +74,16 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
       body: Type.Object({ token: FormText, password: FormText, name: Type.Optional(FormText) }),
       response: { 200: Type.Object({ data: Session }) },
     },
-    handler: (request, reply) =>
-      limited(request.ip, async () => {
-        const { token, password } = request.body
-        const isWanted = () => isAwaited(reply)
-        const isInvitation = communityOfInvitation(token) !== undefined
-        const adminId = isInvitation
-          ? await createInvitedAdmin(sql, request.body, isWanted)
-          : await resetByLink(sql, token, password, isWanted)
-        const session = await startSession(deps, adminId, request, reply)
-        if (!isInvitation) mailer.send(passwordChangedMail(session.data.admin.email))
-        return session
-      }),
+    handler: async (request, reply) => {
+      const { token, password } = request.body
+      const isWanted = () => isAwaited(reply)
+      const isInvitation = communityOfInvitation(token) !== undefined
+      const adminId = await limited(request.ip, () =>
+        isInvitation ? createInvitedAdmin(sql, request.body, isWanted) : resetByLink(sql, token, password, isWanted),
+      )
+      if (!isInvitation) mailer.send(passwordChangedMail((await findAdminById(sql, adminId))!.email))
+      return enter(deps, adminId, request, reply)
+    },
   })
 
   api.post('/links/send-again', {

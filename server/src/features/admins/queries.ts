@@ -12,6 +12,8 @@ export interface CommunityAdminRow {
   created_at: string
   /** Within this community. */
   last_seen_at: string | null
+  /** Null unless the community requires one: otherwise it is nobody else's concern. */
+  second_factor: boolean | null
 }
 
 /** How a community knows an administrator, whatever else their account says. */
@@ -116,8 +118,9 @@ export async function updateAdminRole(
 export async function listAdmins(sql: Queries, communityId: number): Promise<CommunityAdminRow[]> {
   return sql<CommunityAdminRow[]>`
     select a.id, coalesce(r.email, a.email) as email, coalesce(r.name, r.email, a.email) as name, r.role, r.created_at,
-      r.last_seen_at
-    from community_admins r join admins a on a.id = r.admin_id
+      r.last_seen_at, case when c.second_factor_required then
+        exists (select from admin_apps p where p.admin_id = a.id and p.active_since is not null) end as second_factor
+    from community_admins r join admins a on a.id = r.admin_id join communities c on c.id = r.community_id
     where r.community_id = ${communityId} order by name, email`
 }
 

@@ -7,6 +7,7 @@ import type { Deps } from '../../http/deps.ts'
 import { parseId } from '../../http/shared/ids.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
+import { enter } from '../second-factor/second-step.ts'
 import { OpenSession, Session } from './admin-schema.ts'
 import { passwordChangedMail } from './mails.ts'
 import { endSession, endSessionsOf, listSessions } from './queries.ts'
@@ -67,7 +68,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/session', {
-    config: { role: 'nobody', errors: ['sign_in_failed', 'rate_limited'] },
+    config: { role: 'nobody', errors: ['sign_in_failed', 'second_step_required', 'rate_limited'] },
     schema: {
       summary: 'Sign in',
       tags: TAGS,
@@ -76,7 +77,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       const adminId = await signIn(deps, request.body, attemptOrigin(request, reply))
-      return startSession(deps, adminId, request, reply)
+      return enter(deps, adminId, request, reply)
     },
   })
 

@@ -9,6 +9,7 @@ import type { Attempt, SignInLimits } from '../../http/console/sign-in-limits.ts
 import { hashSecret } from '../../crypto/secrets.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { QueueFull } from '../../core/work-queue.ts'
+import { hasSecondFactor } from '../second-factor/queries.ts'
 import { isKnownBrowser } from './browser-queries.ts'
 import { auditInAllCommunities, replacePassword } from './create-admin.ts'
 import { checkPassword, hashPassword, requireHashingCapacity, verifyPassword } from './passwords.ts'
@@ -57,7 +58,10 @@ export async function signIn(
     throw new ApiError('sign_in_failed')
   }
   await limits.forgive(attempt)
-  await auditInAllCommunities(sql, 'self', admin.id, 'admin.signed_in', { address: origin.address })
+  // Otherwise the sign-in is complete only after the second step, which records it.
+  if (!(await hasSecondFactor(sql, admin.id))) {
+    await auditInAllCommunities(sql, 'self', admin.id, 'admin.signed_in', { address: origin.address })
+  }
   return admin.id
 
   async function refunding(error: unknown): Promise<never> {

@@ -15,6 +15,7 @@ export async function presentSession({ sql }: Deps, session: AdminSession) {
       session_id: session.id,
       admin: session.admin,
       password_change_required: session.password_one_time,
+      second_factor: session.has_second_factor,
       communities,
     },
   }

@@ -4,11 +4,13 @@ import { communityColumns, type CommunityRow } from './queries.ts'
 export interface SettingsRow extends CommunityRow {
   lower_limit_centihours: number
   credit_limit_centihours: number
+  second_factor_required: boolean
   partner_api_disabled_reason: string | null
 }
 
 const columns = (sql: Queries) => sql`
-  ${communityColumns(sql)}, lower_limit_centihours, credit_limit_centihours, partner_api_disabled_reason`
+  ${communityColumns(sql)}, lower_limit_centihours, credit_limit_centihours, second_factor_required,
+  partner_api_disabled_reason`
 
 export async function findSettings(sql: Queries, communityId: number): Promise<SettingsRow> {
   const [row] = await sql<[SettingsRow]>`select ${columns(sql)} from communities where id = ${communityId}`
@@ -22,7 +24,10 @@ export async function lockSettings(tx: Transaction, communityId: number): Promis
 }
 
 export type SettingsChange = Partial<
-  Pick<SettingsRow, 'name' | 'time_zone' | 'language' | 'lower_limit_centihours' | 'credit_limit_centihours'>
+  Pick<
+    SettingsRow,
+    'name' | 'time_zone' | 'language' | 'lower_limit_centihours' | 'credit_limit_centihours' | 'second_factor_required'
+  >
 >
 
 export async function updateSettings(sql: Queries, communityId: number, change: SettingsChange): Promise<SettingsRow> {

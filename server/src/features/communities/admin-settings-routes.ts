@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { Done, FormText } from '../../http/console/admin-shapes.ts'
 import { findDocument } from '../aggregates/queries.ts'
@@ -5,10 +6,12 @@ import { NOTHING_CLOSED } from '../aggregates/render-document.ts'
 import { CommunityAggregates } from '../aggregates/schema.ts'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
+import { requireFreshProof } from '../../http/console/admin-frame.ts'
 import { once, RequestKey } from '../../http/console/request-once.ts'
 import { IfMatch, requireVersion, VERSION_ERRORS, versionOf } from '../../http/console/versions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { toHours } from '../../core/hours.ts'
+import { Refusal } from '../../core/refusal.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { findSettings, listCategories, type SettingsRow } from './admin-settings-queries.ts'
 import { Category, CommunityChange, CommunitySettings, CategoryParams } from './admin-settings-schema.ts'
@@ -32,7 +35,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
   })
 
   api.patch('/communities/:slug', {
-    config: { role: 'owner', errors: VERSION_ERRORS },
+    config: { role: 'owner', errors: [...VERSION_ERRORS, 'proof_required'] },
     schema: {
       summary: 'Change the community',
       description: 'What is omitted stays as it is.',
@@ -42,6 +45,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
       response: { 200: Type.Object({ data: CommunitySettings }) },
     },
     handler: async (request) => {
+      if (request.body.second_factor_required !== undefined) checkRequirement(request, request.body)
       // A new time zone recounts all credits, which takes long.
       const pool = request.body.time_zone === undefined ? sql : longSql
       const changed = await changeSettings(pool, adminActor(request), request.community.id, request.body, (before) =>
@@ -119,6 +123,14 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
   })
 }
 
+/** Who requires a second factor of others has one. */
+function checkRequirement({ session }: FastifyRequest, change: { second_factor_required?: boolean }): void {
+  requireFreshProof(session)
+  if (change.second_factor_required && !session.has_second_factor) {
+    throw new Refusal('Set up your own second factor first, on your account page.', { field: 'second_factor_required' })
+  }
+}
+
 function presentSettings(row: SettingsRow): CommunitySettings {
   const { id: _id, lower_limit_centihours, credit_limit_centihours, ...rest } = row
   return {
@@ -130,8 +142,8 @@ function presentSettings(row: SettingsRow): CommunitySettings {
 }
 
 function settingsVersion(row: SettingsRow): string {
-  const { name, time_zone, language, lower_limit_centihours, credit_limit_centihours } = row
-  return versionOf([name, time_zone, language, lower_limit_centihours, credit_limit_centihours])
+  const { name, time_zone, language, lower_limit_centihours, credit_limit_centihours, second_factor_required } = row
+  return versionOf([name, time_zone, language, lower_limit_centihours, credit_limit_centihours, second_factor_required])
 }
 
 function categoryVersion({ name, retired_at }: { name: string; retired_at: string | null }): string {

@@ -11,6 +11,7 @@ export const CommunitySettings = Type.Object(
     language: Type.String(),
     lower_limit_hours: Type.Number({ description: 'How far a wallet may fall by an exchange; 0 or less' }),
     credit_limit_hours: Type.Number({ description: 'How much a partner may credit at once' }),
+    second_factor_required: Type.Boolean({ description: 'Whether administrators without one are kept out' }),
     partner_api_enabled: Type.Boolean(),
     partner_api_disabled_reason: Nullable(Type.String()),
     created_at: Time,
@@ -27,6 +28,9 @@ export const CommunityChange = Type.Object(
     language: Type.Optional(FormText),
     lower_limit_hours: Type.Optional(Type.Number()),
     credit_limit_hours: Type.Optional(Type.Number()),
+    second_factor_required: Type.Optional(
+      Type.Boolean({ description: 'Asks for a fresh proof, and for a second factor of your own' }),
+    ),
   },
   { title: 'CommunityChange' },
 )

@@ -23,6 +23,7 @@ export interface SettingsInput {
   language?: string
   lower_limit_hours?: number
   credit_limit_hours?: number
+  second_factor_required?: boolean
 }
 
 export async function changeSettings(
@@ -64,6 +65,7 @@ function validateSettings({
   language,
   lower_limit_hours,
   credit_limit_hours,
+  second_factor_required,
 }: SettingsInput): SettingsChange {
   return {
     ...(name !== undefined && { name: checkCommunityName(name) }),
@@ -71,6 +73,7 @@ function validateSettings({
     ...(language !== undefined && { language: checkLanguage(language) }),
     ...(lower_limit_hours !== undefined && { lower_limit_centihours: checkLowerLimit(lower_limit_hours) }),
     ...(credit_limit_hours !== undefined && { credit_limit_centihours: checkCreditLimit(credit_limit_hours) }),
+    ...(second_factor_required !== undefined && { second_factor_required }),
   }
 }
 

@@ -156,7 +156,7 @@ function registerStateRoutes(api: AdminApi, { sql }: Deps): void {
   })
 
   api.post(`${ONE}/erase`, {
-    config: { role: 'manager' },
+    config: { role: 'manager', freshProof: true },
     schema: {
       summary: 'Erase a member for good',
       description: 'Blanks the person everywhere and keeps the transfers. Nobody can take it back.',

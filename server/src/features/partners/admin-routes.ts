@@ -65,7 +65,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
   })
 
   api.post('/communities/:slug/partners', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Make a partner and its first credentials',
       description:
@@ -121,7 +121,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
   })
 
   api.patch('/communities/:slug/partners/:id', {
-    config: { role: 'owner', errors: VERSION_ERRORS },
+    config: { role: 'owner', freshProof: true, errors: VERSION_ERRORS },
     schema: {
       summary: 'Change, suspend or resume a partner',
       description: 'Live tokens follow at once. Suspending needs no version, because it must not wait.',
@@ -155,7 +155,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
   })
 
   api.delete('/communities/:slug/partners/:id', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Delete a partner that was never used',
       tags: PARTNERS,
@@ -188,7 +188,7 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
   }
 
   api.post('/communities/:slug/partners/:id/clients', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Create another client for a partner',
       description: 'The secret is in this answer, and never in another.',
@@ -211,7 +211,7 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.post('/communities/:slug/clients/:client_id/rotate', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Give a client a new secret',
       description: 'The secret is in this answer, and never in another. The old one stays valid for the grace period.',
@@ -237,7 +237,7 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
   ] as const
   for (const [name, summary, withdraw] of withdrawals) {
     api.post(`/communities/:slug/clients/:client_id/${name}`, {
-      config: { role: 'owner' },
+      config: { role: 'owner', freshProof: true },
       schema: { summary, tags: CREDENTIALS, params: ClientParams, response: { 200: Done } },
       handler: async (request) => {
         await withdraw(sql, adminActor(request), request.params.client_id, request.community.id)

@@ -75,7 +75,7 @@ function registerExportRoute<Row extends object>(
   describe: (community: CommunityRow) => Export<Row>,
 ): void {
   api.get(`/communities/:slug/${what}/export`, {
-    config: { role: 'viewer' },
+    config: { role: 'viewer', ...(what === 'members' && { freshProof: true as const }) },
     schema: {
       summary: `All ${what} as a CSV file, which an import reads`,
       tags: [capitalize(what)],

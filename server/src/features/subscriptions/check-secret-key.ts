@@ -1,4 +1,9 @@
-import { sealedSubscriptions, replaceSubscriptionSecrets } from '../../postgres/across-communities.ts'
+import {
+  replaceAppSecret,
+  replaceSubscriptionSecrets,
+  sealedApps,
+  sealedSubscriptions,
+} from '../../postgres/across-communities.ts'
 import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
 import type { SecretBox } from '../../crypto/secret-box.ts'
 import { Refusal } from '../../core/refusal.ts'
@@ -46,6 +51,9 @@ async function resealSecrets(tx: Queries, box: SecretBox): Promise<void> {
         previous_secret: previous_secret && box.seal(box.open(previous_secret)),
       })
     }
+  }
+  for (const { admin_id, secret } of await sealedApps(tx)) {
+    if (box.isOutdated(secret)) await replaceAppSecret(tx, admin_id, box.seal(box.open(secret)))
   }
 }
 

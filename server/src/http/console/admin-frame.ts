@@ -38,6 +38,8 @@ declare module 'fastify' {
     role?: RouteRole
     /** Also open to administrators who still have a one-time password. */
     beforePasswordChange?: true
+    /** Sensitive: asks for proof again if the last one is older than 15 minutes. */
+    freshProof?: true
   }
   interface FastifyRequest {
     session: AdminSession
@@ -46,7 +48,7 @@ declare module 'fastify' {
   }
 }
 
-/** Adds what all console routes share. Checks run in this order: origin, session, role. */
+/** Adds what all console routes share. Checks run in this order: origin, session, role, proof. */
 export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps): Promise<void> {
   app.decorateRequest('session')
   app.decorateRequest('community')
@@ -66,12 +68,13 @@ export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps
     reply.header('x-content-type-options', 'nosniff')
     requireSingleHeaders(request)
     requireOwnOrigin(deps, request)
-    const { role = 'session', beforePasswordChange } = request.routeOptions.config
+    const { role = 'session', beforePasswordChange, freshProof } = request.routeOptions.config
     if (role === 'nobody') return
     const session = await authenticate(deps, request, reply)
     request.session = session
     if (session.password_one_time && !beforePasswordChange) throw new ApiError('password_change_required')
     if (role !== 'session') request.community = requireRole(session, role)
+    if (freshProof) requireFreshProof(session)
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? request.routeOfOtherMethods ?? 'none'
@@ -113,14 +116,20 @@ async function authenticate(
 }
 
 /** A community that the caller does not administer gets 404, as if it did not exist. */
-function requireRole({ community }: AdminSession, role: AdminRole): AdminCommunity {
+function requireRole({ community, has_second_factor }: AdminSession, role: AdminRole): AdminCommunity {
   if (!community) throw new ApiError('not_found')
+  if (community.second_factor_required && !has_second_factor) throw new ApiError('second_factor_required')
   if (RANK[community.role] < RANK[role]) throw new ApiError('role_insufficient')
   return community
 }
 
+/** For routes that are sensitive only with certain input; the others declare `freshProof`. */
+export function requireFreshProof({ proof_is_fresh }: AdminSession): void {
+  if (!proof_is_fresh) throw new ApiError('proof_required')
+}
+
 /** With TLS, the `__Host-` prefix makes browsers accept the cookie from this host only (RFC 6265bis 4.1.3.2). */
-function cookieName({ config }: ConsoleFrameDeps, what: 'session' | 'browser'): string {
+function cookieName({ config }: ConsoleFrameDeps, what: 'session' | 'browser' | 'second_step'): string {
   return `${isSecure(config.publicUrl) ? '__Host-' : ''}hourbank_${what}`
 }
 
@@ -143,6 +152,19 @@ export function setBrowserCookie(deps: ConsoleFrameDeps, reply: FastifyReply, to
 
 export function browserToken(deps: ConsoleFrameDeps, request: FastifyRequest): string | undefined {
   return request.cookies[cookieName(deps, 'browser')]
+}
+
+/** Says which sign-in a second factor completes. It gives no access. */
+export function setSecondStepCookie(deps: ConsoleFrameDeps, reply: FastifyReply, token: string): void {
+  void reply.setCookie(cookieName(deps, 'second_step'), token, cookieOptions(deps))
+}
+
+export function clearSecondStepCookie(deps: ConsoleFrameDeps, reply: FastifyReply): void {
+  void reply.clearCookie(cookieName(deps, 'second_step'), cookieOptions(deps))
+}
+
+export function secondStepToken(deps: ConsoleFrameDeps, request: FastifyRequest): string | undefined {
+  return request.cookies[cookieName(deps, 'second_step')]
 }
 
 function cookieOptions({ config }: ConsoleFrameDeps) {

@@ -48,6 +48,7 @@ export async function describeAdminApi(app: FastifyInstance, { publicUrl }: Conf
               description: [schema?.description, ROLE_DESCRIPTIONS[route.config.role]].filter(Boolean).join(' '),
               security: route.config.role === 'nobody' ? [] : [{ session: [] }],
               'x-role': route.config.role,
+              ...(route.config.freshProof && { 'x-fresh-proof': true }),
               response: { ...(schema?.response as object), ...describeErrors(route) },
             },
     }),
@@ -67,7 +68,9 @@ function describeErrors({ config, method, schema }: RouteOptions): Record<string
   const codes: ErrorCode[] = [
     'invalid_request',
     ...(role === 'nobody' ? [] : (['sign_in_required', 'password_change_required', 'not_found'] as const)),
+    ...(role === 'nobody' || role === 'session' ? [] : (['second_factor_required'] as const)),
     ...(role === 'manager' || role === 'owner' ? (['role_insufficient'] as const) : []),
+    ...(config?.freshProof ? (['proof_required'] as const) : []),
     ...(method === 'GET' ? [] : CHANGE_ERRORS),
     ...(schema?.body || schema?.querystring ? (['validation_failed'] as const) : []),
     ...(properties?.cursor ? (['resync_required'] as const) : []),

@@ -10,6 +10,8 @@ const ROTATION_SECONDS = 15 * 60
 /** Requests in flight during a rotation still carry the previous token. */
 const PREVIOUS_TOKEN_SECONDS = 60
 const LAST_SEEN_INTERVAL_SECONDS = 60
+/** Sensitive actions ask for proof again after this time. */
+const PROOF_SECONDS = 15 * 60
 const USER_AGENT_LENGTH_MAX = 300
 
 export interface AdminCommunity {
@@ -20,12 +22,15 @@ export interface AdminCommunity {
   role: AdminRole
   /** How this community knows the caller; their account may have another name. */
   admin_name: string
+  second_factor_required: boolean
 }
 
 interface SessionRow {
   id: number
   admin: { id: number; email: string; name: string }
   password_one_time: boolean
+  has_second_factor: boolean
+  proof_is_fresh: boolean
   rotation_is_due: boolean
   touch_is_due: boolean
   community: AdminCommunity | null
@@ -52,11 +57,14 @@ export async function findSessionRow(
 ): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow[]>`
     select s.id, jsonb_build_object('id', a.id, 'email', a.email, 'name', a.name) as admin, a.password_one_time,
+      exists (select from admin_apps p where p.admin_id = a.id and p.active_since is not null) as has_second_factor,
+      s.proven_at > now() - make_interval(secs => ${PROOF_SECONDS}) as proof_is_fresh,
       s.token_hash = ${tokenHash} and s.rotated_at < now() - make_interval(secs => ${ROTATION_SECONDS}) as rotation_is_due,
       s.last_seen_at < now() - make_interval(secs => ${LAST_SEEN_INTERVAL_SECONDS}) as touch_is_due,
       case when r.role is not null then jsonb_build_object(
         'id', c.id, 'slug', c.slug, 'name', c.name, 'time_zone', c.time_zone, 'role', r.role,
-        'admin_name', coalesce(r.name, r.email, a.email)) end as community,
+        'admin_name', coalesce(r.name, r.email, a.email),
+        'second_factor_required', c.second_factor_required) end as community,
       r.role is not null and coalesce(r.last_seen_at < now() - make_interval(secs => ${LAST_SEEN_INTERVAL_SECONDS}), true)
         as community_touch_is_due
     from admin_sessions s join admins a on a.id = s.admin_id

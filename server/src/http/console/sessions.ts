@@ -11,6 +11,9 @@ export interface AdminSession {
   id: number
   admin: { id: number; email: string; name: string }
   password_one_time: boolean
+  has_second_factor: boolean
+  /** Whether the person has given their password or second factor lately. */
+  proof_is_fresh: boolean
   community: AdminCommunity | undefined
   /** Set after a rotation; replaces the token in the browser's cookie. */
   newToken?: string
@@ -29,11 +32,19 @@ export async function findSession(
   const hash = hashSecret(token)
   const row = await findSessionRow(sql, hash, slug)
   if (!row) return undefined
-  const { id, admin, password_one_time, community } = row
+  const { id, admin, password_one_time, has_second_factor, proof_is_fresh, community } = row
   const newToken = row.rotation_is_due ? await rotate(sql, id, hash).catch(ignoreDiskFull) : undefined
   if (row.touch_is_due && !newToken) await touchSession(sql, id).catch(ignoreDiskFull)
   if (community && row.community_touch_is_due) await touchRole(sql, community.id, admin.id).catch(ignoreDiskFull)
-  return { id, admin, password_one_time, community: community ?? undefined, ...(newToken && { newToken }) }
+  return {
+    id,
+    admin,
+    password_one_time,
+    has_second_factor,
+    proof_is_fresh,
+    community: community ?? undefined,
+    ...(newToken && { newToken }),
+  }
 }
 
 /** Pages stay readable while the disk is full; a later request rotates the session. */

@@ -37,9 +37,13 @@ export const ERRORS = {
 const CONSOLE_ERRORS = {
   sign_in_failed: [401, 'The email address or the password is wrong.'],
   sign_in_required: [401, 'Your session has ended. Sign in again to continue.'],
+  second_step_required: [401, 'The password is right. Complete the sign-in with your second factor.'],
+  second_step_expired: [401, 'Too much time has passed, or too many codes were wrong. Sign in again.'],
   origin_refused: [403, 'This request does not come from the console.'],
   password_change_required: [403, 'Choose your own password first.'],
   role_insufficient: [403, 'Your role in this community does not allow this.'],
+  second_factor_required: [403, 'This community requires a second factor. Set one up on your account page.'],
+  proof_required: [403, 'Prove again that it is you: some time has passed since you last did.'],
   refused: [409, 'This is not possible.'],
   changed_meanwhile: [412, 'Somebody else changed this in the meantime. Look at it again before you save.'],
   version_required: [428, 'Say in If-Match which version this change is based on.'],

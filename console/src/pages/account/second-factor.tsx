@@ -1,0 +1,128 @@
+import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Icon } from '../../parts/icons.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { SecretOnce } from '../../parts/secret-once.tsx'
+import { Time } from '../../parts/time.tsx'
+import { refresh, useRead } from '../../reading.ts'
+import { useSession } from '../../session.ts'
+import type { RecoveryCodes as NewCodes, SecondFactor as Factor } from '../../wire.ts'
+import { SetUpApp } from './set-up-app.tsx'
+
+const FEW_CODES = 3
+
+const readAgain = () => refresh('/session', '/second-factor', '/sessions')
+
+export function SecondFactor() {
+  const factor = useRead<Factor>('/second-factor')
+  const [codes, setCodes] = useState<string[]>()
+  const show = ({ recovery_codes }: NewCodes) => {
+    void readAgain()
+    if (recovery_codes.length > 0) setCodes(recovery_codes)
+  }
+  return (
+    <Panel
+      title="Second factor"
+      description="With it, a stolen password is not enough to sign in. Changing it ends all your other sessions."
+    >
+      {factor.isError && <Problem error={factor.error} again={() => void factor.refetch()} />}
+      {factor.data && (
+        <Stack>
+          <RequiredBy />
+          <App app={factor.data.app} onSetUp={show} />
+          {factor.data.app && <RecoveryCodes left={factor.data.recovery_codes_left} onMade={show} />}
+        </Stack>
+      )}
+      <SecretOnce
+        secret={
+          codes && {
+            title: 'Recovery codes',
+            intro:
+              'Each signs you in once if you lose your device. They are shown only now: keep them in a safe place.',
+            items: [{ label: 'Recovery codes', value: codes.join('\n') }],
+            fileName: 'hourbank-recovery-codes.txt',
+          }
+        }
+        onClose={() => setCodes(undefined)}
+      />
+    </Panel>
+  )
+}
+
+/** Why someone who wanted to go elsewhere is on this page. */
+function RequiredBy() {
+  const { communities, second_factor: hasOne } = useSession()
+  const names = communities.filter((one) => one.second_factor_required).map(({ name }) => name)
+  if (hasOne || names.length === 0) return null
+  return (
+    <Alert color="yellow" variant="light" icon={<Icon name="warning" />}>
+      {names.join(', ')} {names.length === 1 ? 'requires' : 'require'} a second factor. Set one up to go on.
+    </Alert>
+  )
+}
+
+function App({ app, onSetUp }: { app: Factor['app']; onSetUp: (codes: NewCodes) => void }) {
+  const [asking, setAsking] = useState(false)
+  return (
+    <Group justify="space-between">
+      <Text>
+        Authenticator app{' '}
+        {app ? (
+          <>
+            <Badge color="green">On</Badge> since <Time value={app.active_since} />
+          </>
+        ) : (
+          <Badge color="gray">Off</Badge>
+        )}
+      </Text>
+      {app ? (
+        <Button variant="default" onClick={() => setAsking(true)}>
+          Remove …
+        </Button>
+      ) : (
+        <SetUpApp onSetUp={onSetUp} />
+      )}
+      <ConfirmDialog
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title="Remove the authenticator app?"
+        confirm="Remove"
+        danger
+        action={async () => {
+          await api.delete('/second-factor/app')
+          await readAgain()
+          notify('Authenticator app removed')
+        }}
+      >
+        Your password alone will be enough to sign in. Your recovery codes stop working.
+      </ConfirmDialog>
+    </Group>
+  )
+}
+
+function RecoveryCodes({ left, onMade }: { left: number; onMade: (codes: NewCodes) => void }) {
+  const [asking, setAsking] = useState(false)
+  return (
+    <Group justify="space-between">
+      <Text>
+        Recovery codes {left <= FEW_CODES ? <Badge color="red">{left} left</Badge> : <Badge>{left} left</Badge>}
+      </Text>
+      <Button variant="default" onClick={() => setAsking(true)}>
+        Make new codes …
+      </Button>
+      <ConfirmDialog
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title="Make new recovery codes?"
+        confirm="Make new codes"
+        action={async () => onMade(await api.post<NewCodes>('/second-factor/recovery-codes'))}
+      >
+        The codes you have now stop working.
+      </ConfirmDialog>
+    </Group>
+  )
+}

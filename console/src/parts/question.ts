@@ -1,0 +1,38 @@
+/** A question to the person that calls wait for, whoever shows it. */
+export interface Question {
+  ask: () => Promise<boolean>
+  /** For useSyncExternalStore. */
+  watch: (watcher: () => void) => () => void
+  /** The answer to give, or undefined while nobody asks. */
+  current: () => ((yes: boolean) => void) | undefined
+}
+
+/** However many calls ask at once, there is one question, and all of them go on after it. */
+export function createQuestion(): Question {
+  let asked: { promise: Promise<boolean>; answer: (yes: boolean) => void } | undefined
+  const watchers = new Set<() => void>()
+  const become = (next: typeof asked) => {
+    asked = next
+    for (const watcher of watchers) watcher()
+  }
+  return {
+    ask() {
+      if (asked) return asked.promise
+      let resolve: ((yes: boolean) => void) | undefined
+      const promise = new Promise<boolean>((settle) => {
+        resolve = settle
+      })
+      const answer = (yes: boolean) => {
+        become(undefined)
+        resolve?.(yes)
+      }
+      become({ promise, answer })
+      return promise
+    },
+    watch(watcher) {
+      watchers.add(watcher)
+      return () => watchers.delete(watcher)
+    },
+    current: () => asked?.answer,
+  }
+}

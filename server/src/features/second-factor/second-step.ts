@@ -1,0 +1,75 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { hashSecret } from '../../crypto/secrets.ts'
+import {
+  browserToken,
+  clearSecondStepCookie,
+  secondStepToken,
+  setSecondStepCookie,
+} from '../../http/console/admin-frame.ts'
+import { newSessionToken } from '../../http/console/sessions.ts'
+import type { Attempt } from '../../http/console/sign-in-limits.ts'
+import type { Deps } from '../../http/deps.ts'
+import { ApiError } from '../../http/shared/errors.ts'
+import type { Queries } from '../../postgres/connect.ts'
+import type { Actor } from '../audit/record.ts'
+import { isKnownBrowser } from '../admins/browser-queries.ts'
+import { auditInAllCommunities } from '../admins/create-admin.ts'
+import { startSession } from '../admins/start-session.ts'
+import { useFactor, type GivenFactor } from './check-factor.ts'
+import {
+  consumeSecondStep,
+  countTry,
+  findSecondStep,
+  hasSecondFactor,
+  insertSecondStep,
+  type SecondStepRow,
+} from './queries.ts'
+
+const SIGN_IN: Actor = { kind: 'system', name: 'sign-in' }
+
+/** After the password: starts a session, or asks those who have a second factor for it. */
+export async function enter(deps: Deps, adminId: number, request: FastifyRequest, reply: FastifyReply) {
+  if (!(await hasSecondFactor(deps.sql, adminId))) return startSession(deps, adminId, request, reply)
+  const token = newSessionToken()
+  await insertSecondStep(deps.sql, adminId, hashSecret(token))
+  setSecondStepCookie(deps, reply, token)
+  throw new ApiError('second_step_required')
+}
+
+/** Completes a sign-in with the second factor. */
+export async function finishSignIn(deps: Deps, given: GivenFactor, request: FastifyRequest, reply: FastifyReply) {
+  const { sql, signInLimits: limits } = deps
+  const token = secondStepToken(deps, request)
+  const hash = token === undefined ? undefined : hashSecret(token)
+  const step = hash && (await findSecondStep(sql, hash))
+  if (!hash || !step) throw new ApiError('second_step_expired')
+  const attempt = await attemptOf(sql, step, request.ip, browserToken(deps, request))
+  await limits.spend(attempt)
+  if (!(await countTry(sql, hash))) throw new ApiError('second_step_expired')
+  const adminId = step.admin_id
+  const factor = await useFactor(deps, adminId, given, (method) =>
+    auditInAllCommunities(sql, SIGN_IN, adminId, 'admin.second_factor_failed', { address: request.ip, method }),
+  )
+  if (!(await consumeSecondStep(sql, hash))) throw new ApiError('second_step_expired')
+  await limits.forgive(attempt)
+  const detail = { address: request.ip, second_factor: factor }
+  await auditInAllCommunities(sql, 'self', adminId, 'admin.signed_in', detail)
+  clearSecondStepCookie(deps, reply)
+  return startSession(deps, adminId, request, reply)
+}
+
+/** Limited apart from the password: whoever knows the password must not get rid of failures with it. */
+async function attemptOf(
+  sql: Queries,
+  { admin_id, email }: SecondStepRow,
+  address: string,
+  browser: string | undefined,
+): Promise<Attempt> {
+  const isKnown = browser !== undefined && (await isKnownBrowser(sql, email, hashSecret(browser)))
+  return {
+    address,
+    account: `second factor of ${admin_id}`,
+    acrossAddresses: true,
+    knownBrowser: isKnown ? browser : undefined,
+  }
+}
