@@ -183,6 +183,12 @@ test('the secret is stored encrypted, and encrypted again with a new SECRET_KEY'
   const next = createSecretBox('another of thirty-two characters!', 'one key of thirty-two characters!')
   await checkSecretKey(bank.sql, next)
   expect(createSecretBox('another of thirty-two characters!').open(await sealed())).toBe(secret)
+
+  // After a lost key it stays as it is, and does not keep the service from starting.
+  const lost = createSecretBox('a lost one of thirty-two letters!').seal(secret)
+  await bank.sql`update admin_apps set secret = ${lost}`
+  await checkSecretKey(bank.sql, next)
+  expect(await sealed()).toEqual(lost)
 })
 
 test('after fifteen minutes, a sensitive action asks for the password or a code again', async () => {

@@ -53,14 +53,20 @@ async function resealSecrets(tx: Queries, box: SecretBox): Promise<void> {
     }
   }
   for (const { admin_id, secret } of await sealedApps(tx)) {
-    if (box.isOutdated(secret)) await replaceAppSecret(tx, admin_id, box.seal(box.open(secret)))
+    // Undefined after a lost key: recovery codes and resets help there, and the service must start.
+    const text = box.isOutdated(secret) ? tryOpen(box, secret) : undefined
+    if (text !== undefined) await replaceAppSecret(tx, admin_id, box.seal(text))
   }
 }
 
 function canOpen(box: SecretBox, sealed: Buffer): boolean {
+  return tryOpen(box, sealed) === CHECK
+}
+
+function tryOpen(box: SecretBox, sealed: Buffer): string | undefined {
   try {
-    return box.open(sealed) === CHECK
+    return box.open(sealed)
   } catch {
-    return false
+    return undefined
   }
 }
