@@ -188,10 +188,10 @@ test('on the command line, a partner and a client get keys, exchange them and lo
       ),
     )
   expect(await statuses()).toEqual([200, 401])
-  await command('client', 'key', 'add', client.clientId, '--public-key', join(folder, 'second.json'))
+  await command('client', 'add-key', client.clientId, '--public-key', join(folder, 'second.json'))
   expect(await statuses()).toEqual([200, 200])
   expect(
-    await command('client', 'key', 'remove', client.clientId, `--thumbprint=${await thumbprintOf(first)}`),
+    await command('client', 'remove-key', client.clientId, `--thumbprint=${await thumbprintOf(first)}`),
   ).toMatchObject({
     status: 'removed',
   })

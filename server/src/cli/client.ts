@@ -63,7 +63,7 @@ export const clientCommands: Command[] = [
       }),
   },
   {
-    name: 'client key add',
+    name: 'client add-key',
     usage: 'CLIENT_ID --public-key FILE [--json]',
     summary: 'Register a further public key of a client; both work until one is removed',
     run: ({ config, values, positionals: [clientId] }) =>
@@ -75,7 +75,7 @@ export const clientCommands: Command[] = [
       }),
   },
   {
-    name: 'client key remove',
+    name: 'client remove-key',
     usage: 'CLIENT_ID --thumbprint THUMBPRINT [--json]',
     summary: 'Remove a public key of a client; what it signs is rejected immediately',
     run: ({ config, values, positionals: [clientId] }) =>
