@@ -6,6 +6,7 @@ import { addMember } from '../src/features/members/change-member.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
 import { holdOpen } from './lock-table.ts'
 import { startPostman } from './postman.ts'
+import { addKeyClient, assertionOf, present } from './key-clients.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const CALL_LOG_DAYS = 90
@@ -64,6 +65,15 @@ test('the call log goes after CALL_LOG_DAYS, tokens seven days after they expire
   expect(await count(sql, 'call_log')).toBe(2)
   await prune(sql, { callLogDays: CALL_LOG_DAYS, now: inDays(CALL_LOG_DAYS + 8) })
   expect(await count(sql, 'call_log')).toBe(0)
+})
+
+test('accepted assertions go a day after they expired, and not before', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  expect((await present(bank.url, await assertionOf(bank.url, await addKeyClient(bank)))).status).toBe(200)
+  await pruneAt(bank.sql, inDays(0.9))
+  expect(await count(bank.sql, 'client_assertions')).toBe(1)
+  await pruneAt(bank.sql, inDays(1.1))
+  expect(await count(bank.sql, 'client_assertions')).toBe(0)
 })
 
 test('what stands in default partitions goes too, in batches', async () => {
