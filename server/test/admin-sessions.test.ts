@@ -264,7 +264,7 @@ test('the last owner stays, also when two owners remove each other at once', asy
 test('the first administrator comes in by the link that the server printed, once', async () => {
   const bank = await startBank()
   const browser = newBrowser(bank)
-  expect((await browser.call('/setup')).body.data).toEqual({ needed: true, community_needed: false })
+  expect((await browser.call('/setup')).body.data).toEqual({ needed: true, community_needed: false, mail: false })
   const link = (await offerSetUp(bank.sql))!.token
   const wish = { link, name: 'Ada', email: 'ada@town.example', password: PASSWORD }
   expect((await browser.call('/setup', { body: { ...wish, email: 'no address' } })).body.errors).toMatchObject([
@@ -275,7 +275,7 @@ test('the first administrator comes in by the link that the server printed, once
     ['ada', 'eve'].map((name) => newBrowser(bank).call('/setup', { body: { ...wish, email: `${name}@town.example` } })),
   )
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 410])
-  expect((await browser.call('/setup')).body.data).toEqual({ needed: false, community_needed: false })
+  expect((await browser.call('/setup')).body.data).toEqual({ needed: false, community_needed: false, mail: false })
   expect(await offerSetUp(bank.sql)).toBeUndefined()
 })
 
