@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { CallOptions } from './bank.ts'
 import { MARK, type Ids } from './matrix-world.ts'
@@ -46,6 +46,7 @@ const KIND_OF: Record<string, keyof Ids> = {
   deliveries: 'delivery',
   partners: 'partner',
   clients: 'client',
+  keys: 'thumbprint',
   categories: 'category',
   transfers: 'transfer',
   administrators: 'admin',
@@ -95,6 +96,7 @@ export function queryFor({ query }: Operation, ids: Ids): string | undefined {
 
 type Body = (ids: Ids) => object
 const CSV = { 'content-type': 'text/csv' }
+const PUBLIC_KEY = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' })
 const SINCE = '2026-01-01T00:00:00Z'
 
 /** A body that each operation accepts. An operation with a body that is missing here fails the matrix. */
@@ -140,6 +142,8 @@ const CONSOLE_BODIES: Record<string, Body> = {
   'PATCH /communities/{slug}/partners/{id}': () => ({ name: 'Changed' }),
   'POST /communities/{slug}/partners/{id}/clients': () => ({ name: 'New' }),
   'POST /communities/{slug}/clients/{client_id}/rotate': () => ({ grace: '24h' }),
+  'POST /communities/{slug}/clients/{client_id}/keys': () => ({ public_key: PUBLIC_KEY }),
+  'POST /communities/{slug}/clients/{client_id}/jwks-url': () => ({ jwks_url: 'https://keys.example.org/jwks' }),
   'POST /communities/{slug}/partner-api': () => ({ enabled: true }),
   'POST /communities/{slug}/test-communities': () => ({ name: 'Trial' }),
   'PATCH /communities/{slug}': () => ({ name: 'Changed' }),
@@ -186,6 +190,7 @@ const WITHOUT_BODY = new Set([
   'DELETE /communities/{slug}/partners/{id}',
   'POST /communities/{slug}/clients/{client_id}/end-grace',
   'POST /communities/{slug}/clients/{client_id}/revoke',
+  'DELETE /communities/{slug}/clients/{client_id}/keys/{thumbprint}',
   'POST /communities/{slug}/deliveries/{id}/resend',
   'POST /communities/{slug}/webhooks/{id}/test',
   'POST /communities/{slug}/webhooks/{id}/pause',

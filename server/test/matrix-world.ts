@@ -16,6 +16,7 @@ export interface Ids {
   category: number
   partner: number
   client: string
+  thumbprint: string
   credit: string
   transfer: number
   subscription: number
@@ -30,6 +31,8 @@ export interface Ids {
 export interface Community {
   id: number
   ids: Ids
+  /** The same, as partners know them. */
+  partnerIds: Ids
   partner: TestPartner
   token: string
   owner: TestAdmin
@@ -76,7 +79,7 @@ async function fill(bank: Bank, place: Place, partner: TestPartner): Promise<Com
     if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body.data
   }
-  const ids = { slug, partner: partner.partnerId, client: partner.clientId } as Ids
+  const ids = { slug, partner: partner.partnerId, client: partner.clientId, thumbprint: 'x'.repeat(43) } as Ids
   for (let round = 0; round < place.times; round++) {
     const name = `${text} ${round}`
     ids.otherMember = (await office('/members', { name, email: `${text}${round}@a.example` })).id
@@ -94,12 +97,15 @@ async function fill(bank: Bank, place: Place, partner: TestPartner): Promise<Com
   ids.delivery = await deliveryOf(bank.databaseUrl, place.id, ids.subscription, () =>
     call('/wallet/credit', { user_id: ids.member, hours: 1, reference: `${text}-last`, note: text }),
   )
+  const deliveries = await callNode(bank.url, `${API}/webhooks/subscriptions/${ids.subscription}/deliveries`, { token })
+  const partnerDelivery = deliveries.body.data[0].id
   ids.admin = viewer!.id
   const invited = { email: `${text}@invited.example`, name: text, role: 'viewer' }
   ids.invitation = (await office('/administrators', invited)).id
   ids.session = (await owner!.call('/sessions')).body.data[0].id
   ids.call = (await eventually(async () => (await owner!.call('/calls')).body.data[0])).request_id
-  return { id: place.id, ids, partner, token, owner: owner!, manager: manager!, viewer: viewer! }
+  const partnerIds = { ...ids, delivery: partnerDelivery }
+  return { id: place.id, ids, partnerIds, partner, token, owner: owner!, manager: manager!, viewer: viewer! }
 }
 
 /** The engine makes deliveries on its own. */

@@ -93,7 +93,7 @@ test('no operation of the partner API answers somebody who may not ask', async (
   const { bank, own, foreign } = world
   const score = createScore()
   const guarded = PARTNER_OPERATIONS.filter(({ scopes }) => scopes.length > 0)
-  const ask = (operation: Operation, ids: typeof own.ids, token: string | undefined, query = '') =>
+  const ask = (operation: Operation, ids: typeof own.partnerIds, token: string | undefined, query = '') =>
     callNode(bank.url, `${pathFor(operation, ids)}${query}`, {
       ...requestFor(operation, ids),
       token,
@@ -113,43 +113,43 @@ test('no operation of the partner API answers somebody who may not ask', async (
   for (const operation of guarded) {
     const { name, scopes } = operation
     for (const [case_, [token, isRight]] of Object.entries(failing)) {
-      score.judge(`${name}, ${case_}`, await ask(operation, own.ids, token), isRight)
+      score.judge(`${name}, ${case_}`, await ask(operation, own.partnerIds, token), isRight)
     }
     const narrow = narrowTokens.get(`${scopes}`)
     score.judge(
       `${name}, without its scope`,
-      await ask(operation, own.ids, narrow),
+      await ask(operation, own.partnerIds, narrow),
       answered(403, 'insufficient_scope'),
     )
     const kinds = kindsIn(operation)
     if (kinds.some((kind) => PARTNERS_OWN.has(kind))) {
-      score.judge(`${name}, another partner's id`, await ask(operation, own.ids, otherToken), answered(404))
+      score.judge(`${name}, another partner's id`, await ask(operation, own.partnerIds, otherToken), answered(404))
     }
     if (kinds.length > 0) {
-      score.judge(`${name}, another community's id`, await ask(operation, foreign.ids, own.token), answered(404))
+      score.judge(`${name}, another community's id`, await ask(operation, foreign.partnerIds, own.token), answered(404))
     }
     if (namesIdsInBody(operation)) {
-      const answer = await ask(operation, foreign.ids, own.token)
+      const answer = await ask(operation, foreign.partnerIds, own.token)
       score.judge(`${name}, another community's id in the body`, answer, answered(404))
     }
-    const query = queryFor(operation, foreign.ids)
+    const query = queryFor(operation, foreign.partnerIds)
     if (query) {
-      const answer = await ask(operation, own.ids, own.token, query)
+      const answer = await ask(operation, own.partnerIds, own.token, query)
       score.judge(`${name}, another community's id in the query`, answer, hasNoMark)
     }
     if (operation.method === 'GET') {
-      score.judge(`${name}, no trace of others`, await ask(operation, own.ids, own.token), hasNoMark)
+      score.judge(`${name}, no trace of others`, await ask(operation, own.partnerIds, own.token), hasNoMark)
     }
   }
   const after = [await contentOf(bank.databaseUrl, own.id), await contentOf(bank.databaseUrl, foreign.id)]
   expect(after).toEqual(before)
 
   for (const operation of removalsLast(guarded)) {
-    score.judge(`${operation.name}, allowed`, await ask(operation, own.ids, own.token), isAccepted)
+    score.judge(`${operation.name}, allowed`, await ask(operation, own.partnerIds, own.token), isAccepted)
   }
   await switchPartnerApi(bank.sql, TESTER, own.id, { enabled: false, reason: 'Test' })
   for (const operation of guarded) {
-    const answer = await ask(operation, own.ids, own.token)
+    const answer = await ask(operation, own.partnerIds, own.token)
     score.judge(`${operation.name}, switched off`, answer, answered(503, 'partner_api_disabled'))
   }
   score.report('partner API')
