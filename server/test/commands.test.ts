@@ -44,6 +44,7 @@ test('a community and its administrator can be made, listed and helped', async (
     admin_id: expect.any(Number),
     email: 'ada@example.org',
     role: 'owner',
+    existing_account: false,
     one_time_password: expect.stringMatching(/^[a-z2-9]{5}(-[a-z2-9]{5}){3}$/),
   })
   expect(await lastAudit(bank)).toMatchObject({

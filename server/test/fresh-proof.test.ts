@@ -13,6 +13,7 @@ const SENSITIVE = readOperations('console/openapi.json', '/api/admin/v1').filter
 test('these actions are sensitive', () => {
   expect(SENSITIVE.map(({ name }) => name.replace('/communities/{slug}', '')).toSorted()).toEqual([
     'DELETE /administrators/{id}',
+    'DELETE /clients/{client_id}/keys/{thumbprint}',
     'DELETE /invitations/{id}',
     'DELETE /partners/{id}',
     'DELETE /second-factor/app',
@@ -23,6 +24,8 @@ test('these actions are sensitive', () => {
     'POST /administrators',
     'POST /administrators/{id}/reset-link',
     'POST /clients/{client_id}/end-grace',
+    'POST /clients/{client_id}/jwks-url',
+    'POST /clients/{client_id}/keys',
     'POST /clients/{client_id}/revoke',
     'POST /clients/{client_id}/rotate',
     'POST /invitations/{id}/renew',

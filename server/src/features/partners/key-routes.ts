@@ -16,7 +16,7 @@ const KeyParams = Type.Object({ ...ClientParams.properties, thumbprint: Type.Str
 /** The keys of clients that have no secret. */
 export function keyRoutes(api: AdminApi, { sql, config }: Deps): void {
   api.post('/communities/:slug/clients/:client_id/keys', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Register a further key of a client',
       description: 'Both keys work until one is removed.',
@@ -33,7 +33,7 @@ export function keyRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.delete('/communities/:slug/clients/:client_id/keys/:thumbprint', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Remove a key of a client; what it signs is rejected immediately',
       tags: CREDENTIALS,
@@ -48,7 +48,7 @@ export function keyRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.post('/communities/:slug/clients/:client_id/jwks-url', {
-    config: { role: 'owner' },
+    config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Replace the address where a client publishes its keys',
       tags: CREDENTIALS,
