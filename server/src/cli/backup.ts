@@ -9,6 +9,7 @@ import type { Transaction } from '../postgres/connect.ts'
 import { restore } from '../backup/restore.ts'
 import { adoptSecretKey, findSecretKey, loadSecretKey, readKeyFile } from '../crypto/secret-key.ts'
 import { holdForReview } from '../features/restores/hold-for-review.ts'
+import { readCredentials, type Credentials } from '../features/restores/credential-queries.ts'
 import { readAccess, type Access } from '../features/restores/queries.ts'
 import { withdrawAgain } from '../features/restores/withdraw-again.ts'
 import { applyErasures, readErasureFile, readErasures, type Erasure } from '../features/members/erasure-list.ts'
@@ -67,7 +68,7 @@ export const backupCommands: Command[] = [
         const counts = { erased: 0, withdrawn: 0 }
         const finish = async (tx: Transaction, backupMadeAt: string) => {
           counts.erased = await applyErasures(tx, commandActor(), [...listed, ...(replaced?.erasures ?? [])])
-          if (replaced) counts.withdrawn = await withdrawAgain(tx, commandActor(), replaced.access, backupMadeAt)
+          if (replaced) counts.withdrawn = await withdrawAgain(tx, commandActor(), replaced, backupMadeAt)
           else await holdForReview(tx, commandActor(), backupMadeAt)
         }
         const acceptUnverified = values.unverified === true
@@ -105,6 +106,7 @@ async function readPassphrase(values: CommandInput['values']): Promise<BackupKey
 interface Replaced {
   erasures: Erasure[]
   access: Access
+  credentials: Credentials | undefined
   /** The key stored beside the embedded database. */
   secretKey: string | undefined
 }
@@ -119,13 +121,17 @@ async function readReplaced(config: Config, place: string): Promise<Replaced> {
   }
   if (!isUrl && !existsSync(place)) throw new Refusal(`There is no folder ${place}.`)
   const replaced = isUrl ? { databaseUrl: place } : { databaseUrl: undefined, dataDir: resolve(place) }
-  const { erasures, access } = await withDatabase({ ...config, ...replaced }, (sql) =>
+  const known = await withDatabase({ ...config, ...replaced }, (sql) =>
     sql.begin('isolation level repeatable read read only', async (tx) => {
       await fixSettings(tx)
-      return { erasures: await readErasures(tx), access: await readAccess(tx) }
+      return {
+        erasures: await readErasures(tx),
+        access: await readAccess(tx),
+        credentials: await readCredentials(tx),
+      }
     }),
   )
-  return { erasures, access, secretKey: isUrl ? undefined : await readKeyFile(resolve(place)) }
+  return { ...known, secretKey: isUrl ? undefined : await readKeyFile(resolve(place)) }
 }
 
 function describeWithdrawals(withdrawn: number | undefined, backupMadeAt: string): string[] {

@@ -3,6 +3,13 @@ import type { Transaction } from '../../postgres/connect.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { hideMember } from '../members/change-member.ts'
 import {
+  moveKeyAddresses,
+  requireFactorsAgain,
+  restoreSecondFactors,
+  withdrawKeys,
+  type Credentials,
+} from './credential-queries.ts'
+import {
   listShownMembers,
   matchCommunities,
   restorePasswords,
@@ -21,7 +28,7 @@ import {
 export async function withdrawAgain(
   tx: Transaction,
   actor: Actor,
-  replaced: Access,
+  { access: replaced, credentials }: { access: Access; credentials: Credentials | undefined },
   backupMadeAt: string,
 ): Promise<number> {
   const { shared, restored } = await matchCommunities(tx, replaced.communities)
@@ -33,7 +40,7 @@ export async function withdrawAgain(
   const ofShared = <T extends { community_id: number }>(rows: T[]) =>
     rows.filter(({ community_id }) => shared.has(community_id))
   const communities = replaced.communities.filter(({ id }) => shared.has(id))
-  const changes = {
+  const changes: Record<string, number[]> = {
     partner_api: await switchOffAgain(tx, communities),
     partners: await withdrawPartners(tx, ofShared(replaced.partners)),
     clients: await withdrawClients(tx, ofShared(replaced.clients)),
@@ -41,12 +48,20 @@ export async function withdrawAgain(
     webhooks: await withdrawSubscriptions(tx, ofShared(replaced.subscriptions)),
     members_hidden: await hideMembers(tx, actor, ofShared(replaced.hidden_members)),
   }
-  const passwords = await restorePasswords(tx, replaced.passwords)
+  let people = await restorePasswords(tx, replaced.passwords)
+  if (credentials) {
+    changes['client_keys'] = [
+      ...(await withdrawKeys(tx, [...shared], credentials.client_keys)),
+      ...(await moveKeyAddresses(tx, ofShared(credentials.key_addresses))),
+    ]
+    changes['second_factor_required'] = await requireFactorsAgain(tx, ofShared(credentials.second_factor_required))
+    people += await restoreSecondFactors(tx, credentials)
+  }
   for (const communityId of restored) {
     const counts = Object.entries(changes).map(([kind, ids]) => [kind, ids.filter((id) => id === communityId).length])
     await recordRestore(tx, actor, communityId, { backup_made_at: backupMadeAt, ...Object.fromEntries(counts) })
   }
-  return Object.values(changes).reduce((sum, ids) => sum + ids.length, passwords)
+  return Object.values(changes).reduce((sum, ids) => sum + ids.length, people)
 }
 
 async function hideMembers(tx: Transaction, actor: Actor, hidden: Access['hidden_members']): Promise<number[]> {
