@@ -3,6 +3,7 @@ import { SMTPServer } from 'smtp-server'
 import { expect, onTestFinished, test } from 'vitest'
 import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
 import { eventually, startBank } from './bank.ts'
+import { addApp } from './second-factor.ts'
 
 const LINK = /http:\/\/\S+\/console\/link#(\S+)/
 
@@ -116,6 +117,19 @@ test('people are told of a new browser, of a new password and of their roles', a
   const told = await mailbox.next('Your password was changed')
   expect(told.to).toEqual([owner.email])
   expect(mailbox.received.map(({ text }) => text).join()).not.toContain(passwords.new_password)
+})
+
+test('people are told when their second factor changes', async () => {
+  const mailbox = await startMailbox()
+  const owner = await addAdmin(await startBank(mailbox.settings))
+  const { recoveryCodes } = await addApp(owner)
+  const { to, text } = await mailbox.next('An authenticator app was set up')
+  expect(to).toEqual([owner.email])
+  expect(recoveryCodes.filter((code) => text.includes(code))).toEqual([])
+  await owner.call('/second-factor/recovery-codes', { method: 'POST' })
+  expect((await mailbox.next('recovery codes of your account')).to).toEqual([owner.email])
+  await owner.call('/second-factor/app', { method: 'DELETE' })
+  expect((await mailbox.next('The authenticator app was removed')).to).toEqual([owner.email])
 })
 
 test('without a mail server everything works by links', async () => {

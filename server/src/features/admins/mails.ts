@@ -60,6 +60,14 @@ export function passwordChangedMail(to: string): Mail {
   }
 }
 
+export function secondFactorMail(to: string, change: string): Mail {
+  return {
+    to,
+    subject: 'Your second factor was changed',
+    text: paragraphs(`${change} All other sessions have ended.`, NOT_YOU),
+  }
+}
+
 export function roleMail(to: string, community: string, role: string | undefined): Mail {
   const name = oneLine(community)
   return {

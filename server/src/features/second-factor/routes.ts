@@ -5,6 +5,7 @@ import { Done, FormText, Nullable, Time } from '../../http/console/admin-shapes.
 import type { Deps } from '../../http/deps.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { Session } from '../admins/admin-schema.ts'
+import { secondFactorMail } from '../admins/mails.ts'
 import { confirmApp, makeRecoveryCodes, readSecondFactor, removeApp, startApp } from './change-factor.ts'
 import { prove } from './prove.ts'
 import { finishSignIn } from './second-step.ts'
@@ -25,7 +26,7 @@ const RecoveryCodes = Type.Object(
 )
 
 export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
-  const { sql } = deps
+  const { sql, mailer } = deps
 
   api.post('/session/second-factor', {
     config: { role: 'nobody', errors: ['second_step_expired', 'rate_limited'] },
@@ -108,7 +109,12 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
       body: Type.Object({ code: FormText }),
       response: { 200: Type.Object({ data: RecoveryCodes }) },
     },
-    handler: async ({ session, body }) => ({ data: { recovery_codes: await confirmApp(deps, session, body.code) } }),
+    handler: async ({ session, body }) => {
+      const recovery_codes = await confirmApp(deps, session, body.code)
+      const change = 'An authenticator app was set up for your account on Hourbank.'
+      mailer.send(secondFactorMail(session.admin.email, change))
+      return { data: { recovery_codes } }
+    },
   })
 
   api.delete('/second-factor/app', {
@@ -116,6 +122,8 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
     schema: { summary: 'Remove the authenticator app; ends the other sessions', tags: TAGS, response: { 200: Done } },
     handler: async ({ session }) => {
       await removeApp(sql, session)
+      const change = 'The authenticator app was removed from your account on Hourbank.'
+      mailer.send(secondFactorMail(session.admin.email, change))
       return { data: {} }
     },
   })
@@ -127,7 +135,11 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
       tags: TAGS,
       response: { 201: Type.Object({ data: RecoveryCodes }) },
     },
-    handler: async ({ session }, reply) =>
-      reply.code(201).send({ data: { recovery_codes: await makeRecoveryCodes(sql, session) } }),
+    handler: async ({ session }, reply) => {
+      const recovery_codes = await makeRecoveryCodes(sql, session)
+      const change = 'The recovery codes of your account on Hourbank were replaced.'
+      mailer.send(secondFactorMail(session.admin.email, change))
+      return reply.code(201).send({ data: { recovery_codes } })
+    },
   })
 }
