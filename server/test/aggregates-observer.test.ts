@@ -205,6 +205,7 @@ async function live(withSecrets: boolean): Promise<Observer> {
   const attacker = await bank.addPartner({ name: 'Attacker' })
   await bank.sql`update partners set rate_limit_per_minute = 1000000`
   const observer = new Observer(post, await bank.token(SCOPES, attacker))
+  const witness = await bank.token('aggregates.read')
   const subscription = await observer.subscribe()
   const secrets = withSecrets ? secretLife(bank, MEMBERS) : nothing
   for (let round = 1; round <= 3; round++) {
@@ -216,6 +217,11 @@ async function live(withSecrets: boolean): Promise<Observer> {
     await bank.sql`update transfers set created_at = '2024-01-15'`
     await observer.look(subscription)
     await closeDuePeriods(bank.sql, bank.communityId, new Date(`2024-0${round + 1}-12T00:00:00Z`))
+    // The node drops its copy of the document when PostgreSQL notifies it, a moment later.
+    await eventually(async () => {
+      const { body } = await bank.call('/aggregates/community', { token: witness })
+      return body.data.closed_through === `2024-0${round}`
+    })
   }
   await observer.look(subscription)
   // Deliveries overtake each other, and a slow one may arrive twice.
