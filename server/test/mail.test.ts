@@ -122,14 +122,20 @@ test('people are told of a new browser, of a new password and of their roles', a
 test('people are told when their second factor changes', async () => {
   const mailbox = await startMailbox()
   const owner = await addAdmin(await startBank(mailbox.settings))
+  const told = async () => {
+    const { to, text } = await mailbox.next('Your second factor was changed')
+    expect(to).toEqual([owner.email])
+    mailbox.clear()
+    return text
+  }
   const { recoveryCodes } = await addApp(owner)
-  const { to, text } = await mailbox.next('An authenticator app was set up')
-  expect(to).toEqual([owner.email])
-  expect(recoveryCodes.filter((code) => text.includes(code))).toEqual([])
+  const setUp = await told()
+  expect(setUp).toContain('An authenticator app was set up')
+  expect(recoveryCodes.filter((code) => setUp.includes(code))).toEqual([])
   await owner.call('/second-factor/recovery-codes', { method: 'POST' })
-  expect((await mailbox.next('recovery codes of your account')).to).toEqual([owner.email])
+  expect(await told()).toContain('were replaced')
   await owner.call('/second-factor/app', { method: 'DELETE' })
-  expect((await mailbox.next('The authenticator app was removed')).to).toEqual([owner.email])
+  expect(await told()).toContain('was removed')
 })
 
 test('without a mail server everything works by links', async () => {
