@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { addMember, leave } from '../src/features/members/change-member.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
+import { creditBatch } from '../src/features/wallet/credit-batch.ts'
+import type { CreditMember } from '../src/features/wallet/credit-member.ts'
+import type { Caller } from '../src/http/partner/access.ts'
+import { ApiError } from '../src/http/shared/errors.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { eventually, startBank, TESTER, type Answer, type Bank, type BankOptions } from './bank.ts'
 import { openTransaction } from './lock-table.ts'
@@ -41,6 +45,13 @@ async function countRows({ sql }: Bank) {
 }
 
 const written = (credits: number) => ({ transfers: credits, credits, events: credits, centihours: credits })
+
+/** Connections of requests that wait for a lock. */
+async function waitingStatements({ sql }: Bank) {
+  return sql<{ pid: number }[]>`
+    select pid from pg_stat_activity
+    where datname = current_database() and application_name like '%requests' and wait_event_type = 'Lock'`
+}
 
 test('every item of a batch gets the outcome of a single credit, in order', async () => {
   const { bank, member, token, item, send } = await start()
@@ -168,17 +179,40 @@ test('two equal batches at once credit each item once', async () => {
   expect(await countRows(bank)).toEqual(written(500))
 })
 
-test('a single credit does not wait for a whole batch of its community', async () => {
-  let parts = 0
-  const { bank, token, item, items, send } = await start({
-    onStatement: (statement) => (parts += Number(statement.includes('insert into credits'))),
-  })
+test('a single credit is answered while a batch of its community waits', async () => {
+  const { bank, token, item, items, send } = await start()
+  const [ben, cem] = await Promise.all(
+    ['Ben', 'Cem'].map((name) => addMember(bank.sql, TESTER, bank.communityId, { name })),
+  )
+  const held = await openTransaction(bank.sql)
+  await held.tx`select from accounts where member_id = ${ben!.id} for update`
+  const batch = send([...items(150), item('held', { user_id: ben!.id }), ...items(849, 150)])
+  await eventually(async () => (await waitingStatements(bank)).length > 0)
+  const single = await bank.call('/wallet/credit', { token, body: item('single', { user_id: cem!.id }) })
+  expect(single.status).toBe(201)
+  await held.release()
+  expect((await batch).body.meta).toEqual({ created: 1000, replayed: 0, rejected: 0 })
+})
+
+test('items with the same reference are never credited at the same time, so that the first one wins', async () => {
+  const running = new Set<string>()
   const order: string[] = []
-  const batch = send(items(1000)).then(() => order.push('batch'))
-  await eventually(() => parts > 0)
-  await bank.call('/wallet/credit', { token, body: item('single') }).then(() => order.push('single'))
-  await batch
-  expect(order).toEqual(['single', 'batch'])
+  const creditMember: CreditMember = async (_caller, { reference, note }) => {
+    expect(running).not.toContain(reference)
+    running.add(reference)
+    await new Promise(setImmediate)
+    running.delete(reference)
+    order.push(note!)
+    throw new ApiError('user_not_found')
+  }
+  const requests = ['a', 'b', 'a', 'a', 'c', 'b'].map((reference, n) => ({
+    user_id: 1,
+    hours: 1,
+    reference,
+    note: `${n}`,
+  }))
+  await creditBatch(creditMember, {} as Caller, requests, () => true)
+  expect(order).toEqual(['0', '1', '2', '3', '4', '5'])
 })
 
 test('a batch counts as one call per 20 items against the rate limit', async () => {
@@ -297,12 +331,11 @@ test('after a failure in the middle, the batch is sent again and every item is c
   await held.tx`select from accounts where member_id = ${other.id} for update`
   const failing = send(credits)
   // The second part waits for the wallet. Its connection is ended, as in a failover.
-  await eventually(async () => {
-    const ended = await bank.sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name like '%requests' and wait_event_type = 'Lock'`
-    return ended.length > 0
+  const [waiting] = await eventually(async () => {
+    const found = await waitingStatements(bank)
+    return found.length > 0 && found
   })
+  await bank.sql`select pg_terminate_backend(${waiting!.pid}::int4)`
   const failed = await failing
   expect({ status: failed.status, error: failed.body.error }).toEqual({ status: 503, error: 'unavailable' })
   await held.release()
