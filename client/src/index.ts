@@ -1,5 +1,6 @@
 export type { PrivateJwk } from './assertion.ts'
 export { Hourbank, type HourbankOptions } from './client.ts'
+export type { CreditAllOptions, CreditProgress } from './credit-all.ts'
 export {
   ApiError,
   HourbankError,

@@ -1,5 +1,12 @@
 // Made from openapi.json by `npm run openapi`; not to be edited.
 
+export interface AcceptedCredit {
+  reference: string
+  /** replayed: this reference was credited before */
+  result: 'created' | 'replayed'
+  credit: CreditAnswer
+}
+
 export interface Attempt {
   number: number
   at: string
@@ -25,6 +32,8 @@ export interface BalanceChange {
   /** Counts the changes of the resource, so that a late event can be told from a newer one */
   version: number
 }
+
+export type BatchedCredit = AcceptedCredit | RejectedCredit
 
 export interface Bucket {
   min: number
@@ -90,6 +99,23 @@ export interface CreditAnswer {
   replayed: boolean
 }
 
+export interface CreditBatch {
+  /** One result per credit, in the order of the request */
+  data: BatchedCredit[]
+  meta: CreditBatchMeta
+}
+
+export interface CreditBatchMeta {
+  created: number
+  replayed: number
+  rejected: number
+}
+
+export interface CreditBatchRequest {
+  /** 1 to 1000 credits, executed in this order */
+  credits: CreditRequest[]
+}
+
 export interface CreditRequest {
   /** The member; for a payment, found by its payment_reference */
   user_id: number
@@ -134,7 +160,7 @@ export interface Error {
   error: string
   /** For people */
   error_description: string
-  /** Every problem found */
+  /** Every problem found, up to 100 */
   errors?: FieldError[]
   /** What a conflict is with, where there is such a thing */
   data?: Record<string, unknown>
@@ -247,6 +273,15 @@ export interface Period {
   /** A calendar month in the community's time zone */
   to: string
   figure: Figure
+}
+
+export interface RejectedCredit {
+  reference: string
+  /** The error that the same credit gets in a call of its own */
+  result: 'user_not_found' | 'reference_conflict' | 'daily_limit_reached' | 'validation_failed'
+  /** For people */
+  error_description: string
+  data?: Credit
 }
 
 export interface Removal {

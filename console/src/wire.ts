@@ -273,7 +273,7 @@ export interface Error {
   error: string
   /** For people */
   error_description: string
-  /** Every problem found */
+  /** Every problem found, up to 100 */
   errors?: FieldError[]
   /** What a conflict is with, where there is such a thing */
   data?: Record<string, unknown>

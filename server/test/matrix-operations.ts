@@ -104,6 +104,7 @@ const PARTNER_BODIES: Record<string, Body> = {
   'POST /oauth/token': () => ({ grant_type: 'client_credentials', client_id: 'x', client_secret: 'x' }),
   'POST /oauth/revoke': () => ({ token: 'x', client_id: 'x', client_secret: 'x' }),
   'POST /wallet/credit': ({ member }) => ({ user_id: member, hours: 1, reference: randomUUID() }),
+  'POST /wallet/credits/batch': ({ member }) => ({ credits: [{ user_id: member, hours: 1, reference: randomUUID() }] }),
   'POST /wallet/credits/reverse': ({ credit }) => ({
     reference: credit,
     reversal_reference: randomUUID(),

@@ -26,7 +26,7 @@ export async function apiDescriptions(): Promise<{ partner: object; console: obj
       isCacheTrusted: unused,
       close: unused,
     },
-    rateLimits: { spend: unused, rejectGuessing: unused, countFailure: unused },
+    rateLimits: { spend: unused, spendMore: unused, rejectGuessing: unused, countFailure: unused },
     signInLimits: { spend: unused, forgive: unused, refund: unused },
     callLog: { add: unused, close: unused },
     metrics: createMetrics(),

@@ -47,7 +47,7 @@ const ErrorBody = {
     error_description: { type: 'string', description: 'For people' },
     errors: {
       type: 'array',
-      description: 'Every problem found',
+      description: 'Every problem found, up to 100',
       items: {
         title: 'FieldError',
         type: 'object',
@@ -216,6 +216,11 @@ function exampleOfError(error: ApiError) {
   return isShared ? { $ref: `#/components/examples/${error.code}` } : { value }
 }
 
+/** The description of invalid input is about one example of it. */
+function summaryOf({ code, description }: ApiError): string {
+  return code === 'validation_failed' ? ALL_ERRORS[code][1] : description
+}
+
 function describeErrors(errors: ApiError[]): Record<string, object> {
   const statuses = [...new Set(errors.map(({ status }) => status))]
   return Object.fromEntries(
@@ -223,7 +228,7 @@ function describeErrors(errors: ApiError[]): Record<string, object> {
       const group = errors.filter((error) => error.status === status)
       const examples = group.map((error) => [error.code, exampleOfError(error)])
       const answer = {
-        description: group.map(({ code }) => `\`${code}\`: ${ALL_ERRORS[code][1]}`).join('\n\n'),
+        description: group.map((error) => `\`${error.code}\`: ${summaryOf(error)}`).join('\n\n'),
         ...(ERROR_HEADERS[status] && { headers: pick(ERROR_HEADERS[status]) }),
         content: { 'application/json': { schema: { $ref: 'Error#' }, examples: Object.fromEntries(examples) } },
       }
