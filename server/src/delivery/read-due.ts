@@ -10,6 +10,8 @@ export interface Recipient extends Access {
   partner_id: number
   client_id: number
   client_public_id: string
+  /** Whether the community is for testing: only there do deliveries fail on demand. */
+  is_test: boolean
 }
 
 export interface DueEvent extends StoredEvent {
@@ -58,7 +60,7 @@ export async function readDueDeliveries(
           case when s.previous_secret_until > ${now} then encode(s.previous_secret, 'base64') end], null),
         'partner_id', s.partner_id, 'partner_status', p.status, 'partner_scopes', p.scopes, 'client_id', c.id,
         'client_public_id', c.public_id, 'client_status', c.status, 'client_scopes', c.scopes,
-        'subscription_scopes', s.scopes) as facts
+        'subscription_scopes', s.scopes, 'is_test', m.test) as facts
       from unnest(${requests.map(({ subscriptionId }) => subscriptionId)}::int8[],
         ${requests.map(({ limit }) => limit)}::int4[]) as r(id, limit_rows)
       join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active'

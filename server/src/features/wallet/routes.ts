@@ -8,6 +8,7 @@ import { Id, parseId } from '../../http/shared/ids.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { createCreditBatcher, presentCredit } from './credit-member.ts'
+import { createFaultHooks } from './faults-on-demand.ts'
 import type { CreditFields } from './insert-credits.ts'
 import { findBalances, listCredits, sumCredits } from './queries.ts'
 import { reverseCredit } from './reverse-credit.ts'
@@ -17,6 +18,7 @@ const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax:
 
 export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
   const creditMember = createCreditBatcher(sql)
+  const faultHooks = createFaultHooks(api)
   const findBalance = coalesce(async (communityId: number, memberIds: number[]) => {
     const byMember = new Map((await findBalances(sql, communityId, memberIds)).map((row) => [row.member_id, row]))
     return memberIds.map((id) => byMember.get(id))
@@ -60,6 +62,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
         201: CreditAnswer,
       },
     },
+    ...faultHooks('credit'),
     handler: async (request, reply) => {
       const { credit, replayed } = await creditMember(request.caller, request.body)
       if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
@@ -137,6 +140,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
       body: ReverseRequest,
       response: { 200: Type.Object({ data: Reversal }), 201: Type.Object({ data: Reversal }) },
     },
+    ...faultHooks('reversal'),
     handler: async (request, reply) => {
       const { credit, reversal, replayed } = await reverseCredit(sql, request.caller, request.body)
       if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
