@@ -72,7 +72,7 @@ describe('commands', () => {
 
 describe('what is shown', () => {
   test.each([
-    ['{"id": 1, "at": "2026-01-31T09:00:00Z"}', '{"id": 7, "at": "2026-02-01T10:11:12.131415Z"}'],
+    ['{"id": 1, "at": "2026-01-31T09:00:00.000000Z"}', '{"id": 7, "at": "2026-02-01T10:11:12.131415Z"}'],
     ['{"secret": "whsec_…"}', '{"secret": "whsec_abc"}'],
     ['{"data": [{"name": "Ada"}, "…"]}', '{"data": [{"name": "Bo"}, {"name": "Cy"}]}'],
   ])('%s stands for %s', (shown, printed) => {
@@ -84,7 +84,8 @@ describe('what is shown', () => {
     ['{"hours": 1}', '{"hours": 1, "email": "a@b"}', 'email is there, but not shown'],
     ['{"hours": 1, "note": null}', '{"hours": 1}', 'note is shown, but not there'],
     ['{"id": 1}', '{"id": "1"}', 'id is "1"'],
-    ['{"at": "2026-01-31T09:00:00Z"}', '{"at": "yesterday"}', 'yesterday'],
+    ['{"at": "2026-01-31T09:00:00.000000Z"}', '{"at": "yesterday"}', 'yesterday'],
+    ['{"at": "2026-01-31T09:00:00.000000Z"}', '{"at": "2026-01-31T09:00:00Z"}', '09:00:00Z'],
     ['{"secret": "whsec_…"}', '{"secret": "whsec_"}', 'whsec_'],
     ['{"data": ["a"]}', '{"data": ["a", "b"]}', '2 entries, not 1'],
     ['{}', 'refused', 'not JSON'],

@@ -127,7 +127,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
         'credit_not_found',
         new ApiError('reference_conflict', {
           description: 'This credit is reversed already, under another reference.',
-          data: { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00Z' },
+          data: { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00.000000Z' },
         }),
       ],
     },

@@ -22,10 +22,10 @@ export const CREDIT = {
   status: 'completed',
   reversed_at: null,
   balance_hours: 4,
-  created_at: '2026-01-31T09:00:00Z',
+  created_at: '2026-01-31T09:00:00.000000Z',
 } as const
 const { user_id, hours, reference, note, settled_on } = CREDIT
-const REVERSED = { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00Z' } as const
+const REVERSED = { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00.000000Z' } as const
 const REVERSAL = { reference, reversal_reference: 'back-1', reason: 'The bank transfer was returned' }
 
 export const CreditRequest = Type.Object(
@@ -92,7 +92,7 @@ export const Balance = Type.Object(
     balance_hours: Type.Number(),
     as_of: Type.String({ format: 'date-time', description: 'When the balance last changed' }),
   },
-  { title: 'Balance', examples: [{ user_id, balance_hours: 4, as_of: '2026-01-31T09:00:00Z' }] },
+  { title: 'Balance', examples: [{ user_id, balance_hours: 4, as_of: '2026-01-31T09:00:00.000000Z' }] },
 )
 
 export const ReverseRequest = Type.Object(
