@@ -8,6 +8,7 @@ import { readConfig, SETTINGS } from '../src/config.ts'
 import { EVENT_TYPES } from '../src/features/events/event-types.ts'
 import { ERRORS, type PartnerErrorCode } from '../src/http/shared/errors.ts'
 import { SCOPES } from '../src/core/scopes.ts'
+import { CALL_TRIGGERS, DELIVERY_TRIGGERS } from '../src/core/test-triggers.ts'
 import { ATTEMPTS_MAX, nextAttempt } from '../src/delivery/schedule.ts'
 import { pagesBelow, proseOf, readGuide, readGuides, REPOSITORY, tableBelow, type Guide } from './guide-blocks.ts'
 
@@ -137,6 +138,22 @@ describe('tables', () => {
       const WITHOUT_JITTER = 0.5
       expect(nextAttempt(n, now, undefined, WITHOUT_JITTER)!.getTime() - now.getTime()).toBe(Number(count) * MS[unit])
     }
+  })
+
+  test('every trigger of a test community is explained as it is', () => {
+    const plain = (text: string) => text.replaceAll('`', '')
+    const calls = tableBelow(named('testing'), 'Errors of credits and reversals')
+    expect(calls).toEqual(
+      CALL_TRIGGERS.map(({ name, hours, operations, effect }) => [
+        name,
+        hours?.toFixed(2) ?? '–',
+        operations.join(', '),
+        plain(effect),
+      ]),
+    )
+    expect(tableBelow(named('testing'), 'Deliveries')).toEqual(
+      DELIVERY_TRIGGERS.map(({ name, effect }) => [name, plain(effect)]),
+    )
   })
 
   test('the index leads to every guide', () => {

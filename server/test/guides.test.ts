@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readGuides, REPOSITORY, type Guide } from './guide-blocks.ts'
 import { difference } from './guide-output.ts'
-import { openGuideShell, type GuideShell } from './guide-shell.ts'
+import { hasPython, openGuideShell, type GuideShell } from './guide-shell.ts'
 
 const TSC = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
 
@@ -25,7 +25,14 @@ function guideOf(...blocks: [language: string, text: string][]): Guide {
   return {
     path: 'docs/invented.md',
     text: '',
-    blocks: blocks.map(([language, text], n) => ({ language, text, mark: '', line: n + 1, comment: undefined })),
+    blocks: blocks.map(([language, text], n) => ({
+      language,
+      text,
+      mark: '',
+      line: n + 1,
+      comment: undefined,
+      inTabs: false,
+    })),
   }
 }
 
@@ -52,6 +59,11 @@ describe('commands', () => {
     '$path: every command works as written, and prints what is shown',
     (guide) => shell.run(guide),
   )
+
+  /** So that the report of a run says whether they were. */
+  test.skipIf(!hasPython)('the Python programs of the guides were run too', () => {
+    expect(guides.some(({ blocks }) => blocks.some(({ language }) => language === 'python'))).toBe(true)
+  })
 
   test('every program checks against the types of the SDK, and is run', async () => {
     for (const guide of guides) {
@@ -115,7 +127,7 @@ describe('what is not run', () => {
 
   test('is shown as what it is: no command hides in a block of another language', () => {
     const languages = new Set(all.flatMap(({ blocks }) => blocks.map(({ language }) => language)))
-    expect([...languages].toSorted()).toEqual(['json', 'sh', 'text', 'ts'])
+    expect([...languages].toSorted()).toEqual(['json', 'python', 'sh', 'text', 'ts'])
     const fences = all.map(({ path, text }) => [path, text.match(/^\s*(```|~~~)/gm)?.length ?? 0])
     expect(fences).toEqual(all.map(({ path, blocks }) => [path, 2 * blocks.length]))
   })
@@ -124,7 +136,10 @@ describe('what is not run', () => {
     for (const { path, blocks } of all) {
       for (const [n, { language, line }] of blocks.entries()) {
         const isOutput = language === 'json' || language === 'text'
-        if (isOutput) expect(blocks[n - 1], `${path}:${line}`).toMatchObject({ language: 'sh', mark: '' })
+        if (!isOutput) continue
+        const source = blocks[n - 1]!
+        const isRun = source.language === 'sh' || (source.inTabs && ['ts', 'python'].includes(source.language))
+        expect({ isRun, mark: source.mark }, `${path}:${line}`).toEqual({ isRun: true, mark: '' })
       }
     }
   })

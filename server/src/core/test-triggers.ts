@@ -16,7 +16,7 @@ export interface CallTrigger {
   /** Used in references: `test_NAME`, and `test_NAME:anything`. */
   name: string
   /** A credit of exactly these hours triggers it too, for clients that cannot choose the reference. */
-  hours: number
+  hours?: number
   operations: readonly ('credit' | 'reversal')[]
   fault: Fault
   /** For the guide. */
@@ -46,7 +46,7 @@ export const CALL_TRIGGERS: readonly CallTrigger[] = [
   error('insufficient_scope', 403.01, 'as if the token did not cover the call'),
   error('ip_not_allowed', 403.02, 'as if you called from another address'),
   error('user_not_found', 404.01, 'as if the member had left', ['credit']),
-  error('credit_not_found', 404.02, 'as if there were no such credit', ['reversal']),
+  error('credit_not_found', undefined, 'as if there were no such credit', ['reversal']),
   error('reference_conflict', 409.01, 'as if the reference had been used before; `data` is invented', ['credit']),
   error('daily_limit_reached', 409.02, 'as if your hours for the day were used up', ['credit']),
   error('validation_failed', 422.01, 'as if `reference` were invalid'),
@@ -65,12 +65,18 @@ export const CALL_TRIGGERS: readonly CallTrigger[] = [
 
 function error(
   code: string,
-  hours: number,
+  hours: number | undefined,
   effect: string,
   operations: CallTrigger['operations'] = BOTH,
   details: { retryAfterSeconds?: number } = {},
 ): CallTrigger {
-  return { name: code, hours, operations, fault: { kind: 'error', code, ...details }, effect }
+  return {
+    name: code,
+    ...(hours !== undefined && { hours }),
+    operations,
+    fault: { kind: 'error', code, ...details },
+    effect,
+  }
 }
 
 export interface TriggeredFault {
@@ -89,7 +95,8 @@ export function findFault(
 ): TriggeredFault | undefined {
   const { name, once } = REFERENCE.exec(reference)?.groups ?? {}
   const trigger = CALL_TRIGGERS.find(
-    (known) => known.operations.includes(operation) && (known.name === name || known.hours === hours),
+    (known) =>
+      known.operations.includes(operation) && (known.name === name || (hours !== undefined && known.hours === hours)),
   )
   return trigger && { fault: trigger.fault, once: once !== undefined }
 }
