@@ -67,7 +67,7 @@ test('outside test communities the same input does nothing special', async () =>
   // All of these together are more than the default limits allow.
   await bank.sql`update partners set daily_limit_centihours = 10000000`
   let total = 0
-  for (const { name, hours } of CALL_TRIGGERS) {
+  for (const { name, hours = 2 } of CALL_TRIGGERS) {
     for (const body of [
       { reference: `test_${name}`, hours: 1 },
       { reference: `test_${name}_once`, hours },

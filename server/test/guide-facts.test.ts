@@ -18,6 +18,7 @@ const all = readGuides()
 const named = (name: string) => readGuide(`docs/${name}.md`)
 const readText = (path: string) => readFileSync(join(REPOSITORY, path), 'utf8')
 const readJson = (path: string) => JSON.parse(readText(path))
+const plain = (text: string) => text.replaceAll('`', '')
 const firstCells = (guide: Guide, heading: string) => tableBelow(guide, heading).map(([cell]) => cell!)
 
 /** Status and code of the rows that have a code. */
@@ -141,7 +142,6 @@ describe('tables', () => {
   })
 
   test('every trigger of a test community is explained as it is', () => {
-    const plain = (text: string) => text.replaceAll('`', '')
     const calls = tableBelow(named('testing'), 'Errors of credits and reversals')
     expect(calls).toEqual(
       CALL_TRIGGERS.map(({ name, hours, operations, effect }) => [
