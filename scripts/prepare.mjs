@@ -29,6 +29,12 @@ const PARTS = [
     dist: 'console/dist',
     command: ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
   },
+  {
+    name: 'guides',
+    sources: ['docs', 'server/guides', 'scripts/build-guides.mjs'],
+    dist: 'dist/guides',
+    command: ['scripts/build-guides.mjs'],
+  },
 ]
 const SHARED_SOURCES = ['package-lock.json', 'tsconfig.base.json']
 

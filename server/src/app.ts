@@ -28,6 +28,7 @@ import { answerAnyMethod, answerOtherMethods } from './http/shared/method-not-al
 import { describeApi } from './http/partner/openapi.ts'
 import { requireOwnHost } from './http/shared/own-host.ts'
 import { parseQuery, rejectMalformedQuery } from './http/shared/query.ts'
+import { GUIDES_PREFIX, guideRoutes } from './http/partner/guides.ts'
 import { referenceRoutes } from './http/partner/reference.ts'
 import { newRequestId } from './http/shared/request-id.ts'
 import { compileSerializer } from './http/shared/serialization.ts'
@@ -107,6 +108,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   securityTxtRoute(app, deps)
   await app.register(consoleRoutes)
   await app.register(referenceRoutes)
+  await app.register(async (plain) => guideRoutes(plain, deps.config), { prefix: GUIDES_PREFIX })
   await app.register(async (plain) => {
     const api = plain.withTypeProvider<TypeBoxTypeProvider>()
     framePartnerApi(api, deps)

@@ -41,6 +41,7 @@ export const SETTINGS = {
   TRUST_PROXY: [trustProxy, false],
   DEMO: [flag, undefined],
   WEBHOOK_ALLOW_PRIVATE_TARGETS: [flag, false],
+  WEBHOOK_SOURCE_ADDRESSES: [networks, []],
   LOG_LEVEL: [oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'],
   METRICS_TOKEN: [metricsToken, undefined],
   SMTP_URL: [url('smtp:', 'smtps:'), undefined],
@@ -79,6 +80,8 @@ export interface Config {
   readonly trustProxy: false | string[]
   readonly demo: boolean
   readonly webhookAllowPrivateTargets: boolean
+  /** The addresses from which deliveries come, for the guides. The service cannot know: there may be gateways. */
+  readonly webhookSourceAddresses: readonly string[]
   readonly logLevel: string
   readonly metricsToken: string | undefined
   /** Undefined: no mail; everything works by links that are passed on by hand. */
@@ -138,6 +141,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     trustProxy: settings.TRUST_PROXY,
     demo: settings.DEMO ?? (isLocal && !settings.PUBLIC_URL),
     webhookAllowPrivateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS,
+    webhookSourceAddresses: settings.WEBHOOK_SOURCE_ADDRESSES,
     logLevel: settings.LOG_LEVEL,
     metricsToken: settings.METRICS_TOKEN,
     smtpUrl: settings.SMTP_URL,
@@ -234,6 +238,17 @@ function securityContact(text: string): string {
   const isContact = /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+?[\d-]+)$/.test(text)
   if (!isContact) throw new Error('an address like mailto:security@example.org or https://example.org/security')
   return text
+}
+
+function networks(text: string): string[] {
+  const ranges = text.split(',').map((range) => range.trim())
+  try {
+    for (const range of ranges) parseNetwork(range)
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(`addresses or ranges, like 192.0.2.7, 2001:db8::/32 (${message})`, { cause: error })
+  }
+  return ranges
 }
 
 /**

@@ -137,7 +137,7 @@ test('a change of the time zone counts nothing twice and leaves nothing out', as
   expect(flows.exchanges.periods).toEqual([{ from: '2024-01', to: '2024-02', figure: { min: 10, max: 19 } }])
   const bounds = await town.sql<{ starts_at: string; ends_at: string }[]>`
     select starts_at, ends_at from aggregate_periods order by month`
-  expect(bounds.map(({ ends_at }) => ends_at)).toEqual(['2024-01-31T11:00:00Z', '2024-03-01T05:00:00Z'])
+  expect(bounds.map(({ ends_at }) => ends_at)).toEqual(['2024-01-31T11:00:00.000000Z', '2024-03-01T05:00:00.000000Z'])
   expect(bounds[1]!.starts_at).toBe(bounds[0]!.ends_at)
 })
 

@@ -89,7 +89,7 @@ test('a month with ten traders is told, by its buckets and in the documented sha
   expect(answer.body).toEqual({
     data: {
       closed_through: '2024-01',
-      closed_at: '2024-02-11T00:00:00.000Z',
+      closed_at: '2024-02-11T00:00:00.000000Z',
       flows: {
         exchanges: once(10, 19),
         hours_exchanged: once(20, 29),

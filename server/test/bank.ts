@@ -14,6 +14,7 @@ import { startNode, type ServingNode } from '../src/process/node.ts'
 import { createPartner, type NewPartner } from '../src/features/partners/create-partner.ts'
 import type { Sender } from '../src/delivery/send.ts'
 import { newDatabase } from './database.ts'
+import { findOddTimes } from './response-times.ts'
 
 export const SECRET_KEY = 'a-secret-key-that-only-tests-use-0123'
 export const TESTER: Actor = { kind: 'system', name: 'test' }
@@ -145,7 +146,11 @@ export async function callNode(base: string, path: string, options: CallOptions 
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text }
+  const answerBody = isJson && text ? JSON.parse(text) : text
+  // Every response that any test gets is checked for this.
+  const oddTimes = findOddTimes(answerBody)
+  if (oddTimes.length > 0) throw new Error(`times without six fraction digits in ${path}: ${oddTimes.join(', ')}`)
+  return { status: response.status, headers: response.headers, body: answerBody }
 }
 
 function addressOf(base: string, path: string): string {

@@ -14,6 +14,8 @@ export interface Block {
   line: number
   /** The HTML comment right above it. */
   comment: string | undefined
+  /** Whether it is one of several languages side by side: between the comments `tabs` and `/tabs`. */
+  inTabs: boolean
 }
 
 export interface Guide {
@@ -33,8 +35,13 @@ export function readGuide(path: string): Guide {
     text: groups!.text!,
     comment: groups!.comment,
     line: text.slice(0, text.indexOf('```', index)).split('\n').length,
+    inTabs: isInTabs(text.slice(0, text.indexOf('```', index))),
   }))
   return { path, text, blocks }
+}
+
+function isInTabs(before: string): boolean {
+  return before.lastIndexOf('<!-- tabs -->') > before.lastIndexOf('<!-- /tabs -->')
 }
 
 /** The README, and every page in docs/, but for the decisions. */

@@ -8,6 +8,7 @@ import { readConfig, SETTINGS } from '../src/config.ts'
 import { EVENT_TYPES } from '../src/features/events/event-types.ts'
 import { ERRORS, type PartnerErrorCode } from '../src/http/shared/errors.ts'
 import { SCOPES } from '../src/core/scopes.ts'
+import { CALL_TRIGGERS, DELIVERY_TRIGGERS } from '../src/core/test-triggers.ts'
 import { ATTEMPTS_MAX, nextAttempt } from '../src/delivery/schedule.ts'
 import { pagesBelow, proseOf, readGuide, readGuides, REPOSITORY, tableBelow, type Guide } from './guide-blocks.ts'
 
@@ -17,6 +18,7 @@ const all = readGuides()
 const named = (name: string) => readGuide(`docs/${name}.md`)
 const readText = (path: string) => readFileSync(join(REPOSITORY, path), 'utf8')
 const readJson = (path: string) => JSON.parse(readText(path))
+const plain = (text: string) => text.replaceAll('`', '')
 const firstCells = (guide: Guide, heading: string) => tableBelow(guide, heading).map(([cell]) => cell!)
 
 /** Status and code of the rows that have a code. */
@@ -137,6 +139,21 @@ describe('tables', () => {
       const WITHOUT_JITTER = 0.5
       expect(nextAttempt(n, now, undefined, WITHOUT_JITTER)!.getTime() - now.getTime()).toBe(Number(count) * MS[unit])
     }
+  })
+
+  test('every trigger of a test community is explained as it is', () => {
+    const calls = tableBelow(named('testing'), 'Errors of credits and reversals')
+    expect(calls).toEqual(
+      CALL_TRIGGERS.map(({ name, hours, operations, effect }) => [
+        name,
+        hours?.toFixed(2) ?? '–',
+        operations.join(', '),
+        plain(effect),
+      ]),
+    )
+    expect(tableBelow(named('testing'), 'Deliveries')).toEqual(
+      DELIVERY_TRIGGERS.map(({ name, effect }) => [name, plain(effect)]),
+    )
   })
 
   test('the index leads to every guide', () => {

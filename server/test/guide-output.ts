@@ -12,7 +12,7 @@
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 const ANY_NUMBER = /^(id|.*_id|version|balance_hours)$/
 const ANY_TEXT = /^(name|payment_reference|request_id)$/
 const GOES_ON = '…'

@@ -14,6 +14,9 @@ const PRELUDE = fileURLToPath(new URL('./guide-prelude.sh', import.meta.url))
 /** A guide that waits for something that never comes is ended. */
 const GUIDE_MS_MAX = 200_000
 /** Ports that the guides name; others may have them here. */
+/** The virtual environment in which the Python SDK is tested. */
+const PYTHON = join(REPOSITORY, 'client-python/.venv/bin/python')
+export const hasPython = existsSync(PYTHON)
 const SERVICE_PORT = '3000'
 const RECEIVER_PORT = '4443'
 
@@ -22,7 +25,7 @@ export interface GuideShell {
   root: string
   /** Runs the commands of a guide in one bash, in order; throws at the first that fails or prints otherwise than shown. */
   run(guide: Guide): Promise<void>
-  /** Writes the programs of a guide down, under the names in their first lines, and says which. */
+  /** Saves the programs of a guide under the names in their first lines. Returns those that commands of the guide run. */
   writePrograms(guide: Guide): Promise<string[]>
   close(): Promise<void>
 }
@@ -50,6 +53,9 @@ export async function openGuideShell(): Promise<GuideShell> {
     GUIDE_ROOT: root,
     GUIDE_HOURBANK: join(REPOSITORY, 'server/bin/hourbank.js'),
     GUIDE_TSX: import.meta.resolve('tsx'),
+    GUIDE_PYTHON: PYTHON,
+    PYTHONPATH: join(REPOSITORY, 'client-python'),
+    PYTHONDONTWRITEBYTECODE: '1',
     GUIDE_SETTINGS: [...Object.keys(SETTINGS), 'NODE_EXTRA_CA_CERTS'].join('|'),
   }
   const asReader = (credentials: Credentials) => (text: string) =>
@@ -68,15 +74,9 @@ export async function openGuideShell(): Promise<GuideShell> {
 
   async function writePrograms(guide: Guide): Promise<string[]> {
     const folder = await folderOf(guide)
-    const programs = guide.blocks.filter(({ language }) => language === 'ts')
-    return Promise.all(
-      programs.map(async ({ text, line }) => {
-        const name = /^\/\/ ([a-z-]+\.ts)\n/.exec(text)?.[1]
-        if (!name) throw new Error(`${guide.path}:${line}: a program's first line is its name: // name.ts`)
-        await writeFile(join(folder, name), fill(text))
-        return name
-      }),
-    )
+    const programs = guide.blocks.filter(({ language }) => language in RUNNERS)
+    await Promise.all(programs.map((block) => writeFile(join(folder, programName(guide, block)), fill(block.text))))
+    return programs.filter(({ inTabs }) => !inTabs).map((block) => programName(guide, block))
   }
 
   async function run(guide: Guide): Promise<void> {
@@ -140,14 +140,32 @@ interface Step {
   shown: Block | undefined
 }
 
+/** How programs in tabs are run, where no command of the guide does it. */
+const RUNNERS: Record<string, string> = { ts: 'npx tsx', python: '"$GUIDE_PYTHON"' }
+
+function programName({ path }: Guide, { text, line }: Block): string {
+  const name = /^(?:\/\/|#) ([a-z-]+\.(?:ts|py))\n/.exec(text)?.[1]
+  if (!name) throw new Error(`${path}:${line}: a program's first line is its name: // name.ts, or # name.py`)
+  return name
+}
+
 /** `npm test` is what runs this, and its line is left out. */
-function stepsOf({ blocks }: Guide): Step[] {
-  return blocks.flatMap((block, n) => {
+function stepsOf(guide: Guide): Step[] {
+  return guide.blocks.flatMap((block, n) => {
+    const next = guide.blocks[n + 1]
+    if (block.inTabs && block.language in RUNNERS) {
+      if (block.language === 'python' && !hasPython) return []
+      const command = `${RUNNERS[block.language]} ${programName(guide, block)}\n`
+      return [{ commands: { ...block, text: command }, shown: isOutput(next) ? next : undefined }]
+    }
     if (block.language !== 'sh' || block.mark !== '') return []
-    const next = blocks[n + 1]
-    const shown = next && ['json', 'text'].includes(next.language) ? next : undefined
+    const shown = isOutput(next) ? next : undefined
     return [{ commands: { ...block, text: block.text.replaceAll(/^npm test\b.*\n/gm, '') }, shown }]
   })
+}
+
+function isOutput(block: Block | undefined): boolean {
+  return block !== undefined && ['json', 'text'].includes(block.language)
 }
 
 /** Where the guide shows an error, curl must get one: it is shown, and compared. */

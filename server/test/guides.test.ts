@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readGuides, REPOSITORY, type Guide } from './guide-blocks.ts'
 import { difference } from './guide-output.ts'
-import { openGuideShell, type GuideShell } from './guide-shell.ts'
+import { hasPython, openGuideShell, type GuideShell } from './guide-shell.ts'
 
 const TSC = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
 
@@ -25,7 +25,14 @@ function guideOf(...blocks: [language: string, text: string][]): Guide {
   return {
     path: 'docs/invented.md',
     text: '',
-    blocks: blocks.map(([language, text], n) => ({ language, text, mark: '', line: n + 1, comment: undefined })),
+    blocks: blocks.map(([language, text], n) => ({
+      language,
+      text,
+      mark: '',
+      line: n + 1,
+      comment: undefined,
+      inTabs: false,
+    })),
   }
 }
 
@@ -53,6 +60,11 @@ describe('commands', () => {
     (guide) => shell.run(guide),
   )
 
+  /** So that the report of a run says whether they were. */
+  test.skipIf(!hasPython)('the Python programs of the guides were run too', () => {
+    expect(guides.some(({ blocks }) => blocks.some(({ language }) => language === 'python'))).toBe(true)
+  })
+
   test('every program checks against the types of the SDK, and is run', async () => {
     for (const guide of guides) {
       const commands = guide.blocks.filter(({ language }) => language === 'sh').map(({ text }) => text)
@@ -72,7 +84,7 @@ describe('commands', () => {
 
 describe('what is shown', () => {
   test.each([
-    ['{"id": 1, "at": "2026-01-31T09:00:00Z"}', '{"id": 7, "at": "2026-02-01T10:11:12.131415Z"}'],
+    ['{"id": 1, "at": "2026-01-31T09:00:00.000000Z"}', '{"id": 7, "at": "2026-02-01T10:11:12.131415Z"}'],
     ['{"secret": "whsec_…"}', '{"secret": "whsec_abc"}'],
     ['{"data": [{"name": "Ada"}, "…"]}', '{"data": [{"name": "Bo"}, {"name": "Cy"}]}'],
   ])('%s stands for %s', (shown, printed) => {
@@ -84,7 +96,8 @@ describe('what is shown', () => {
     ['{"hours": 1}', '{"hours": 1, "email": "a@b"}', 'email is there, but not shown'],
     ['{"hours": 1, "note": null}', '{"hours": 1}', 'note is shown, but not there'],
     ['{"id": 1}', '{"id": "1"}', 'id is "1"'],
-    ['{"at": "2026-01-31T09:00:00Z"}', '{"at": "yesterday"}', 'yesterday'],
+    ['{"at": "2026-01-31T09:00:00.000000Z"}', '{"at": "yesterday"}', 'yesterday'],
+    ['{"at": "2026-01-31T09:00:00.000000Z"}', '{"at": "2026-01-31T09:00:00Z"}', '09:00:00Z'],
     ['{"secret": "whsec_…"}', '{"secret": "whsec_"}', 'whsec_'],
     ['{"data": ["a"]}', '{"data": ["a", "b"]}', '2 entries, not 1'],
     ['{}', 'refused', 'not JSON'],
@@ -114,7 +127,7 @@ describe('what is not run', () => {
 
   test('is shown as what it is: no command hides in a block of another language', () => {
     const languages = new Set(all.flatMap(({ blocks }) => blocks.map(({ language }) => language)))
-    expect([...languages].toSorted()).toEqual(['json', 'sh', 'text', 'ts'])
+    expect([...languages].toSorted()).toEqual(['json', 'python', 'sh', 'text', 'ts'])
     const fences = all.map(({ path, text }) => [path, text.match(/^\s*(```|~~~)/gm)?.length ?? 0])
     expect(fences).toEqual(all.map(({ path, blocks }) => [path, 2 * blocks.length]))
   })
@@ -123,7 +136,10 @@ describe('what is not run', () => {
     for (const { path, blocks } of all) {
       for (const [n, { language, line }] of blocks.entries()) {
         const isOutput = language === 'json' || language === 'text'
-        if (isOutput) expect(blocks[n - 1], `${path}:${line}`).toMatchObject({ language: 'sh', mark: '' })
+        if (!isOutput) continue
+        const source = blocks[n - 1]!
+        const isRun = source.language === 'sh' || (source.inTabs && ['ts', 'python'].includes(source.language))
+        expect({ isRun, mark: source.mark }, `${path}:${line}`).toEqual({ isRun: true, mark: '' })
       }
     }
   })

@@ -1,5 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { toUtc } from '../src/core/times.ts'
+import { fromJsonTime, toResponseTime, toUtc } from '../src/core/times.ts'
+import { startBank } from './bank.ts'
+import { REPOSITORY } from './guide-blocks.ts'
+import { findOddTimes } from './response-times.ts'
+
+test.each([
+  ['2026-01-31T12:00:00', '2026-01-31T12:00:00.000000Z'],
+  ['2026-01-31T12:00:00.5', '2026-01-31T12:00:00.500000Z'],
+  ['2026-01-31T12:00:00.123456', '2026-01-31T12:00:00.123456Z'],
+])('%s is sent as %s', (utc, sent) => {
+  expect(toResponseTime(utc)).toBe(sent)
+  expect(fromJsonTime(`${utc}+00:00`)).toBe(sent)
+})
+
+test('every example of a response has six fraction digits, and an odd one would be found', () => {
+  for (const path of ['openapi.json', 'console/openapi.json']) {
+    expect(findOddTimes(JSON.parse(readFileSync(join(REPOSITORY, path), 'utf8')))).toEqual([])
+  }
+  expect(findOddTimes({ data: [{ created_at: '2026-01-31T09:00:00Z' }] })).toEqual(['created_at: 2026-01-31T09:00:00Z'])
+})
+
+test('a whole second is sent with six fraction digits, in lists and as the next updated_since', async () => {
+  const bank = await startBank()
+  const token = await bank.token()
+  await bank.sql`
+    insert into members (community_id, id, name, joined_at, updated_at)
+    select ${bank.communityId}, n, 'Ada', '2026-01-31T09:00:00Z', '2026-01-31T09:00:00Z'
+    from generate_series(1, 2) as n`
+  const page = await bank.call('/users?updated_since=2026-01-31T09:00:00Z&limit=1', { token })
+  const sent = '2026-01-31T09:00:00.000000Z'
+  expect(page.body).toMatchObject({ data: [{ joined_at: sent, updated_at: sent }], meta: { synced_until: sent } })
+})
 
 test.each([
   ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00Z'],

@@ -22,6 +22,23 @@ function shift(time: string, minutes: number): string {
   return new Date(Date.parse(`${time}Z`) + minutes * MINUTE_MS).toISOString().slice(0, TO_MINUTES_LENGTH)
 }
 
+const WHOLE_SECONDS_LENGTH = '2026-01-31T09:00:00'.length
+const MICROSECONDS_LENGTH = '2026-01-31T09:00:00.000000'.length
+
+/**
+ * The form of every time in responses: UTC with microseconds, so that texts sort as the times do. Takes a time without
+ * its zone. PostgreSQL leaves out zeros at the end of the fraction.
+ */
+export function toResponseTime(utc: string): string {
+  if (utc.length === MICROSECONDS_LENGTH) return `${utc}Z`
+  return `${utc}${utc.length === WHOLE_SECONDS_LENGTH ? '.' : ''}`.padEnd(MICROSECONDS_LENGTH, '0') + 'Z'
+}
+
+/** The same for a time that PostgreSQL has put into JSON, where it writes the zone as +00:00. */
+export function fromJsonTime(time: string): string {
+  return toResponseTime(time.replace('+00:00', ''))
+}
+
 export function isTime(text: string): boolean {
   return toUtc(text) !== undefined
 }

@@ -6,6 +6,7 @@ import { commonScopes, type Scope } from '../core/scopes.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
 import { disableSubscription, holdDelivery, type Access } from './delivery-queries.ts'
 import { scopesFor } from '../features/subscriptions/event-patterns.ts'
+import { deliveryFaultOf, lateUntil, pretendStatus } from './faults-on-demand.ts'
 import type { DueDelivery, DueEvent, Recipient } from './read-due.ts'
 import type { Completion } from './record-completions.ts'
 import { nextAttempt, readRetryAfter } from './schedule.ts'
@@ -43,7 +44,14 @@ export async function deliver(
     return undefined
   }
   const at = deps.clock()
-  const outcome = await send(deps, communityId, recipient, event, at)
+  const fault = deliveryFaultOf(due)
+  if (fault?.kind === 'late' && at < lateUntil(event.created_at)) {
+    return completion(due, { status: 'pending', nextAttemptAt: lateUntil(event.created_at) })
+  }
+  const isPretended = fault?.kind === 'status' && (!fault.once || due.attempts === 0)
+  const outcome = isPretended ? pretendStatus(fault.status) : await send(deps, communityId, recipient, event, at)
+  // The first result counts: the receiver sees a second delivery of something that it has accepted.
+  if (fault?.kind === 'twice' && outcome.ok) await send(deps, communityId, recipient, event, at)
   if (outcome.status === GONE) {
     const reason = 'The receiver answered 410 Gone'
     await disableSubscription(deps.sql, communityId, due.subscription_id, reason, deps.clock())

@@ -1,3 +1,4 @@
+import { fromJsonTime } from '../core/times.ts'
 import type { StoredEvent } from '../features/events/render.ts'
 import type { Queries } from '../postgres/connect.ts'
 import type { Access } from './delivery-queries.ts'
@@ -10,6 +11,8 @@ export interface Recipient extends Access {
   partner_id: number
   client_id: number
   client_public_id: string
+  /** Whether the community is for testing: only there do deliveries fail on demand. */
+  is_test: boolean
 }
 
 export interface DueEvent extends StoredEvent {
@@ -58,7 +61,7 @@ export async function readDueDeliveries(
           case when s.previous_secret_until > ${now} then encode(s.previous_secret, 'base64') end], null),
         'partner_id', s.partner_id, 'partner_status', p.status, 'partner_scopes', p.scopes, 'client_id', c.id,
         'client_public_id', c.public_id, 'client_status', c.status, 'client_scopes', c.scopes,
-        'subscription_scopes', s.scopes) as facts
+        'subscription_scopes', s.scopes, 'is_test', m.test) as facts
       from unnest(${requests.map(({ subscriptionId }) => subscriptionId)}::int8[],
         ${requests.map(({ limit }) => limit)}::int4[]) as r(id, limit_rows)
       join subscriptions s on s.community_id = ${communityId} and s.id = r.id and s.status = 'active'
@@ -84,7 +87,9 @@ export async function readDueDeliveries(
         left join members m on m.community_id = ${communityId} and m.id = e.member_id) as events,
       (select coalesce(json_agg(json_build_array(id, subscription_id, claims, attempts, event_id)
           order by next_attempt_at, id), '[]') from due) as due`
-  const events = new Map(rows.events.map((event) => [event.id, { ...event, created_at: inUtc(event.created_at) }]))
+  const events = new Map(
+    rows.events.map((event) => [event.id, { ...event, created_at: fromJsonTime(event.created_at) }]),
+  )
   const bySubscription = new Map<number, DueDelivery[]>(requests.map(({ subscriptionId }) => [subscriptionId, []]))
   for (const [id, subscription_id, claims, attempts, eventId] of rows.due) {
     const recipient = rows.recipients[subscription_id]!
@@ -99,9 +104,4 @@ interface DueRows {
   recipients: Record<string, Recipient>
   events: DueEvent[]
   due: [id: number, subscriptionId: number, claims: number, attempts: number, eventId: number][]
-}
-
-/** In JSON, PostgreSQL writes the time zone as +00:00, but all times in responses end in Z. */
-function inUtc(time: string): string {
-  return time.replace('+00:00', 'Z')
 }

@@ -1,4 +1,5 @@
 import { types } from 'pg'
+import { toResponseTime } from '../core/times.ts'
 
 /** PostgreSQL's format is 2026-01-31 09:00:00.123456+00; the session's time zone is UTC. */
 const UTC_OFFSET = '+00'
@@ -47,5 +48,5 @@ function rfc3339(text: string): string {
   // Hot path: a page of 100 members has 200 times, and a regular expression took 170 µs more for them.
   if (!text.endsWith(UTC_OFFSET)) return text
   const space = text.indexOf(' ')
-  return `${text.slice(0, space)}T${text.slice(space + 1, -UTC_OFFSET.length)}Z`
+  return toResponseTime(`${text.slice(0, space)}T${text.slice(space + 1, -UTC_OFFSET.length)}`)
 }

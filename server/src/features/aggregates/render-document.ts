@@ -1,3 +1,4 @@
+import { toResponseTime } from '../../core/times.ts'
 import { isBucket, sumOf, SUPPRESSED, type Figure } from './figures.ts'
 import { FLOWS, monthAfter, nothingPublished, type Flow, type Published } from './published.ts'
 import type { CommunityAggregates } from './schema.ts'
@@ -6,7 +7,7 @@ import type { CommunityAggregates } from './schema.ts'
 export function renderDocument(published: Published, closedAt: Date | null): string {
   const data: CommunityAggregates = {
     closed_through: published.closed_through,
-    closed_at: closedAt?.toISOString() ?? null,
+    closed_at: closedAt && toResponseTime(closedAt.toISOString().slice(0, -'Z'.length)),
     flows: Object.fromEntries(
       FLOWS.map((flow) => [flow, presentFlow(published, flow)]),
     ) as CommunityAggregates['flows'],

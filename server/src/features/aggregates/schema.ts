@@ -43,7 +43,7 @@ const FLOW = {
 }
 const EXAMPLE = {
   closed_through: '2026-01',
-  closed_at: '2026-02-11T00:00:00Z',
+  closed_at: '2026-02-11T00:00:00.000000Z',
   flows: {
     exchanges: FLOW,
     hours_exchanged: FLOW,

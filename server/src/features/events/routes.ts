@@ -23,7 +23,7 @@ const Event = Type.Object(
       {
         id: 'evt_0b0a2c7e-2c1f-4d53-9c0d-7f8f5a1e6b21',
         type: 'wallet.credited',
-        timestamp: '2026-01-31T09:00:00Z',
+        timestamp: '2026-01-31T09:00:00.000000Z',
         data: EVENT_TYPES['wallet.credited'].example,
       },
     ],

@@ -10,8 +10,8 @@ export const LISTING = {
   hours: 1.5,
   user_id: 42,
   status: 'active',
-  created_at: '2026-01-31T09:00:00Z',
-  updated_at: '2026-01-31T09:00:00Z',
+  created_at: '2026-01-31T09:00:00.000000Z',
+  updated_at: '2026-01-31T09:00:00.000000Z',
 }
 
 export const ListingType = Type.Enum(['service', 'request'], { description: 'Offered, or asked for' })

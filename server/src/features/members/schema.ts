@@ -7,8 +7,8 @@ export const MEMBER = {
   ...PARTNER_EXAMPLE,
   status: 'active',
   payment_reference: 'RF86001000000042',
-  joined_at: '2026-01-31T09:00:00Z',
-  updated_at: '2026-01-31T09:00:00Z',
+  joined_at: '2026-01-31T09:00:00.000000Z',
+  updated_at: '2026-01-31T09:00:00.000000Z',
 }
 
 export const Member = Type.Object(

@@ -15,7 +15,7 @@ const Removal = Type.Object(
     id: Type.Integer({ description: 'Of the member or listing' }),
     removed_at: Type.String({ format: 'date-time' }),
   },
-  { title: 'Removal', examples: [{ type: 'user', id: 42, removed_at: '2026-02-28T17:30:00Z' }] },
+  { title: 'Removal', examples: [{ type: 'user', id: 42, removed_at: '2026-02-28T17:30:00.000000Z' }] },
 )
 
 export function removalRoutes(api: PartnerApi, { sql, epoch, config, sharedIds }: Deps): void {

@@ -1,3 +1,4 @@
+import { fromJsonTime } from '../../core/times.ts'
 import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
 import { renderEvent } from '../events/render.ts'
@@ -201,8 +202,7 @@ function presentCount(found: number) {
 }
 
 function presentDelivery({ event_uuid, cursor_id: _cursorId, last_attempt, ...rest }: DeliveryRow) {
-  // In JSON, PostgreSQL writes the time zone as +00:00.
-  const last = last_attempt && { ...last_attempt, at: last_attempt.at.replace('+00:00', 'Z') }
+  const last = last_attempt && { ...last_attempt, at: fromJsonTime(last_attempt.at) }
   return { ...rest, event_id: `evt_${event_uuid}`, last_attempt: last }
 }
 

@@ -13,11 +13,11 @@ const SUBSCRIPTION = {
   scopes: ['users.read', 'wallet.read', 'webhooks.manage'],
   status: 'active',
   status_reason: null,
-  status_changed_at: '2026-01-31T09:00:00Z',
+  status_changed_at: '2026-01-31T09:00:00.000000Z',
   failing_since: null,
-  last_success_at: '2026-01-31T09:05:00Z',
-  created_at: '2026-01-31T09:00:00Z',
-  updated_at: '2026-01-31T09:00:00Z',
+  last_success_at: '2026-01-31T09:05:00.000000Z',
+  created_at: '2026-01-31T09:00:00.000000Z',
+  updated_at: '2026-01-31T09:00:00.000000Z',
 } as const
 export const DELIVERY = {
   id: 42,
@@ -26,13 +26,13 @@ export const DELIVERY = {
   event_type: 'wallet.credited',
   status: 'pending',
   held_reason: null,
-  next_attempt_at: '2026-01-31T09:05:05Z',
-  created_at: '2026-01-31T09:05:00Z',
+  next_attempt_at: '2026-01-31T09:05:05.000000Z',
+  created_at: '2026-01-31T09:05:00.000000Z',
   finished_at: null,
   attempts: [
     {
       number: 1,
-      at: '2026-01-31T09:05:00Z',
+      at: '2026-01-31T09:05:00.000000Z',
       duration_ms: 83,
       status: 503,
       error_kind: 'status',

@@ -1,3 +1,4 @@
+import { fromJsonTime } from '../../core/times.ts'
 import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
 import { findCommunity } from '../communities/queries.ts'
@@ -165,10 +166,9 @@ function presentTransfer({ amount, reversal, made_by, ...rest }: TransferRow): T
     ...rest,
     hours: toHours(amount),
     made_by: made_by as TransferRecord['made_by'],
-    // In JSON, PostgreSQL writes the time zone as +00:00.
     reversal: reversal && {
       ...reversal,
-      created_at: reversal.created_at.replace('+00:00', 'Z'),
+      created_at: fromJsonTime(reversal.created_at),
       made_by: reversal.made_by as TransferRecord['made_by'],
     },
   }

@@ -11,6 +11,7 @@ import { invalidField } from '../../http/shared/validation.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { callsFor, countResults, creditBatch } from './credit-batch.ts'
 import { createCreditBatcher, presentCredit } from './credit-member.ts'
+import { createFaultHooks } from './faults-on-demand.ts'
 import type { CreditFields } from './insert-credits.ts'
 import { findBalances, listCredits, sumCredits } from './queries.ts'
 import { reverseCredit } from './reverse-credit.ts'
@@ -36,6 +37,7 @@ const BATCH_TIMEOUT_MS = 25_000
 
 export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, metrics }: Deps): void {
   const creditMember = createCreditBatcher(sql)
+  const faultHooks = createFaultHooks(api)
   const findBalance = coalesce(async (communityId: number, memberIds: number[]) => {
     const byMember = new Map((await findBalances(sql, communityId, memberIds)).map((row) => [row.member_id, row]))
     return memberIds.map((id) => byMember.get(id))
@@ -79,6 +81,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
         201: CreditAnswer,
       },
     },
+    ...faultHooks('credit'),
     handler: async (request, reply) => {
       const { credit, replayed } = await creditMember(request.caller, request.body)
       if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
@@ -171,7 +174,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
         'credit_not_found',
         new ApiError('reference_conflict', {
           description: 'This credit is reversed already, under another reference.',
-          data: { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00Z' },
+          data: { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00.000000Z' },
         }),
       ],
     },
@@ -184,6 +187,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
       body: ReverseRequest,
       response: { 200: Type.Object({ data: Reversal }), 201: Type.Object({ data: Reversal }) },
     },
+    ...faultHooks('reversal'),
     handler: async (request, reply) => {
       const { credit, reversal, replayed } = await reverseCredit(sql, request.caller, request.body)
       if (!replayed) reply.code(201).header('location', creditPath(credit.reference))

@@ -22,13 +22,13 @@ export const CREDIT = {
   status: 'completed',
   reversed_at: null,
   balance_hours: 4,
-  created_at: '2026-01-31T09:00:00Z',
+  created_at: '2026-01-31T09:00:00.000000Z',
 } as const
 const { user_id, hours, reference, note, settled_on } = CREDIT
 const CREDIT_REQUEST = { user_id, hours, reference, note, settled_on }
 /** A second item of a batch, to a member that does not exist. */
 const UNKNOWN = { user_id: 4_200_000, reference: 'tx-2' }
-const REVERSED = { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00Z' } as const
+const REVERSED = { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00.000000Z' } as const
 const REVERSAL = { reference, reversal_reference: 'back-1', reason: 'The bank transfer was returned' }
 
 export const CreditRequest = Type.Object(
@@ -155,7 +155,7 @@ export const Balance = Type.Object(
     balance_hours: Type.Number(),
     as_of: Type.String({ format: 'date-time', description: 'When the balance last changed' }),
   },
-  { title: 'Balance', examples: [{ user_id, balance_hours: 4, as_of: '2026-01-31T09:00:00Z' }] },
+  { title: 'Balance', examples: [{ user_id, balance_hours: 4, as_of: '2026-01-31T09:00:00.000000Z' }] },
 )
 
 export const ReverseRequest = Type.Object(

@@ -14,6 +14,7 @@ export interface PartyRow {
   allowed_networks: string[]
   partner_api_enabled: boolean
   partner_api_disabled_reason: string | null
+  community_is_test: boolean
 }
 
 export interface TokenRow extends PartyRow {
@@ -39,7 +40,7 @@ export interface KeyClientRow extends PartyRow {
 const partyColumns = (sql: Queries) => sql`
   i.n::int4, c.id as client_id, c.public_id as client_public_id, c.scopes as client_scopes, p.id as partner_id, p.status as partner_status,
   p.scopes as partner_scopes, p.rate_limit_per_minute, p.allowed_networks, m.partner_api_enabled,
-  m.partner_api_disabled_reason`
+  m.partner_api_disabled_reason, m.test as community_is_test`
 
 /** Returns the tokens that exist in a community, in any state. */
 export async function findTokens(sql: Queries, communityId: number, hashes: string[]): Promise<TokenRow[]> {

@@ -33,6 +33,8 @@ export interface Caller {
   readonly networks: readonly Network[]
   readonly partnerApiEnabled: boolean
   readonly partnerApiDisabledReason: string | null
+  /** Whether the community is for testing: only there do errors occur on demand. */
+  readonly isTest: boolean
 }
 
 export type TokenState = 'live' | 'expired' | 'revoked' | 'client_revoked' | 'partner_suspended'
@@ -246,6 +248,7 @@ function toCaller(communityId: number, row: PartyRow, tokenScopes: readonly stri
     networks: row.allowed_networks.map(parseNetwork),
     partnerApiEnabled: row.partner_api_enabled,
     partnerApiDisabledReason: row.partner_api_disabled_reason,
+    isTest: row.community_is_test,
   }
 }
 

@@ -238,7 +238,7 @@ function describeErrors(errors: ApiError[]): Record<string, object> {
 }
 
 const EVENT_ID = 'evt_0b0a2c7e-2c1f-4d53-9c0d-7f8f5a1e6b21'
-const EVENT_AT = '2026-01-31T09:00:00Z'
+const EVENT_AT = '2026-01-31T09:00:00.000000Z'
 
 const EVENT_HEADERS = [
   ['webhook-id', EVENT_ID, 'Of the event; the same over retries, redelivery and replay: whoever has seen it drops it'],

@@ -1,0 +1,110 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { findFault, type TriggeredFault } from '../../core/test-triggers.ts'
+import { ApiError, type PartnerErrorCode } from '../../http/shared/errors.ts'
+import type { PartnerApi } from '../../http/partner/partner-api.ts'
+import { invalidField } from '../../http/shared/validation.ts'
+import { CREDIT } from './schema.ts'
+
+/** Longer than the timeout of any client that waits for a credit. */
+const SILENCE_MS = 120_000
+/** Connections held open in silence; further ones close at once. */
+const SILENT_MAX = 100
+/** References that have failed once. The oldest are forgotten, and would fail once more. */
+const FAILED_ONCE_MAX = 10_000
+
+type Operation = 'credit' | 'reversal'
+interface Triggering {
+  reference: string
+  hours?: number
+}
+
+/**
+ * Hooks that make credits and reversals in test communities fail as their reference or amount asks for. They run after
+ * all checks of the frame and before the ledger is touched.
+ */
+export function createFaultHooks(api: PartnerApi) {
+  const silent = new Set<FastifyRequest>()
+  const failedOnce = new Set<string>()
+  // Shutting down does not wait for connections that will never get a response.
+  api.addHook('preClose', async () => silent.forEach(disconnect))
+
+  function isOver({ communityId, partnerId }: FastifyRequest['caller'], operation: Operation, reference: string) {
+    const key = `${communityId}:${partnerId}:${operation}:${reference}`
+    if (failedOnce.has(key)) return true
+    if (failedOnce.size >= FAILED_ONCE_MAX) failedOnce.delete(failedOnce.values().next().value!)
+    failedOnce.add(key)
+    return false
+  }
+
+  function keepSilent(request: FastifyRequest, { open }: FastifyReply): void {
+    if (silent.size >= SILENT_MAX) return disconnect(request)
+    // Otherwise the client would get 503 when the time for a response is over.
+    if (open) open.deadlineMs = Infinity
+    silent.add(request)
+    const timer = setTimeout(disconnect, SILENCE_MS, request)
+    request.raw.socket.once('close', () => {
+      clearTimeout(timer)
+      silent.delete(request)
+    })
+  }
+
+  return (operation: Operation) => ({
+    preHandler(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+      const triggered = faultOf(operation, request)
+      if (!triggered || triggered.fault.kind === 'lost-response') return done()
+      const triggering = triggeringOf(operation, request)
+      if (triggered.once && isOver(request.caller, operation, triggering.reference)) return done()
+      if (triggered.fault.kind === 'silence') keepSilent(request, reply)
+      else done(toError(triggered.fault, operation, request))
+    },
+
+    /** 201 means that the work was done by this call; a replay gets its response. */
+    onSend(request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void): void {
+      const isLost = reply.statusCode === 201 && faultOf(operation, request)?.fault.kind === 'lost-response'
+      if (isLost) disconnect(request)
+      done()
+    },
+  })
+}
+
+function faultOf(operation: Operation, request: FastifyRequest): TriggeredFault | undefined {
+  return request.caller.isTest ? findFault(operation, triggeringOf(operation, request)) : undefined
+}
+
+function triggeringOf(operation: Operation, { body }: FastifyRequest): Triggering {
+  if (operation === 'credit') return body as Triggering
+  return { reference: (body as { reversal_reference: string }).reversal_reference }
+}
+
+function disconnect({ raw }: FastifyRequest): void {
+  raw.socket.destroy()
+}
+
+function toError(
+  { code, retryAfterSeconds }: { code: string; retryAfterSeconds?: number },
+  operation: Operation,
+  { body, caller }: FastifyRequest,
+): ApiError {
+  if (code === 'validation_failed') {
+    const field = operation === 'credit' ? 'reference' : 'reversal_reference'
+    return invalidField(field, 'not_allowed', 'is a test of this error')
+  }
+  return new ApiError(code as PartnerErrorCode, {
+    // The log then says that nothing is wrong with the service.
+    cause: new Error('asked for by a reference or an amount, in a test community'),
+    ...(code === 'reference_conflict' && { data: inventConflict(body as Triggering, caller.scopes) }),
+    headers: {
+      ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
+      ...(code === 'invalid_token' && { 'www-authenticate': 'Bearer realm="hourbank", error="invalid_token"' }),
+      ...(code === 'insufficient_scope' && {
+        'www-authenticate': 'Bearer realm="hourbank", error="insufficient_scope", scope="wallet.write"',
+      }),
+    },
+  })
+}
+
+/** A credit under the same reference, of another amount. */
+function inventConflict(request: Triggering, scopes: readonly string[]): object {
+  const { balance_hours, ...credit } = { ...CREDIT, ...request }
+  return { ...credit, hours: request.hours! + 1, ...(scopes.includes('wallet.read') && { balance_hours }) }
+}
