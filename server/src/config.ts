@@ -46,6 +46,7 @@ export const SETTINGS = {
   SMTP_URL: [url('smtp:', 'smtps:'), undefined],
   MAIL_FROM: [mailFrom, undefined],
   SECURITY_CONTACT: [securityContact, undefined],
+  API_CONTACT: [apiContact, undefined],
 } as const satisfies Record<string, readonly [parse: Parse<unknown>, fallback: unknown]>
 
 type Settings = {
@@ -86,6 +87,8 @@ export interface Config {
   readonly mailFrom: string
   /** Where to report a vulnerability: a URL, as in security.txt. */
   readonly securityContact: string | undefined
+  /** Whom partners ask about the API: a mailto: or https: URL. */
+  readonly apiContact: string | undefined
 }
 
 export function readConfig(env: Record<string, string | undefined>): Config {
@@ -143,6 +146,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     smtpUrl: settings.SMTP_URL,
     mailFrom: settings.MAIL_FROM ?? '',
     securityContact: settings.SECURITY_CONTACT,
+    apiContact: settings.API_CONTACT,
   })
 }
 
@@ -233,6 +237,12 @@ function mailFrom(text: string): string {
 function securityContact(text: string): string {
   const isContact = /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+?[\d-]+)$/.test(text)
   if (!isContact) throw new Error('an address like mailto:security@example.org or https://example.org/security')
+  return text
+}
+
+function apiContact(text: string): string {
+  const isContact = /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(text)
+  if (!isContact) throw new Error('an address like mailto:partners@example.org or https://example.org/partners')
   return text
 }
 
