@@ -6,6 +6,7 @@ interface Schema {
   const?: unknown
   enum?: unknown[]
   anyOf?: Schema[]
+  oneOf?: Schema[]
   items?: Schema
   properties?: Record<string, Schema>
   required?: string[]
@@ -29,7 +30,6 @@ interface Document {
   webhooks?: Record<string, { post: EventOperation }>
   components: {
     schemas: Record<string, Schema>
-    examples?: Record<string, unknown>
     securitySchemes: { clientCredentials?: { flows: { clientCredentials: { scopes: Record<string, string> } } } }
   }
 }
@@ -38,12 +38,12 @@ interface Document {
  * Returns TypeScript for the types of an OpenAPI document. The usual generators need TypeScript's compiler API, which
  * TypeScript 7 does not have. json-schema-to-typescript does not, but would bring eight packages for half of this file.
  */
-export function wireTypes(document: object): string {
+export function wireTypes(document: object, { queries = true } = {}): string {
   const { paths, webhooks = {}, components } = document as Document
   const schemas = Object.entries(components.schemas).toSorted(([one], [other]) => (one < other ? -1 : 1))
   return [
     ...schemas.map(([name, schema]) => declaration(name, schema)),
-    ...Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(queryType)),
+    ...(queries ? Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(queryType)) : []),
     ...eventTypes(webhooks),
     ...scopeList(components),
     ...errorCodes(components),
@@ -81,11 +81,9 @@ function scopeList({ securitySchemes }: Document['components']): string[] {
   return scopes ? [`export const SCOPES = ${JSON.stringify(Object.keys(scopes))} as const`] : []
 }
 
-/** The document has an example of every error, under its code. */
-function errorCodes({ examples }: Document['components']): string[] {
-  return examples
-    ? [`export type ErrorCode = ${unionText(Object.keys(examples).map((code) => JSON.stringify(code)))}`]
-    : []
+/** Only where the errors are typed by code. */
+function errorCodes({ schemas }: Document['components']): string[] {
+  return schemas.Error?.oneOf ? [`export type ErrorCode = Error['error']`] : []
 }
 
 const SIMPLE_TYPES: Record<string, string> = {
@@ -98,6 +96,7 @@ const SIMPLE_TYPES: Record<string, string> = {
 
 function typeText(schema: Schema): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1)!
+  if (schema.oneOf) return unionText(schema.oneOf.map(typeText))
   if (schema.anyOf) return unionText(schema.anyOf.map(typeText))
   if (schema.enum) return unionText(schema.enum.map((value) => JSON.stringify(value)))
   if (schema.const !== undefined) return JSON.stringify(schema.const)

@@ -155,18 +155,7 @@ export interface Delivery {
   attempts: Attempt[]
 }
 
-export interface Error {
-  /** A stable code */
-  error: string
-  /** For people */
-  error_description: string
-  /** Every problem found, up to 100 */
-  errors?: FieldError[]
-  /** What a conflict is with, where there is such a thing */
-  data?: Record<string, unknown>
-  /** Also in the header Request-Id */
-  request_id: string
-}
+export type Error = ReferenceConflictError | ValidationFailedError | OtherError
 
 export interface Event {
   /** The webhook-id */
@@ -259,6 +248,44 @@ export interface NewSubscription {
   secret: string
 }
 
+export interface OtherError {
+  /** A stable code; more may be added */
+  error:
+    | 'invalid_request'
+    | 'unsupported_grant_type'
+    | 'invalid_scope'
+    | 'invalid_client'
+    | 'authentication_required'
+    | 'invalid_token'
+    | 'insufficient_scope'
+    | 'ip_not_allowed'
+    | 'not_found'
+    | 'user_not_found'
+    | 'listing_not_found'
+    | 'credit_not_found'
+    | 'subscription_not_found'
+    | 'delivery_not_found'
+    | 'method_not_allowed'
+    | 'request_timeout'
+    | 'daily_limit_reached'
+    | 'subscription_limit_reached'
+    | 'cursor_expired'
+    | 'resync_required'
+    | 'payload_too_large'
+    | 'unsupported_media_type'
+    | 'misdirected_request'
+    | 'rate_limited'
+    | 'headers_too_large'
+    | 'internal_error'
+    | 'partner_api_disabled'
+    | 'overloaded'
+    | 'unavailable'
+  /** For people */
+  error_description: string
+  /** Also in the header Request-Id */
+  request_id: string
+}
+
 export interface PageMeta {
   limit: number
   has_more: boolean
@@ -273,6 +300,16 @@ export interface Period {
   /** A calendar month in the community's time zone */
   to: string
   figure: Figure
+}
+
+export interface ReferenceConflictError {
+  /** A stable code; more may be added */
+  error: 'reference_conflict'
+  /** For people */
+  error_description: string
+  /** Also in the header Request-Id */
+  request_id: string
+  data: Credit
 }
 
 export interface RejectedCredit {
@@ -406,6 +443,17 @@ export interface TokenRequest {
   client_assertion?: string
   /** Separated by spaces; all that the client may have when omitted: users.read users.pii listings.read wallet.read wallet.write aggregates.read webhooks.manage */
   scope?: string
+}
+
+export interface ValidationFailedError {
+  /** A stable code; more may be added */
+  error: 'validation_failed'
+  /** For people */
+  error_description: string
+  /** Also in the header Request-Id */
+  request_id: string
+  /** Every problem found, up to 100 */
+  errors: FieldError[]
 }
 
 export interface VersionedListing {
@@ -624,35 +672,4 @@ export const SCOPES = [
   'webhooks.manage',
 ] as const
 
-export type ErrorCode =
-  | 'invalid_request'
-  | 'unsupported_grant_type'
-  | 'invalid_scope'
-  | 'invalid_client'
-  | 'authentication_required'
-  | 'invalid_token'
-  | 'insufficient_scope'
-  | 'ip_not_allowed'
-  | 'not_found'
-  | 'user_not_found'
-  | 'listing_not_found'
-  | 'credit_not_found'
-  | 'subscription_not_found'
-  | 'delivery_not_found'
-  | 'method_not_allowed'
-  | 'request_timeout'
-  | 'reference_conflict'
-  | 'daily_limit_reached'
-  | 'subscription_limit_reached'
-  | 'cursor_expired'
-  | 'resync_required'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'misdirected_request'
-  | 'validation_failed'
-  | 'rate_limited'
-  | 'headers_too_large'
-  | 'internal_error'
-  | 'partner_api_disabled'
-  | 'overloaded'
-  | 'unavailable'
+export type ErrorCode = Error['error']

@@ -273,12 +273,10 @@ export interface Error {
   error: string
   /** For people */
   error_description: string
-  /** Every problem found, up to 100 */
-  errors?: FieldError[]
-  /** What a conflict is with, where there is such a thing */
-  data?: Record<string, unknown>
   /** Also in the header Request-Id */
   request_id: string
+  /** Every problem found, up to 100 */
+  errors?: FieldError[]
 }
 
 export interface ErrorGroup {

@@ -46,6 +46,7 @@ import { removalRoutes } from './features/removals/routes.ts'
 import { searchRoutes } from './features/search/admin-routes.ts'
 import { transferAdminRoutes } from './features/wallet/admin-routes.ts'
 import { walletRoutes } from './features/wallet/routes.ts'
+import { Credit } from './features/wallet/schema.ts'
 import { webhookAdminRoutes } from './features/subscriptions/admin-routes.ts'
 import { webhookRoutes } from './features/subscriptions/routes.ts'
 
@@ -99,7 +100,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   answerInTime(app, timeouts.handlerMs)
   answerAnyMethod(app)
   ignoreExpectations(app)
-  await describeApi(app, deps.config, EVENT_TYPES)
+  await describeApi(app, deps.config, EVENT_TYPES, { reference_conflict: Credit })
   await describeAdminApi(app, deps.config)
   healthRoutes(app, deps)
   if (deps.config.role === 'worker') return app

@@ -1,4 +1,3 @@
-import { validate } from '@scalar/openapi-validator'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAdmin, resetAdmin } from '../src/features/admins/create-admin.ts'
 import { makeLink } from '../src/features/admins/links.ts'
@@ -296,7 +295,6 @@ test('the console has a description of its own; the one for partners says nothin
   const bank = await startBank()
   const admin = await addAdmin(bank, 'viewer')
   const { body } = await admin.call('/openapi.json')
-  expect(await validate(body)).toMatchObject({ valid: true })
   const paths = Object.keys(body.paths)
   expect(paths).toContain(`${ADMIN_PREFIX}/session`)
   expect(paths.every((path) => path.startsWith(ADMIN_PREFIX))).toBe(true)
