@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { format } from 'prettier'
 import { apiDescriptions } from '../server/src/cli/describe.ts'
+import { pythonTypes } from './wire-types-python.ts'
 import { wireTypes } from './wire-types.ts'
 
 const ROOT = new URL('../', import.meta.url)
@@ -14,6 +15,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     'openapi.json': json(partner),
     'console/openapi.json': json(console),
     'client/src/wire.ts': await source(partner, 'openapi.json'),
+    'client-python/hourbank/types.py': `# Made from openapi.json by \`npm run openapi\`; not to be edited.\n${pythonTypes(partner)}\n`,
     'console/src/wire.ts': await source(console, 'console/openapi.json', { queries: false }),
   }
 }

@@ -11,6 +11,16 @@ const LOCK = join(root, 'dist', 'prepare.lock')
 const LOG = join(root, 'dist', 'prepare.log')
 const STAMP = '.built-from'
 
+const CLIENT_SOURCES = [
+  'client/src',
+  'client/package.json',
+  'client/tsconfig.json',
+  'client/tsconfig.build.json',
+  'client/tsconfig.cjs.json',
+  'scripts/build-client.mjs',
+]
+
+/** In this order: the packages contain what the client was built to. */
 const PARTS = [
   {
     name: 'server',
@@ -20,9 +30,19 @@ const PARTS = [
   },
   {
     name: 'client',
-    sources: ['client/src', 'client/package.json', 'client/tsconfig.json', 'client/tsconfig.build.json'],
+    sources: CLIENT_SOURCES,
     dist: 'client/dist',
-    command: ['node_modules/typescript/bin/tsc', '-p', 'client/tsconfig.build.json'],
+    command: ['scripts/build-client.mjs'],
+  },
+  {
+    name: 'packages of the SDKs',
+    sources: [
+      ...CLIENT_SOURCES,
+      ...['client/bin', 'client/README.md', 'client/LICENSE', 'scripts/pack-sdks.mjs', 'scripts/archive.mjs'],
+      ...['client-python/hourbank', 'client-python/pyproject.toml', 'client-python/README.md', 'client-python/LICENSE'],
+    ],
+    dist: 'dist/sdk',
+    command: ['scripts/pack-sdks.mjs'],
   },
   {
     name: 'console',
@@ -150,6 +170,7 @@ function filesUnder(path) {
   if (!stats) return []
   if (!stats.isDirectory()) return [path]
   return readdirSync(join(root, path))
+    .filter((name) => name !== '__pycache__')
     .toSorted()
     .flatMap((name) => filesUnder(`${path}/${name}`))
 }

@@ -1,38 +1,4 @@
-/** The part of JSON Schema that the descriptions of the APIs use. Other keywords only narrow a type. */
-interface Schema {
-  $ref?: string
-  description?: string
-  type?: string
-  const?: unknown
-  enum?: unknown[]
-  anyOf?: Schema[]
-  oneOf?: Schema[]
-  items?: Schema
-  properties?: Record<string, Schema>
-  required?: string[]
-  /** A record. */
-  additionalProperties?: Schema | boolean
-  patternProperties?: Record<string, Schema>
-}
-
-interface Operation {
-  operationId?: string
-  parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Schema }[]
-}
-
-interface EventOperation {
-  description: string
-  requestBody: { content: { 'application/json': { schema: Schema } } }
-}
-
-interface Document {
-  paths: Record<string, Record<string, Operation>>
-  webhooks?: Record<string, { post: EventOperation }>
-  components: {
-    schemas: Record<string, Schema>
-    securitySchemes: { clientCredentials?: { flows: { clientCredentials: { scopes: Record<string, string> } } } }
-  }
-}
+import { objectValues, type Document, type Operation, type Schema } from './wire-schema.ts'
 
 /**
  * Returns TypeScript for the types of an OpenAPI document. The usual generators need TypeScript's compiler API, which
@@ -112,9 +78,10 @@ function unionText(types: string[]): string {
   return [...new Set(types)].join(' | ')
 }
 
-function objectText({ properties, required = [], additionalProperties, patternProperties }: Schema): string {
-  const values = patternProperties ? Object.values(patternProperties)[0] : additionalProperties
-  if (!properties) return `Record<string, ${typeof values === 'object' ? typeText(values) : 'unknown'}>`
+function objectText(schema: Schema): string {
+  const { properties, required = [] } = schema
+  const values = objectValues(schema)
+  if (!properties) return `Record<string, ${values ? typeText(values) : 'unknown'}>`
   const lines = Object.entries(properties).map(
     ([name, schema]) =>
       `${comment(schema)}${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeText(schema)}`,

@@ -9,6 +9,8 @@ export {
   type WebhookVerificationReason,
 } from './errors.ts'
 export type { BodyReader, Fetch, FetchInit, FetchResponse } from './fetch-json.ts'
+export { createWebhookSecret, listen, type ListenOptions } from './listen.ts'
+export { runListenCommand, type ListenCommand } from './listen-command.ts'
 export type { Changes } from './paging.ts'
 export type { CallOptions } from './transport.ts'
 export * from './types.ts'

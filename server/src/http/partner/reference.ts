@@ -7,6 +7,7 @@ import { bestEncoding, encodeOnce } from '../shared/encoding.ts'
 import { ApiError } from '../shared/errors.ts'
 import { answerNotModified } from './etag.ts'
 import { sendError } from '../shared/send-error.ts'
+import { sdkPackages } from './sdk-packages.ts'
 
 const REFERENCE_PATH = '/docs/'
 const PAGE_FILES = new URL('../../../reference/', import.meta.url)
@@ -60,6 +61,7 @@ async function referencePage(app: FastifyInstance): Promise<void> {
   sendText(app, '/', 'text/html; charset=utf-8', page)
   sendText(app, '/start.js', JAVASCRIPT, await readPageFile('start.js'))
   sendText(app, '/style.css', 'text/css; charset=utf-8', await readPageFile('style.css'))
+  await sdkPackages(app)
 }
 
 function sendText(app: FastifyInstance, path: string, type: string, text: string): void {
