@@ -17,6 +17,7 @@ test('these actions are sensitive', () => {
     'DELETE /invitations/{id}',
     'DELETE /partners/{id}',
     'DELETE /second-factor/app',
+    'DELETE /second-factor/passkeys/{id}',
     'GET /members/export',
     'GET /session/proof',
     'PATCH /administrators/{id}',
@@ -34,6 +35,8 @@ test('these actions are sensitive', () => {
     'POST /partners/{id}/clients',
     'POST /second-factor/app',
     'POST /second-factor/app/confirm',
+    'POST /second-factor/passkey-options',
+    'POST /second-factor/passkeys',
     'POST /second-factor/recovery-codes',
     'POST /test-communities',
   ])
