@@ -11,6 +11,7 @@ const DEEDS: Record<string, string> = {
   'admin.invitation_withdrawn': `withdrew the invitation of ${IT}`,
   'admin.invited': `invited ${IT}`,
   'admin.proof_failed': `failed to prove to be ${IT}`,
+  'admin.passkey_renamed': `renamed a passkey of ${IT}`,
   'admin.recovery_codes_made': `made new recovery codes for ${IT}`,
   'admin.second_factor_added': `set up a second factor for ${IT}`,
   'admin.second_factor_failed': `noted a wrong second factor of ${IT}`,
@@ -124,6 +125,7 @@ function deedOf({ action, actor, subject, detail, member_ids }: AuditRecord): st
   if (action === 'admin.proof_failed' && isSelf) return 'gave a wrong password or code for a sensitive action'
   if (action === 'admin.second_factor_added' && isSelf) return 'set up a second factor'
   if (action === 'admin.second_factor_removed' && isSelf) return 'removed a second factor'
+  if (action === 'admin.passkey_renamed' && isSelf) return 'renamed a passkey'
   if (action === 'admin.recovery_codes_made' && isSelf) return 'made new recovery codes'
   if (action === 'admin.invitation_accepted' && isSelf) return `accepted the invitation as ${String(detail['role'])}`
   if (action === 'admin.rejected' && isSelf) {
