@@ -1,7 +1,7 @@
 import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, api } from './api.ts'
-import type { Community, Role, Session } from './wire.ts'
+import type { Community, PasskeySignature, Role, Session } from './wire.ts'
 
 const STALE_AFTER_MS = 15_000
 const SESSION_STALE_AFTER_MS = 60_000
@@ -66,7 +66,9 @@ export async function orSecondStep(answer: Promise<Session>): Promise<Session | 
   }
 }
 
-export function finishSignIn(given: { code: string } | { recovery_code: string }): Promise<Session> {
+export type GivenFactor = { code: string } | { recovery_code: string } | { passkey: PasskeySignature }
+
+export function finishSignIn(given: GivenFactor): Promise<Session> {
   return api.post<Session>('/session/second-factor', given, { signedOut: true })
 }
 

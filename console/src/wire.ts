@@ -478,6 +478,18 @@ export interface NewPartnerBody {
   key?: string
 }
 
+export interface NewPasskey {
+  id: string
+  rawId: string
+  type: 'public-key'
+  clientExtensionResults: {}
+  response: {
+    clientDataJSON: string
+    attestationObject: string
+    transports?: string[]
+  }
+}
+
 export interface OfficeListing {
   id: number
   /** Offered, or asked for */
@@ -611,6 +623,31 @@ export interface Party {
   name: string
 }
 
+export interface Passkey {
+  id: number
+  name: string
+  created_at: string
+  last_used_at: string | null
+  /** Changes with every change of the fields that a form can save; goes into If-Match */
+  version: string
+}
+
+export interface PasskeyOptions {
+  challenge: string
+}
+
+export interface PasskeySignature {
+  id: string
+  rawId: string
+  type: 'public-key'
+  clientExtensionResults: {}
+  response: {
+    clientDataJSON: string
+    authenticatorData: string
+    signature: string
+  }
+}
+
 export interface Period {
   /** A calendar month in the community's time zone */
   from: string
@@ -678,7 +715,14 @@ export interface SecondFactor {
   app: {
     active_since: string
   } | null
+  passkeys: Passkey[]
   recovery_codes_left: number
+}
+
+export interface SecondStep {
+  app: boolean
+  passkey: boolean
+  recovery_code: boolean
 }
 
 export interface Session {

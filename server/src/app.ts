@@ -4,6 +4,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { adminRoutes } from './features/admins/admin-routes.ts'
 import { linkRoutes } from './features/admins/link-routes.ts'
 import { sessionRoutes } from './features/admins/session-routes.ts'
+import { passkeyRoutes } from './features/second-factor/passkey-routes.ts'
 import { secondFactorRoutes } from './features/second-factor/routes.ts'
 import { aggregateRoutes } from './features/aggregates/routes.ts'
 import { callAdminRoutes } from './features/calls/admin-routes.ts'
@@ -146,6 +147,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
 
       sessionRoutes(api, deps)
       secondFactorRoutes(api, deps)
+      passkeyRoutes(api, deps)
       linkRoutes(api, deps)
       overviewRoutes(api, deps)
       adminRoutes(api, deps)

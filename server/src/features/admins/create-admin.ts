@@ -52,7 +52,7 @@ export async function resetAdmin(
   sql: Queries,
   actor: Actor,
   email: string,
-): Promise<{ password: string; hadSecondFactor: boolean }> {
+): Promise<{ email: string; password: string; hadSecondFactor: boolean }> {
   const password = newOneTimePassword()
   const passwordHash = await hashPassword(password)
   return transaction(sql, async (tx) => {
@@ -63,7 +63,7 @@ export async function resetAdmin(
     await auditInAllCommunities(tx, actor, admin.id, 'admin.password_reset', {
       second_factor_removed: hadSecondFactor,
     })
-    return { password, hadSecondFactor }
+    return { email: admin.email, password, hadSecondFactor }
   })
 }
 
