@@ -44,7 +44,7 @@ export function keepSession(session: Session): void {
   queryClient.setQueryData(sessionQuery.queryKey, session)
 }
 
-/** Someone has signed in on a page of their own: nothing of whoever was here before may stay. */
+/** Someone has signed in on a page of their own: nothing of the previous person may stay. */
 export function beginSession(session: Session): void {
   queryClient.clear()
   lastSession = session
@@ -72,7 +72,7 @@ export function finishSignIn(given: GivenFactor): Promise<Session> {
   return api.post<Session>('/session/second-factor', given, { signedOut: true })
 }
 
-/** The caller loads the console anew: what one administrator saw is not for the next one at the same screen. */
+/** The caller reloads the console: what one administrator saw is not for the next one at the same screen. */
 export async function endSession(): Promise<void> {
   await api.delete('/session', { signedOut: true }).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.status === 401)) throw error
@@ -117,7 +117,7 @@ export function useRole(): { role: Role; mayManage: boolean; isOwner: boolean } 
   return { role, mayManage: RANK[role] >= RANK.manager, isOwner: role === 'owner' }
 }
 
-/** The email of whoever is signed in or was until now. */
+/** The email of the person who is signed in, or was until now. */
 export function lastEmail(): string | undefined {
   return lastSession?.admin.email
 }

@@ -160,7 +160,7 @@ export interface CommunityAggregates {
     hours_exchanged: Flow
     /** By partners; whole hours, rounded down. The credits of a partner count in the period in which they have come to concern enough members. */
     hours_credited: Flow
-    /** Distinct members of the period. Whoever trades in several periods counts in each, and so in the total. */
+    /** Distinct members of the period. A member who trades in several periods counts in each, and so in the total. */
     trading_members: Flow
     /** Members recorded */
     new_members: Flow
@@ -522,7 +522,7 @@ export interface OfficeMember {
   external_id: string | null
   payment_reference: string
   status: 'active' | 'inactive'
-  /** From partners, by wish of the member */
+  /** From partners, at the request of the member */
   hidden: boolean
   joined_at: string
   left_at: string | null

@@ -116,7 +116,7 @@ test('410 disables the subscription, says why, and its deliveries go on when it 
   expect(audits[1]!.detail).toEqual({ reason: 'The receiver answered 410 Gone' })
 })
 
-test('five days of nothing but failure disable; one success begins anew', async () => {
+test('five days of failures disable the subscription; a success restarts the count', async () => {
   const post = await startPostman()
   const { id } = await post.subscribe()
   let ok = false

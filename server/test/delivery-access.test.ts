@@ -115,7 +115,7 @@ test('while the administrator has the partner API switched off, deliveries wait'
   expect(post.receiver.received).toHaveLength(1)
 })
 
-test('email goes only to whoever may read it, and is in the audit log before', async () => {
+test('email is sent only to partners that may read it, and is audited first', async () => {
   const post = await startPostman()
   const { bank } = post
   const plain = await bank.addPartner({ scopes: ['webhooks.manage', 'users.read'] })

@@ -199,7 +199,7 @@ test('every code of the one table is an error of some operation, or is named as 
   for (const code of ANYWHERE) expect(description.info.description).toContain(`\`${code}\` (${ERRORS[code][0]}`)
 })
 
-test('whoever sends the examples gets an answer that is described', async () => {
+test('sending the examples returns documented responses', async () => {
   const bank = await startBank()
   const token = await bank.token()
   for (const { name, path, method, operation } of operations) {

@@ -85,7 +85,7 @@ test('an app counts for nothing until a code confirms it', async () => {
   expect((await owner.call('/second-factor/app', { method: 'POST' })).status).toBe(409)
 })
 
-test('ten recovery codes work once each, in any spelling, until they are made anew', async () => {
+test('ten recovery codes work once each, in any spelling, until they are replaced', async () => {
   const bank = await startBank()
   const owner = await addAdmin(bank)
   const { recoveryCodes } = await addApp(owner)

@@ -21,7 +21,7 @@ const ROLES: AdminRole[] = ['owner', 'manager', 'viewer']
 /** Nobody verifies the address of an account, so it may belong to someone else. */
 function existingAccount(email: string): string {
   return (
-    'There was an account with this email address already: whoever knows its password has this role now, at once.\n' +
+    'There was an account with this email address already: its owner has this role now.\n' +
     `If you are not sure that it is theirs, run: npx hourbank admin reset --email ${email}`
   )
 }

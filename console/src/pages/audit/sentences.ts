@@ -3,7 +3,7 @@ import type { AuditRecord } from '../../wire.ts'
 /** Where the name of the subject stands in a sentence. */
 const IT = '…'
 
-/** What was done, to go on after the name of whoever did it. */
+/** What was done; follows the name of the person who did it. */
 const DEEDS: Record<string, string> = {
   'admin.added': `made ${IT} an administrator`,
   'admin.invitation_accepted': `accepted an invitation for ${IT}`,

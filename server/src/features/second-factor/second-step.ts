@@ -87,7 +87,7 @@ async function requireSecondStep(deps: Deps, request: FastifyRequest): Promise<S
   return { ...step, hash }
 }
 
-/** Limited apart from the password: whoever knows the password must not get rid of failures with it. */
+/** Limited apart from the password: a correct password must not reset the failures. */
 async function attemptOf(
   sql: Queries,
   { admin_id, email }: SecondStepRow,

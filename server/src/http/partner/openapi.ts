@@ -234,7 +234,11 @@ const EVENT_ID = 'evt_0b0a2c7e-2c1f-4d53-9c0d-7f8f5a1e6b21'
 const EVENT_AT = '2026-01-31T09:00:00.000000Z'
 
 const EVENT_HEADERS = [
-  ['webhook-id', EVENT_ID, 'Of the event; the same over retries, redelivery and replay: whoever has seen it drops it'],
+  [
+    'webhook-id',
+    EVENT_ID,
+    'The id of the event, the same in retries, redeliveries and replays: ignore an id that you have seen',
+  ],
   ['webhook-timestamp', `${Date.parse(EVENT_AT) / 1000}`, 'Of this attempt, in seconds since 1970: refuse what is old'],
   [
     'webhook-signature',
