@@ -21,6 +21,24 @@ export const CREDIT_JOB = {
   expectedStatus: 201,
 } satisfies Partial<Job>
 
+const BATCH_SIZE = 1000
+const BATCH_JOB = {
+  path: `${API}/wallet/credits/batch`,
+  method: 'POST',
+  body: `{"credits":[${Array.from({ length: BATCH_SIZE }, () => CREDIT_JOB.body).join()}]}`,
+  expectedStatus: 200,
+} satisfies Partial<Job>
+/** A batch takes as long as dozens of credits, and only complete ones count. */
+const BATCH_TIME_FACTOR = 4
+
+/** Counts credits instead of batches. */
+function creditsOf(batches: Side): Side {
+  return async (connections, { warmUpMs, measureMs }) => {
+    const measured = await batches(connections, { warmUpMs, measureMs: measureMs * BATCH_TIME_FACTOR })
+    return { ...measured, perSecond: measured.perSecond * BATCH_SIZE }
+  }
+}
+
 /** Puts load on a town's service, or on another port, with its partners' tokens. */
 export function loadSide(town: Town, job: Partial<Job> & { path: string }): Side {
   return (connections, times) =>
@@ -87,6 +105,15 @@ export async function prepareContests(town: Town): Promise<Contests> {
           callers: connections,
           ...times,
         }),
+    },
+    {
+      name: 'batch',
+      title: `POST /wallet/credits/batch of ${BATCH_SIZE}, credits`,
+      against: 'POST /wallet/credit, one at a time',
+      bars: { 1: 10 },
+      connections: [1],
+      ours: creditsOf(load(BATCH_JOB)),
+      theirs: load(CREDIT_JOB),
     },
     {
       name: 'token',
