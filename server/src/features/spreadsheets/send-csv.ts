@@ -3,7 +3,7 @@ import { adminActor } from '../audit/admin-actor.ts'
 import { recordAudit, type AuditEntry } from '../audit/record.ts'
 import type { Deps } from '../../http/deps.ts'
 import type { Export } from '../../csv/export-rows.ts'
-import { streamCsv } from '../../http/shared/stream-csv.ts'
+import { streamCsv } from '../../http/stream-csv.ts'
 
 /** Without it, spreadsheet programs mistake UTF-8 for a legacy encoding. */
 const BYTE_ORDER_MARK = '\uFEFF'

@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { exportRows, type Export } from '../../csv/export-rows.ts'
-import type { FileWork } from '../console/file-work.ts'
+import { exportRows, type Export } from '../csv/export-rows.ts'
+import type { FileWork } from './console/file-work.ts'
 
 /** A client that stops reading its download would block others. */
 const STALL_TIMEOUT_MS = 2 * 60 * 1000
