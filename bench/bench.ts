@@ -19,6 +19,7 @@ const ROWS = [
   'users-by-id',
   'credit',
   'credit-cpu',
+  'batch',
   'token',
   'users-page',
   'aggregates',

@@ -21,6 +21,30 @@ export const CREDIT_JOB = {
   expectedStatus: 201,
 } satisfies Partial<Job>
 
+const BATCH_SIZE = 1000
+const BATCH_JOB = {
+  path: `${API}/wallet/credits/batch`,
+  method: 'POST',
+  body: `{"credits":[${Array.from({ length: BATCH_SIZE }, () => CREDIT_JOB.body).join()}]}`,
+  expectedStatus: 200,
+} satisfies Partial<Job>
+/** Few take as long as a round; in a fixed time, the last one would be cut off, and it is a large part of the whole. */
+const BATCHES_PER_ROUND = 5
+/** Only ends a run that hangs. */
+const BATCHES_TIMEOUT_MS = 120_000
+
+/** Counts credits, over the time that a number of batches takes. */
+function batchSide(town: Town): Side {
+  const warmUp = loadSide(town, BATCH_JOB)
+  const measure = loadSide(town, { ...BATCH_JOB, requestsMax: BATCHES_PER_ROUND })
+  return async (connections, times) => {
+    if (times.measureMs === 0) return warmUp(connections, times)
+    const measured = await measure(connections, { warmUpMs: 0, measureMs: BATCHES_TIMEOUT_MS })
+    const { fromMs, untilMs } = measured.span!
+    return { ...measured, perSecond: (BATCHES_PER_ROUND * BATCH_SIZE * 1000) / (untilMs - fromMs) }
+  }
+}
+
 /** Puts load on a town's service, or on another port, with its partners' tokens. */
 export function loadSide(town: Town, job: Partial<Job> & { path: string }): Side {
   return (connections, times) =>
@@ -87,6 +111,15 @@ export async function prepareContests(town: Town): Promise<Contests> {
           callers: connections,
           ...times,
         }),
+    },
+    {
+      name: 'batch',
+      title: `POST /wallet/credits/batch of ${BATCH_SIZE}, credits`,
+      against: 'POST /wallet/credit, one at a time',
+      bars: { 1: 10 },
+      connections: [1],
+      ours: batchSide(town),
+      theirs: load(CREDIT_JOB),
     },
     {
       name: 'token',

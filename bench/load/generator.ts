@@ -95,8 +95,8 @@ function drive(
 function requestOf(job: Job, authorization: string | undefined): string {
   const fill = (text: string) =>
     text
-      .replace('{member}', () => `${job.members[Math.floor(Math.random() * job.members.length)]}`)
-      .replace('{unique}', () => `bench-${RUN}-${(sent += 1)}`)
+      .replaceAll('{member}', () => `${job.members[Math.floor(Math.random() * job.members.length)]}`)
+      .replaceAll('{unique}', () => `bench-${RUN}-${(sent += 1)}`)
   const body = job.body === undefined ? undefined : fill(job.body)
   return (
     `${job.method} ${fill(job.path)} HTTP/1.1\r\nhost: 127.0.0.1:${job.port}\r\nuser-agent: hourbank-bench\r\n` +

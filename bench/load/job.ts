@@ -2,7 +2,7 @@
 export interface Job {
   port: number
   method: 'GET' | 'POST'
-  /** In path and body, {member} is replaced by a random member's id and {unique} by a text never sent before. */
+  /** In path and body, each {member} is replaced by a random member's id, and each {unique} by a text never sent before. */
   path: string
   body?: string
   contentType?: string

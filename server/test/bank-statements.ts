@@ -31,7 +31,13 @@ export function entry({
   return `<Ntry><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>${direction}</CdtDbtInd>${more}${status}<BookgDt><Dt>${day}</Dt></BookgDt>${bankReference}<NtryDtls>${transactions}</NtryDtls></Ntry>`
 }
 
-export function statement(entries: string[], kind: 'day' | 'report' = 'day'): string {
-  const [message, element] = kind === 'day' ? ['BkToCstmrStmt', 'Stmt'] : ['BkToCstmrAcctRpt', 'Rpt']
-  return `<?xml version="1.0" encoding="UTF-8"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><${message}><${element}><Acct><Id><IBAN>${ACCOUNT}</IBAN></Id></Acct>${entries.join('')}</${element}></${message}></Document>`
+const MESSAGES = {
+  day: ['camt.053', 'BkToCstmrStmt', 'Stmt'],
+  report: ['camt.052', 'BkToCstmrAcctRpt', 'Rpt'],
+  notification: ['camt.054', 'BkToCstmrDbtCdtNtfctn', 'Ntfctn'],
+}
+
+export function statement(entries: string[], kind: keyof typeof MESSAGES = 'day'): string {
+  const [name, message, element] = MESSAGES[kind]
+  return `<?xml version="1.0" encoding="UTF-8"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:${name}.001.08"><${message}><${element}><Acct><Id><IBAN>${ACCOUNT}</IBAN></Id></Acct>${entries.join('')}</${element}></${message}></Document>`
 }

@@ -35,6 +35,8 @@ async function start(options?: BankOptions) {
 
 const resultsOf = ({ body }: Answer) => body.data.map(({ result }: { result: string }) => result)
 
+const remaining = ({ headers }: Answer) => Number(/r=(\d+)/.exec(headers.get('ratelimit')!)![1])
+
 /** Everything that a credit writes. */
 async function countRows({ sql }: Bank) {
   const [row] = await sql`
@@ -219,7 +221,6 @@ test('a batch counts as one call per 20 items against the rate limit', async () 
   const { bank, items, send } = await start()
   const partner = await bank.addPartner({ rateLimitPerMinute: 60 })
   const token = await bank.token(undefined, partner)
-  const remaining = ({ headers }: Answer) => Number(/r=(\d+)/.exec(headers.get('ratelimit')!)![1])
   const before = remaining(await bank.call('/users', { token }))
   let left = before
   for (const [count, calls] of [

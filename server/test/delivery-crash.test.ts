@@ -1,7 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { createCommunity } from '../src/features/communities/create-community.ts'
 import { connect, transaction } from '../src/postgres/connect.ts'
@@ -9,20 +6,17 @@ import { recordEvents } from '../src/features/events/record.ts'
 import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { createPartner } from '../src/features/partners/create-partner.ts'
-import { callNode, fetchToken, freePort, SECRET_KEY, TESTER } from './bank.ts'
+import { callNode, fetchToken, SECRET_KEY, TESTER } from './bank.ts'
 import { newDatabase } from './database.ts'
+import { startKillable } from './killable-service.ts'
 import { startReceiver } from './receiver.ts'
 
-/** What is built is run: `npm test` builds before it tests. */
-const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
 const CREDITS = 2000
 const WRITERS = 8
 const ROLLED_BACK = 100
 /** One of the two processes, chosen at random, is killed whenever so many more credits have been made. */
 const CREDITS_PER_KILL = 400
 const TAKEOVER_MS = 30_000
-/** Generous: other tests run beside this one. */
-const START_MS = 45_000
 const RETRY_MS = 50
 const POLL_MS = 20
 
@@ -49,8 +43,8 @@ test(
       WEBHOOK_ALLOW_PRIVATE_TARGETS: 'on',
       LOG_LEVEL: 'error',
     }
-    const server = await startProcess({ ...settings, ROLE: 'all' })
-    const worker = await startProcess({ ...settings, ROLE: 'worker' })
+    const server = await startKillable({ ...settings, ROLE: 'all' })
+    const worker = await startKillable({ ...settings, ROLE: 'worker' })
     const base = server.url
     const token = await fetchToken(base, partner)
     const subscribed = await callNode(base, '/webhooks/subscriptions', {
@@ -120,38 +114,5 @@ async function attempt(call: () => Promise<{ status: number }>): Promise<boolean
     return status === 200 || status === 201
   } catch {
     return false
-  }
-}
-
-/** `hourbank serve`, on the same port after each restart. */
-async function startProcess(settings: Record<string, string>) {
-  const port = await freePort()
-  const { PATH, HOME } = process.env
-  const env = { PATH, HOME, PORT: `${port}`, ...settings }
-  let child: ChildProcess
-
-  async function start(): Promise<void> {
-    child = spawn(process.execPath, [COMMAND, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let output = ''
-    child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    child.stderr!.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    const deadline = Date.now() + START_MS
-    await until(() => output.includes('Hourbank is running.') || child.exitCode !== null || Date.now() > deadline)
-    if (!output.includes('Hourbank is running.')) throw new Error(`hourbank serve does not run: ${output}`)
-  }
-  async function end(): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const exited = once(child, 'exit')
-    child.kill('SIGKILL')
-    await exited
-  }
-  onTestFinished(end)
-  await start()
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async killAndRestart() {
-      await end()
-      await start()
-    },
   }
 }

@@ -90,6 +90,17 @@ describe('the demo of the first start', () => {
     expect(credits!.count).toBeGreaterThan(50)
   })
 
+  test('the partner that is handed out has made no credits of its own', async () => {
+    const rows = await sql`
+      select p.name, count(c.*)::int as credits from partners p left join credits c
+        on c.community_id = p.community_id and c.partner_id = p.id group by p.name order by p.name`
+    expect(rows).toEqual([
+      { name: 'Demo bank', credits: 0 },
+      { name: 'Savings bank', credits: expect.any(Number) },
+    ])
+    expect(rows[1]!.credits).toBeGreaterThan(50)
+  })
+
   test('a quarter of the members never trade, all others do', async () => {
     const [row] = await sql`
       select count(*) from accounts a where kind = 'member'
@@ -100,7 +111,7 @@ describe('the demo of the first start', () => {
   test('the books verify, and nobody was below the limit at any moment', async () => {
     const [community] = await sql`select id from communities`
     const report = await verifyLedger(sql, community!.id)
-    expect(report).toMatchObject({ accounts: 252, differences: [] })
+    expect(report).toMatchObject({ accounts: 253, differences: [] })
     const [lowest] = await sql`
       select min(least(debit_balance_after, credit_balance_after)) as centihours from transfers`
     expect(lowest!.centihours).toBeGreaterThanOrEqual(LOWER_LIMIT)

@@ -3,11 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { formatAmount, parseAmount, parseRate, toCentihours } from '../../examples/bank-settlement/src/amounts.ts'
+import { mergeTransfers } from '../../examples/bank-settlement/src/merge.ts'
 import { findPaymentReferences, isPaymentReference } from '../../examples/bank-settlement/src/payment-reference.ts'
 import { readStatements, type Transfer } from '../../examples/bank-settlement/src/read-statement.ts'
 import { FILE_BYTES_MAX, parseXml, readXmlFile } from '../../examples/bank-settlement/src/read-xml.ts'
 import { temporaryFolder } from './example-commands.ts'
-import { RATE, ACCOUNT, entry, statement } from './bank-statements.ts'
+import { RATE, ACCOUNT, entry, payment, statement } from './bank-statements.ts'
 
 const unstructured = (text: string) => `<RmtInf><Ustrd>${text}</Ustrd></RmtInf>`
 
@@ -59,6 +60,56 @@ test('each part of a batch is a transfer; parts that do not add up are none', ()
     { identity: `${ACCOUNT}/A/2`, amount: 500_000n, defect: undefined },
   ])
   expect([third?.defect, fourth?.defect]).toEqual(Array(2).fill('the parts of its batch do not add up to the entry'))
+})
+
+test('a camt.054 notification is read like a statement, but is not the whole day', () => {
+  const transfers = transfersIn(
+    statement(
+      [
+        entry({ reference: 'A', details: [payment('E-1', unstructured('RF86001000000042'))] }),
+        entry({ reference: 'B', direction: 'DBIT', details: ['<RtrInf/>'] }),
+        entry({ reference: 'C', status: '<Sts><Cd>PDNG</Cd></Sts>' }),
+      ],
+      'notification',
+    ),
+  )
+  expect(transfers).toMatchObject([
+    { kind: 'credit', identity: `${ACCOUNT}/A/1`, endToEndId: 'E-1', remittance: 'RF86001000000042', isFinal: false },
+    { kind: 'return', identity: `${ACCOUNT}/B/1` },
+  ])
+})
+
+test('a batch is settled by the parts in its notification, whichever file comes first', () => {
+  const total = entry({ reference: 'A', amount: '15.00' })
+  const parts = entry({
+    reference: 'A',
+    amount: '15.00',
+    details: [newPart('10.00') + unstructured('one'), newPart('5.00') + unstructured('two')],
+  })
+  const day = transfersIn(statement([total]))
+  const notification = transfersIn(statement([parts], 'notification'))
+  for (const all of [
+    [...day, ...notification],
+    [...notification, ...day],
+  ]) {
+    const { transfers, repeated, contradictions } = mergeTransfers(all)
+    expect(transfers).toMatchObject([
+      { identity: `${ACCOUNT}/A/1`, remittance: 'one', isFinal: true },
+      { identity: `${ACCOUNT}/A/2`, remittance: 'two', isFinal: true },
+    ])
+    expect({ repeated, contradictions }).toEqual({ repeated: 1, contradictions: [] })
+  }
+  const other = transfersIn(statement([entry({ reference: 'A', amount: '16.00' })]))
+  expect(mergeTransfers([...notification, ...other]).contradictions).toHaveLength(1)
+})
+
+test('of a transfer in a statement and in a notification, the one with details counts', () => {
+  const bare = entry({ reference: 'A' })
+  const detailed = entry({ reference: 'A', details: [payment('E-1', unstructured('RF86001000000042'))] })
+  const files = [transfersIn(statement([bare])), transfersIn(statement([detailed], 'notification'))]
+  for (const order of [files, files.toReversed()]) {
+    expect(mergeTransfers(order.flat()).transfers).toMatchObject([{ remittance: 'RF86001000000042', isFinal: true }])
+  }
 })
 
 test('any namespace prefix and characters by number are read', () => {

@@ -33,9 +33,9 @@ export function walletResource(send: Send) {
      * thrown: run it again from the beginning or from there, and what was credited is `replayed`.
      */
     creditAll: (
-      credits: Iterable<CreditRequest> | AsyncIterable<CreditRequest>,
+      requests: Iterable<CreditRequest> | AsyncIterable<CreditRequest>,
       options?: CreditAllOptions,
-    ): AsyncGenerator<BatchedCredit, void, undefined> => creditAll(send, credits, options),
+    ): AsyncGenerator<BatchedCredit, void, undefined> => creditAll(send, requests, options),
     /** Reads one page of your own credits; `meta` has count and hours of the whole selection. */
     credits: credits.list,
     /** Reads page after page of your own credits. */

@@ -1,9 +1,6 @@
-import { ApiError, type Hourbank } from '@hourbank/client'
+import type { CreditRequest, Hourbank } from '@hourbank/client'
 import { toHours } from './amounts.ts'
 import type { Claim } from './match-members.ts'
-
-/** Errors about a single credit. Any other error (no access, no response) ends the run, and the next run continues. */
-const REFUSALS = new Set(['user_not_found', 'reference_conflict', 'daily_limit_reached', 'validation_failed'])
 
 export interface CreditOutcomes {
   credited: Claim[]
@@ -14,26 +11,29 @@ export interface CreditOutcomes {
 
 /**
  * Credits the transfers without storing which ones were credited: the reference is derived from the transfer alone, and
- * Hourbank credits once per reference. A run can be killed at any point and started again.
+ * Hourbank credits once per reference. A run can be killed at any point and started again. What concerns all credits (no
+ * access, no response) ends the run, and the next run continues.
  */
 export async function creditTransfers(hourbank: Hourbank, claims: readonly Claim[]): Promise<CreditOutcomes> {
   const outcomes: CreditOutcomes = { credited: [], before: [], refused: [] }
-  for (const claim of claims) {
-    try {
-      const { replayed } = await hourbank.wallet.credit({
-        user_id: claim.member.id,
-        hours: toHours(claim.centihours),
-        reference: claim.transfer.identity,
-        settled_on: claim.transfer.bookedOn,
-        note: noteOf(claim.transfer.endToEndId),
-      })
-      outcomes[replayed ? 'before' : 'credited'].push(claim)
-    } catch (error) {
-      if (!(error instanceof ApiError) || !REFUSALS.has(error.code)) throw error
-      outcomes.refused.push({ claim, reason: `${error.code}: ${error.description}` })
-    }
+  let n = 0
+  for await (const item of hourbank.wallet.creditAll(claims.map(toCredit))) {
+    // Results come in the order of the credits.
+    const claim = claims[n++]!
+    if ('credit' in item) outcomes[item.result === 'replayed' ? 'before' : 'credited'].push(claim)
+    else outcomes.refused.push({ claim, reason: `${item.result}: ${item.error_description}` })
   }
   return outcomes
+}
+
+function toCredit({ member, centihours, transfer }: Claim): CreditRequest {
+  return {
+    user_id: member.id,
+    hours: toHours(centihours),
+    reference: transfer.identity,
+    settled_on: transfer.bookedOn,
+    note: noteOf(transfer.endToEndId),
+  }
 }
 
 /** Contains the payer's own id of the payment, because a return months later contains it too. */

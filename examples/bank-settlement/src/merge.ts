@@ -2,7 +2,7 @@ import type { Transfer } from './read-statement.ts'
 
 export interface Merged {
   transfers: Transfer[]
-  /** The number of repeated transfers: in a second file, or in both a daily report and its statement. */
+  /** The number of repeated transfers: in a second file, or in both a notification or report and the statement. */
   repeated: number
   /** Different transfers with the same identity: crediting either would be a guess. */
   contradictions: Transfer[]
@@ -10,25 +10,52 @@ export interface Merged {
 
 /** Merges the files: a transfer that occurs in several is settled once. */
 export function mergeTransfers(all: readonly Transfer[]): Merged {
+  const totals = findBatchTotals(all)
   const byIdentity = new Map<string, Transfer>()
   const contradictions: Transfer[] = []
-  let repeated = 0
+  let repeated = totals.size
   for (const transfer of all) {
+    if (totals.has(transfer)) continue
     const key = `${transfer.kind} ${transfer.identity}`
     const known = byIdentity.get(key)
     if (known === undefined) {
       byIdentity.set(key, transfer)
     } else if (isSame(known, transfer)) {
       repeated += 1
-      // Reports during the day often have less information, for example no remittance text.
-      if (!known.isFinal) byIdentity.set(key, transfer)
+      byIdentity.set(key, combine(known, transfer))
     } else {
       contradictions.push(transfer)
     }
   }
-  return { transfers: [...byIdentity.values()], repeated, contradictions }
+  // Parts of a batch belong to the statement that has only its total.
+  const finalEntries = new Set([...totals].filter(({ isFinal }) => isFinal).map(({ entry }) => entry))
+  const transfers = [...byIdentity.values()].map((transfer) =>
+    finalEntries.has(transfer.entry) ? { ...transfer, isFinal: true } : transfer,
+  )
+  return { transfers, repeated, contradictions }
+}
+
+/** Finds the totals of batches whose parts another file has, such as a notification beside its statement. */
+function findBatchTotals(all: readonly Transfer[]): Set<Transfer> {
+  const parts = new Map<string, Map<string, bigint>>()
+  for (const { entry, identity, amount, hasDetails } of all) {
+    if (!hasDetails) continue
+    if (!parts.has(entry)) parts.set(entry, new Map())
+    parts.get(entry)!.set(identity, amount)
+  }
+  const isTotal = ({ entry, amount, hasDetails }: Transfer) => {
+    const amounts = [...(parts.get(entry)?.values() ?? [])]
+    return !hasDetails && amounts.length > 1 && amounts.reduce((sum, part) => sum + part, 0n) === amount
+  }
+  return new Set(all.filter(isTotal))
 }
 
 function isSame(one: Transfer, other: Transfer): boolean {
   return one.bookedOn === other.bookedOn && one.amount === other.amount && one.currency === other.currency
+}
+
+/** Prefers the one that says more: with details, or else from the statement. A report often has no remittance text. */
+function combine(known: Transfer, other: Transfer): Transfer {
+  const isKnownBetter = known.hasDetails === other.hasDetails ? known.isFinal : known.hasDetails
+  return { ...(isKnownBetter ? known : other), isFinal: known.isFinal || other.isFinal }
 }

@@ -27,7 +27,11 @@ export interface Transfer {
   transactionIds: string[]
   structuredReferences: string[]
   remittance: string
-  /** From the statement of a whole day, not from a report during the day. */
+  /** The entry that it is, or is a part of. */
+  entry: string
+  /** With details of its own, not only those of its entry. A statement often has no more of a batch than its total. */
+  hasDetails: boolean
+  /** From the statement of a whole day, not from a notification or a report during the day. */
   isFinal: boolean
   /** For people. */
   where: string
@@ -44,14 +48,20 @@ export interface StatementContent {
 
 type Direction = 'CRDT' | 'DBIT'
 
-/** Reads any version of camt.053, and of camt.052, the report during the day. */
+/**
+ * Reads any version of camt.053, the statement of a day, of camt.054, the notification of bookings with the details of
+ * batches, and of camt.052, the report during the day. Their entries have the same form.
+ */
 export function readStatements(document: XmlNode, file: string): StatementContent {
   const days = allAt(document, 'Document/BkToCstmrStmt/Stmt')
-  const reports = allAt(document, 'Document/BkToCstmrAcctRpt/Rpt')
-  if (days.length + reports.length === 0) throw new Refusal(`${file} holds no camt.053 statement`)
-  const content: StatementContent = { transfers: [], statements: days.length + reports.length, skipped: new Map() }
+  const others = ['BkToCstmrDbtCdtNtfctn/Ntfctn', 'BkToCstmrAcctRpt/Rpt'].flatMap((path) =>
+    allAt(document, `Document/${path}`),
+  )
+  const statements = days.length + others.length
+  if (statements === 0) throw new Refusal(`${file} holds no camt.053 statement and no camt.054 notification`)
+  const content: StatementContent = { transfers: [], statements, skipped: new Map() }
   for (const statement of days) readStatement(statement, true, file, content)
-  for (const report of reports) readStatement(report, false, file, content)
+  for (const other of others) readStatement(other, false, file, content)
   return content
 }
 
@@ -78,6 +88,8 @@ function readStatement(statement: XmlNode, isFinal: boolean, file: string, conte
         kind,
         account,
         identity: `${account}/${key}/${position}`,
+        entry: `${kind} ${account}/${key}`,
+        hasDetails: Object.keys(part.details).length > 0,
         isFinal,
         where: `${file}, entry ${n + 1}${parts.length > 1 ? `.${m + 1}` : ''}`,
       })

@@ -16,6 +16,7 @@ export async function apiDescriptions(): Promise<{ partner: object; console: obj
     sql,
     longSql: sql,
     files: { run: unused, end: unused },
+    partnerFiles: { run: unused, end: unused },
     epoch: unused,
     access: {
       findByToken: unused,

@@ -6,8 +6,8 @@ import { listCommunities, type CommunityRow } from '../features/communities/quer
 import type { Progress } from '../core/progress.ts'
 import { readDatabaseTime } from '../postgres/clock.ts'
 import { transaction, type Sql, type Transaction } from '../postgres/connect.ts'
-import { SCOPE_NAMES } from '../core/scopes.ts'
 import type { NewCredentials } from '../features/partners/create-client.ts'
+import { SCOPE_NAMES, type Scope } from '../core/scopes.ts'
 import { createPartner } from '../features/partners/create-partner.ts'
 import { fillCommunity, LARGE_FROM_MEMBERS } from './fill-community.ts'
 import { lockCommunities, vacuumFilledTables } from './queries.ts'
@@ -68,6 +68,7 @@ export async function makeAnotherDemo(sql: Sql, actor: Actor, size: DemoSize = {
 export interface MadeTestCommunity extends NewCredentials {
   community: Pick<CommunityRow, 'id' | 'slug' | 'name'>
 }
+const PAST_SCOPES: Scope[] = ['users.read', 'wallet.read', 'wallet.write']
 
 /** Creates a test community with a client for a partner. */
 export async function makeTestCommunity(
@@ -111,9 +112,11 @@ async function fillWithPartner(
   adminId?: number,
 ) {
   const partner = await createPartner(tx, actor, community.id, { name: 'Demo bank', scopes: SCOPE_NAMES })
+  // The history is another partner's, so that the totals of the one handed out are those of its own calls.
+  const past = await createPartner(tx, actor, community.id, { name: 'Savings bank', scopes: PAST_SCOPES })
   const town = await fillCommunity(tx, actor, {
     community,
-    partnerId: partner.partnerId,
+    partnerId: past.partnerId,
     adminId,
     members: size.members ?? DEMO_MEMBERS,
     seed: size.seed ?? SEED,

@@ -18,8 +18,10 @@ export interface Deps extends PartnerFrameDeps, ConsoleFrameDeps {
   readonly sql: Sql
   /** For slow work of administrators: the overview, new communities, bulk changes. */
   readonly longSql: Sql
-  /** For imports and exports. */
+  /** For imports and exports of administrators. */
   readonly files: FileWork
+  /** For exports of partners, who must not keep administrators waiting. */
+  readonly partnerFiles: FileWork
   /** The database's epoch: part of every cursor, renewed by a restore. */
   readonly epoch: () => Promise<string>
   readonly signInLimits: SignInLimits

@@ -85,6 +85,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     timeLimitMs: LONG_WORK_MS,
   })
   const files = openFileWork(databaseUrl)
+  const partnerFiles = openFileWork(databaseUrl)
   const listener = openListener(config.listenUrl ?? databaseUrl)
   const metrics = createMetrics()
   const counters = openCounters(config.redisUrl, (error) =>
@@ -114,6 +115,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     sql,
     longSql,
     files,
+    partnerFiles,
     epoch: epochReader(sql),
     access,
     rateLimits,
@@ -152,7 +154,9 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     await keySets.close()
     counters.close()
     mailer.close()
-    const pools = [sql, longSql, files, background].map((pool) => pool.end({ timeoutMs: POOL_END_TIMEOUT_MS }))
+    const pools = [sql, longSql, files, partnerFiles, background].map((pool) =>
+      pool.end({ timeoutMs: POOL_END_TIMEOUT_MS }),
+    )
     await Promise.all([...pools, closeJob?.stop(), pruneJob?.stop()])
   }
 

@@ -49,6 +49,15 @@ export async function listCredits(
   )
 }
 
+/** Selects all credits that match the filters, for a cursor. */
+export function selectCredits(sql: Queries, communityId: number, partnerId: number, filters: CreditFilters) {
+  return describeCredits<CreditFields>(
+    sql,
+    communityId,
+    sql`select * ${fromCredits(sql, communityId, partnerId, filters)}`,
+  )
+}
+
 /** Totals all credits that match the filters, for reconciliation. */
 export async function sumCredits(
   sql: Queries,

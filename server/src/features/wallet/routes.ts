@@ -6,12 +6,14 @@ import { API_PREFIX } from '../../http/partner/frame.ts'
 import { toHours } from '../../core/hours.ts'
 import { Id, parseId } from '../../http/shared/ids.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
+import { prefersCsv, streamCsv } from '../../http/stream-csv.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { invalidField } from '../../http/shared/validation.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { callsFor, countResults, creditBatch } from './credit-batch.ts'
 import { createCreditBatcher, presentCredit } from './credit-member.ts'
 import { createFaultHooks } from './faults-on-demand.ts'
+import { creditsExport } from './export-credits.ts'
 import type { CreditFields } from './insert-credits.ts'
 import { findBalances, listCredits, sumCredits } from './queries.ts'
 import { reverseCredit } from './reverse-credit.ts'
@@ -35,7 +37,10 @@ const BATCH_BYTES_MAX = 512 * 1024
 /** For about ten statements. Shorter than the SDK's limit for one attempt, so that its caller gets the answer. */
 const BATCH_TIMEOUT_MS = 25_000
 
-export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, metrics }: Deps): void {
+/** The example in the description. */
+const CREDITS_CSV = `${Object.keys(CREDIT).join()}\r\n${Object.values(CREDIT).join()}\r\n`
+
+export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, metrics, partnerFiles }: Deps): void {
   const creditMember = createCreditBatcher(sql)
   const faultHooks = createFaultHooks(api)
   const findBalance = coalesce(async (communityId: number, memberIds: number[]) => {
@@ -118,12 +123,12 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
   })
 
   api.get('/wallet/credits', {
-    config: { scope: ['wallet.read', 'wallet.write'] },
+    config: { scope: ['wallet.read', 'wallet.write'], csvExample: CREDITS_CSV },
     schema: {
       operationId: 'listCredits',
       summary: "List the partner's own credits",
       description:
-        'For reconciliation: every credit of the partner, whichever of its clients made it, with count and sum of the whole selection.',
+        'For reconciliation: every credit of the partner, whichever of its clients made it, with count and sum of the whole selection. With the header Accept: text/csv, the answer is the whole selection as CSV, and limit and cursor do not matter. A text that a spreadsheet would take for a formula has an apostrophe before it.',
       tags: ['Wallet'],
       querystring: Type.Object({
         ...PageQuery,
@@ -154,6 +159,9 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
     handler: async (request, reply) => {
       const { communityId, partnerId } = request.caller
       const { limit: _limit, cursor: _cursor, ...filters } = request.query
+      reply.header('vary', 'accept, accept-encoding')
+      if (prefersCsv(request))
+        return streamCsv(reply, partnerFiles, { rows: creditsExport(request.caller, filters) }) as never
       const list = await readListRequest(sql, await epoch(), 'credits', request.query)
       const [found, sums] = await Promise.all([
         listCredits(sql, communityId, partnerId, list, filters),

@@ -16,6 +16,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The errors of this route besides those of every route; an ApiError instead of a code serves as the example. */
     errors?: readonly (ErrorCode | ApiError)[]
+    /** The route can also answer in CSV: an example of it. */
+    csvExample?: string
   }
 }
 
@@ -113,7 +115,7 @@ function describeRoute(schema: RouteSchema, route: RouteOptions, errorSchema: ob
       examples: [exampleOf(answer)],
       ...(header && { headers: pick(header) }),
     }
-    return [status, described]
+    return [status, route.config?.csvExample ? withCsv(described, route.config.csvExample) : described]
   })
   return {
     ...schema,
@@ -121,6 +123,19 @@ function describeRoute(schema: RouteSchema, route: RouteOptions, errorSchema: ob
     // Separate entries are alternatives: one of several scopes suffices.
     security: scopes.map((scope) => ({ clientCredentials: [scope] })),
     response: { ...Object.fromEntries(answers), ...describeErrors(errorsOf(schema, route), errorSchema) },
+  }
+}
+
+/** Describes a success that comes as JSON or as CSV. */
+function withCsv(described: Schema & { headers?: object; 'x-response-description'?: string | undefined }, csv: string) {
+  const { headers, examples, 'x-response-description': description, ...schema } = described
+  return {
+    description,
+    ...(headers && { headers }),
+    content: {
+      'application/json': { schema, examples: { json: { value: examples?.[0] } } },
+      'text/csv': { schema: { type: 'string' }, examples: { csv: { value: csv } } },
+    },
   }
 }
 

@@ -1,0 +1,55 @@
+import { PassThrough } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { negotiate } from '@fastify/accept-negotiator'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { exportRows, type Export } from '../csv/export-rows.ts'
+import type { FileWork } from './console/file-work.ts'
+
+/** A client that stops reading its download would block others. */
+const STALL_TIMEOUT_MS = 2 * 60 * 1000
+
+/** A parameter of a media range, such as its charset, but not its weight. */
+const PARAMETER = /;\s*(?!q=)[^;,]*/g
+
+/** JSON is the default, also for a client that accepts neither: responses are never 406. */
+export function prefersCsv({ headers: { accept } }: FastifyRequest): boolean {
+  if (accept === undefined) return false
+  const ranges = accept.toLowerCase().replaceAll(PARAMETER, '')
+  return negotiate(ranges, ['application/json', 'text/csv']) === 'text/csv'
+}
+
+export interface CsvStream<Row extends object> {
+  rows: Export<Row>
+  /** Written before the first row. */
+  start?: string
+  /** Runs before the first row is read. */
+  onStart?: () => Promise<void>
+}
+
+/** Streams an export with one batch of rows in memory. Resolves when it has begun; until then, errors are thrown. */
+export async function streamCsv<Row extends object>(
+  reply: FastifyReply,
+  files: FileWork,
+  { rows, start = '', onStart = async () => {} }: CsvStream<Row>,
+): Promise<FastifyReply> {
+  const body = new PassThrough()
+  // Prevents an uncaught error if the export fails before the response is piped.
+  body.on('error', () => {})
+  reply.raw.setTimeout(STALL_TIMEOUT_MS, () => reply.raw.destroy())
+  await new Promise<void>((resolve, reject) => {
+    const done = files.run(reply, async (fileSql) => {
+      await onStart()
+      await exportRows(fileSql, rows, async (text) => {
+        resolve()
+        body.write(start)
+        await pipeline(text, body)
+      })
+    })
+    done.catch((error: Error) => {
+      reject(error)
+      // Abort the download, so that a partial file is not mistaken for a complete one.
+      body.destroy(error)
+    })
+  })
+  return reply.type('text/csv; charset=utf-8').send(body)
+}
