@@ -2,11 +2,14 @@
 
 from . import types
 from ._async.client import AsyncHourbank
+from ._async.listen import listen as listen_async
 from ._credits import CreditResult, CreditSummary, NewCredit
+from ._forwarding import create_webhook_secret
 from ._paging import Changes, Page
 from ._request import CallOptions
 from ._subscriptions import ChangedSubscription, CreatedSubscription
 from ._sync.client import Hourbank
+from ._sync.listen import listen
 from ._version import __version__
 from .errors import (
     ApiError,
@@ -38,6 +41,9 @@ __all__ = [
     "WebhookVerificationError",
     "WebhookVerificationReason",
     "__version__",
+    "create_webhook_secret",
+    "listen",
+    "listen_async",
     "sign_webhook",
     "types",
     "verify_webhook",
