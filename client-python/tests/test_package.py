@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,16 @@ def test_a_project_installs_the_wheel_from_the_service_checks_and_runs(
     assert run("-m", "mypy", "--strict", "program.py").stdout.startswith("Success")
     assert "Found 3 errors" in run("-m", "mypy", "--strict", "mistakes.py").stdout
     assert (installed / "bin/hourbank").exists()
+
+
+def test_the_examples_of_the_readme_check_against_the_types(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[1]
+    examples = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    assert len(examples) > 4
+    program = tmp_path / "readme.py"
+    # They build upon each other.
+    program.write_text("\n".join(examples))
+    environment = {**os.environ, "MYPYPATH": str(folder)}
+    command = [sys.executable, "-m", "mypy", "--strict", str(program)]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.startswith("Success"), done.stdout
