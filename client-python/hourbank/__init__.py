@@ -18,7 +18,7 @@ from .errors import (
     WebhookVerificationError,
     WebhookVerificationReason,
 )
-from .events import HourbankEvent, UnknownEvent
+from .events import HourbankEvent
 from .webhooks import WebhookHeaders, sign_webhook, verify_webhook
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "HourbankEvent",
     "NewCredit",
     "Page",
-    "UnknownEvent",
     "WebhookHeaders",
     "WebhookVerificationError",
     "WebhookVerificationReason",

@@ -161,6 +161,10 @@ test('publint and arethetypeswrong find nothing to improve', async () => {
   expect(analysis).toMatchObject({ types: { kind: 'included' }, problems: [] })
 })
 
+async function fetchBytes(path: string): Promise<Buffer> {
+  return Buffer.from(await (await fetch(bank.url + path)).arrayBuffer())
+}
+
 test('the service serves the packages that the build made, and the same sources make the same packages', async () => {
   await start()
   const { version } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8'))
@@ -168,7 +172,6 @@ test('the service serves the packages that the build made, and the same sources 
   const built = () =>
     Promise.all(['hourbank-client.tgz', wheel].map((name) => readFile(join(REPOSITORY, 'dist/sdk', name))))
   const [tarball, wheelContent] = await built()
-  const fetchBytes = async (path: string) => Buffer.from(await (await fetch(bank.url + path)).arrayBuffer())
   expect(tarball!.equals(await fetchBytes('/docs/hourbank-client.tgz'))).toBe(true)
   expect(wheelContent!.equals(await fetchBytes(`/docs/${wheel}`))).toBe(true)
   const stable = await fetch(`${bank.url}/docs/hourbank.whl`, { redirect: 'manual' })
