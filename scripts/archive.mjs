@@ -24,7 +24,6 @@ export function tarGz(files) {
 function tarHeader(path, size, mode) {
   if (Buffer.byteLength(path) > 100) throw new Error(`The path ${path} is too long for this archive.`)
   const header = Buffer.alloc(BLOCK_BYTES)
-  const octal = (value, length) => `${value.toString(8).padStart(length - 1, '0')}\0`
   header.write(path, 0)
   header.write(octal(mode, 8), 100)
   header.write(octal(0, 8), 108)
@@ -37,6 +36,10 @@ function tarHeader(path, size, mode) {
   const sum = header.reduce((total, byte) => total + byte, 0)
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
   return header
+}
+
+function octal(value, length) {
+  return `${value.toString(8).padStart(length - 1, '0')}\0`
 }
 
 /** @param {{ path: string, content: Buffer }[]} files */

@@ -1,11 +1,12 @@
-// Packs both SDKs for npm and pip into dist/sdk, from where the service serves them. Runs after the client is built.
+// Packs both SDKs for npm and pip into dist/sdk, from where the service serves them, or into the given folder. Runs after
+// the client is built.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tarGz, zip } from './archive.mjs'
 import { root } from './run.mjs'
 
-const TARGET = join(root, 'dist', 'sdk')
+const TARGET = process.argv[2] ?? join(root, 'dist', 'sdk')
 const COMMAND = 'bin/hourbank.js'
 const WHEEL = 'Wheel-Version: 1.0\nGenerator: hourbank\nRoot-Is-Purelib: true\nTag: py3-none-any\n'
 

@@ -78,9 +78,9 @@ function unionText(types: string[]): string {
   return [...new Set(types)].join(' | ')
 }
 
-function objectText(schema: Schema): string {
-  const { properties, required = [] } = schema
-  const values = objectValues(schema)
+function objectText(object: Schema): string {
+  const { properties, required = [] } = object
+  const values = objectValues(object)
   if (!properties) return `Record<string, ${values ? typeText(values) : 'unknown'}>`
   const lines = Object.entries(properties).map(
     ([name, schema]) =>

@@ -2,11 +2,14 @@
 
 from . import types
 from ._async.client import AsyncHourbank
+from ._async.listen import listen as listen_async
 from ._credits import CreditResult, CreditSummary, NewCredit
+from ._forwarding import create_webhook_secret
 from ._paging import Changes, Page
 from ._request import CallOptions
 from ._subscriptions import ChangedSubscription, CreatedSubscription
 from ._sync.client import Hourbank
+from ._sync.listen import listen
 from ._version import __version__
 from .errors import (
     ApiError,
@@ -15,7 +18,7 @@ from .errors import (
     WebhookVerificationError,
     WebhookVerificationReason,
 )
-from .events import HourbankEvent, UnknownEvent
+from .events import HourbankEvent
 from .webhooks import WebhookHeaders, sign_webhook, verify_webhook
 
 __all__ = [
@@ -33,11 +36,13 @@ __all__ = [
     "HourbankEvent",
     "NewCredit",
     "Page",
-    "UnknownEvent",
     "WebhookHeaders",
     "WebhookVerificationError",
     "WebhookVerificationReason",
     "__version__",
+    "create_webhook_secret",
+    "listen",
+    "listen_async",
     "sign_webhook",
     "types",
     "verify_webhook",

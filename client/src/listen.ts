@@ -55,7 +55,7 @@ export async function listen(hourbank: Pick<Hourbank, 'events'>, options: Listen
 
   try {
     if (isForwarding) onReady?.()
-    while (!signal?.aborted) {
+    for (;;) {
       const page = await untilBack(
         () => readPage(cursor),
         isServiceAway,
@@ -113,7 +113,7 @@ function waiter({ onTrouble, signal }: ListenOptions) {
 
 async function forward(
   url: string,
-  key: CryptoKey,
+  key: SigningKey,
   { id, type, timestamp, data }: HourbankEvent,
   signal: AbortSignal | undefined,
 ): Promise<number> {
@@ -138,7 +138,7 @@ async function forward(
   }
 }
 
-async function signedHeaders(id: string, body: string, key: CryptoKey): Promise<Record<string, string>> {
+async function signedHeaders(id: string, body: string, key: SigningKey): Promise<Record<string, string>> {
   const timestamp = `${Math.floor(Date.now() / 1000)}`
   const content = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
   const signature = toBase64(new Uint8Array(await crypto.subtle.sign('HMAC', key, content)))
@@ -150,7 +150,9 @@ async function signedHeaders(id: string, body: string, key: CryptoKey): Promise<
   }
 }
 
-async function importSecret(secret: string): Promise<CryptoKey> {
+type SigningKey = Awaited<ReturnType<typeof importSecret>>
+
+async function importSecret(secret: string) {
   try {
     const bytes = Uint8Array.from(atob(secret.slice(SECRET_PREFIX.length)), (character) => character.charCodeAt(0))
     if (!secret.startsWith(SECRET_PREFIX) || bytes.length === 0) throw new Error('not a secret')

@@ -20,7 +20,10 @@ export async function sdkPackages(app: FastifyInstance): Promise<void> {
 function sendFile(app: FastifyInstance, name: string, type: string): void {
   // Not compressed again: both are compressed already.
   app.get(`/${name}`, { schema: { hide: true }, compress: false }, async (_request, reply) =>
-    reply.type(type).header('cache-control', 'no-cache').send(await readPackage(name)),
+    reply
+      .type(type)
+      .header('cache-control', 'no-cache')
+      .send(await readPackage(name)),
   )
 }
 
