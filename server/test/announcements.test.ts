@@ -6,7 +6,7 @@ test('a pool hears its own announcements when the transaction commits, and nothi
   const sql = connect(await newDatabase(), { connectionsMax: 1, name: 'test' })
   onTestFinished(() => sql.end())
   const heard: string[] = []
-  sql.onAnnounced('news', (payload) => heard.push(payload))
+  sql.onAnnounced('news', (payload) => void heard.push(payload))
   sql.onAnnounced('other', () => expect.unreachable())
 
   await transaction(sql, async (tx) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql, Transaction } from './connect.ts'
 import type { Listener } from './listener.ts'
+import { openReceipts } from './receipts.ts'
 
 const CHANNEL = 'hourbank_access'
 const ECHO_INTERVAL_MS = 400
@@ -34,9 +35,12 @@ export interface AccessChannelOptions {
   onGap: () => void
 }
 
-/** Notifies every node that access in this community changed: this one with the commit, the others within a second. */
+/**
+ * Notifies every node that access in this community changed. A transaction of a node resolves when all nodes have heard
+ * of it; after one of a command they have within a second. Nodes of earlier versions read the first two fields.
+ */
 export async function announceAccessChange(tx: Transaction, change: AccessChange): Promise<void> {
-  await tx.announce(CHANNEL, change.tokenHash ? `${change.communityId}:${change.tokenHash}` : `${change.communityId}`)
+  await tx.announce(CHANNEL, `${change.communityId}:${change.tokenHash ?? ''}:${randomUUID()}`)
 }
 
 export function openAccessChannel(options: AccessChannelOptions): AccessChannel {
@@ -44,18 +48,35 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
   let receivedUntilMs = -Infinity
   let wasTrusted = false
   let isClosing = false
+  const { listener, background } = options
+  const receipts = openReceipts({ listener, background, node, trustMs: TRUST_MS })
 
   function isTrusted(): boolean {
     return performance.now() - receivedUntilMs < TRUST_MS
   }
 
+  /** Returns the id of the change; nodes of earlier versions send none. */
+  function applyChange(payload: string): string | undefined {
+    const [communityId, tokenHash, id] = payload.split(':')
+    options.onChange({ communityId: Number(communityId), ...(tokenHash && { tokenHash }) })
+    return id
+  }
+
+  /** Before the answer to a change of this node: nobody may succeed elsewhere after it. */
+  async function receiveOwn(payload: string): Promise<void> {
+    const id = applyChange(payload)
+    // Without echoes of its own this node does not hear those of others either.
+    if (id && isTrusted()) await receipts.collect(id)
+  }
+
   function receive(payload: string): void {
-    const [first = '', second] = payload.split(':')
     if (!payload.startsWith('echo:')) {
-      return options.onChange({ communityId: Number(first), ...(second && { tokenHash: second }) })
+      const id = applyChange(payload)
+      if (id) receipts.noteChange(id)
+      return
     }
-    const [, from, sentAtMs] = payload.split(':')
-    if (from !== node) return
+    const [, from = '', sentAtMs] = payload.split(':')
+    if (from !== node) return receipts.noteEcho(from)
     // A late echo may hide a lost connection, so start over with an empty cache.
     if (!wasTrusted || !isTrusted()) options.onGap()
     wasTrusted = true
@@ -65,15 +86,16 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
   function distrust(): void {
     receivedUntilMs = -Infinity
     options.onGap()
+    receipts.giveUp()
   }
-  for (const pool of options.changing) pool.onAnnounced(CHANNEL, receive)
-  options.listener.listen(CHANNEL, { onMessage: receive, onListening: distrust, onLost: distrust })
+  for (const pool of options.changing) pool.onAnnounced(CHANNEL, receiveOwn)
+  listener.listen(CHANNEL, { onMessage: receive, onListening: distrust, onLost: distrust })
 
   let timer: NodeJS.Timeout | undefined
   async function sendEcho(): Promise<void> {
     const sentAtMs = performance.now()
     try {
-      await options.background`select pg_notify(${CHANNEL}, ${`echo:${node}:${sentAtMs}`})`
+      await background`select pg_notify(${CHANNEL}, ${`echo:${node}:${sentAtMs}`})`
     } catch {
       // The database is unreachable. Without an echo the cache is not trusted; nothing else is needed here.
     }
@@ -87,6 +109,7 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
       isClosing = true
       clearTimeout(timer)
       receivedUntilMs = -Infinity
+      receipts.giveUp()
     },
   }
 }

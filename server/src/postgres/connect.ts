@@ -32,11 +32,13 @@ export interface Sql extends Queries {
   begin<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T>
   /** The same pool, bound to a signal: aborting it cancels a running statement and rolls back a transaction. */
   until(signal: AbortSignal): Sql
-  /** Called with what this pool's transactions announce on the channel, after the commit and before they resolve. */
-  onAnnounced(channel: string, listener: (payload: string) => void): void
+  /** Called with what this pool's transactions announce on the channel, after the commit. They resolve after it does. */
+  onAnnounced(channel: string, listener: AnnouncementListener): void
   /** Waits for running work; after the timeout, closes its connections. */
   end(options?: { timeoutMs?: number }): Promise<void>
 }
+
+type AnnouncementListener = (payload: string) => void | Promise<void>
 
 /** One transaction. Statements are rejected after it has ended or its connection is lost. */
 export interface Transaction extends Queries {
@@ -192,7 +194,13 @@ export function connect(url: string, options: ConnectOptions): Sql {
     }
   }
 
-  const listeners = new Map<string, ((payload: string) => void)[]>()
+  const listeners = new Map<string, AnnouncementListener[]>()
+
+  async function announce(announcements: Announcement[]): Promise<void> {
+    await Promise.all(
+      announcements.flatMap(({ channel, payload }) => listeners.get(channel)?.map((listen) => listen(payload)) ?? []),
+    )
+  }
 
   async function runTransaction<T>(
     mode: string,
@@ -201,19 +209,20 @@ export function connect(url: string, options: ConnectOptions): Sql {
   ): Promise<T> {
     const session = await acquire(signal)
     const announcements: Announcement[] = []
+    let result: T
     try {
       await session.run(command(`begin ${mode}`))
-      const result = await runInScope(session, announcements, work)
+      result = await runInScope(session, announcements, work)
       const { command: outcome } = await session.run(command('commit'))
       if (outcome !== 'COMMIT') throw new Error(`The transaction ended in ${outcome}.`)
-      for (const { channel, payload } of announcements) listeners.get(channel)?.forEach((listen) => listen(payload))
-      return result
     } catch (error) {
       await session.run(command('rollback')).catch(session.giveUp)
       throw error
     } finally {
       session.release()
     }
+    await announce(announcements)
+    return result
   }
 
   let ended: Promise<void> | undefined
@@ -229,7 +238,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
     return Object.assign(queriesOn(runner), {
       begin: <T>(mode: string, work: (tx: Transaction) => Promise<T>) => runTransaction(mode, work, signal),
       until: createPool,
-      onAnnounced(channel: string, listener: (payload: string) => void) {
+      onAnnounced(channel: string, listener: AnnouncementListener) {
         listeners.set(channel, [...(listeners.get(channel) ?? []), listener])
       },
       end: (endOptions?: { timeoutMs?: number }) => (ended ??= end(endOptions)),

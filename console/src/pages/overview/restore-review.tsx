@@ -41,7 +41,7 @@ export function RestoreReview({ review: { backup_at, partners, administrators } 
       <ul aria-label="Partners to review">
         {partners.map(({ partner_id, name, clients, webhooks }) => (
           <li key={partner_id}>
-            <LinkText inherit to="/$slug/partners/$id" params={{ slug, id: String(partner_id) }}>
+            <LinkText inherit underline="always" to="/$slug/partners/$id" params={{ slug, id: String(partner_id) }}>
               {name}
             </LinkText>
             : {clients} {clients === 1 ? 'client' : 'clients'}, {webhooks} {webhooks === 1 ? 'webhook' : 'webhooks'}

@@ -147,8 +147,9 @@ export async function findReview(sql: Queries, communityId: number, limit: numbe
         from partners p where p.community_id = ${communityId} and p.status = 'active'
         order by p.name, p.id limit ${limit}) p), '[]') as partners,
       coalesce((select json_agg(a order by a.name, a.admin_id) from (
-        select a.id as admin_id, a.name, r.role from community_admins r join admins a on a.id = r.admin_id
-        where r.community_id = ${communityId} order by a.name, a.id limit ${limit}) a), '[]') as administrators
+        select a.id as admin_id, coalesce(r.name, r.email, a.email) as name, r.role
+        from community_admins r join admins a on a.id = r.admin_id
+        where r.community_id = ${communityId} order by 2, a.id limit ${limit}) a), '[]') as administrators
     from communities c where c.id = ${communityId} and c.review_backup_at is not null`
   return row
 }
