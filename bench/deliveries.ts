@@ -56,8 +56,8 @@ async function makePlace(service: Service, slug: string): Promise<Place> {
 }
 
 async function subscribe(service: Service, place: Place, target: string): Promise<number> {
-  const wish = { event_types: ['wallet.*'], target_url: target }
-  return (await service.call('POST', '/webhooks/subscriptions', place.token, wish)).data.id
+  const input = { event_types: ['wallet.*'], target_url: target }
+  return (await service.call('POST', '/webhooks/subscriptions', place.token, input)).data.id
 }
 
 export async function deliveryContest(

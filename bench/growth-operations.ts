@@ -61,7 +61,7 @@ export async function measureGrowth(
   return results
 }
 
-function job({ service, token, members }: GrownTown, wish: Partial<Job> & { path: string }): Job {
+function job({ service, token, members }: GrownTown, input: Partial<Job> & { path: string }): Job {
   return {
     port: service.port,
     method: 'GET',
@@ -71,8 +71,8 @@ function job({ service, token, members }: GrownTown, wish: Partial<Job> & { path
     connections: CONNECTIONS,
     warmUpMs: WARM_UP_MS,
     measureMs: MEASURE_MS,
-    ...wish,
-    path: `${API}${wish.path}`,
+    ...input,
+    path: `${API}${input.path}`,
   }
 }
 

@@ -22,7 +22,7 @@ const { values } = parseArgs({
 const sizes = values.sizes.split(',').map(Number)
 if (values.help || sizes.length < 2 || sizes.some((size) => !Number.isInteger(size))) {
   console.log(`npm run bench:growth -- [--sizes ${SIZES}] [--rounds N] [--data FOLDER]
-Towns that are in FOLDER already are used again; without it they are made anew and removed at the end.`)
+Towns that are in FOLDER already are used again; without it they are created and removed at the end.`)
   process.exit(values.help ? 0 : 1)
 }
 

@@ -43,8 +43,8 @@ export async function measureOneSubscription(
   }
 
   async function withSubscription(): Promise<{ creditsMs: number; deliveredMs: number }> {
-    const wish = { event_types: ['wallet.*'], target_url: `https://localhost:${receiver.port}/hook` }
-    const { id } = (await service.call('POST', '/webhooks/subscriptions', token, wish)).data
+    const input = { event_types: ['wallet.*'], target_url: `https://localhost:${receiver.port}/hook` }
+    const { id } = (await service.call('POST', '/webhooks/subscriptions', token, input)).data
     await receiver.process.ask('forget')
     const span = await makeCredits()
     const lastAtMs = await lastArrival()

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { format } from 'prettier'
 import { apiDescriptions } from '../server/src/cli/describe.ts'
+import { pythonTypes } from './wire-types-python.ts'
 import { wireTypes } from './wire-types.ts'
 
 const ROOT = new URL('../', import.meta.url)
@@ -14,7 +15,8 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     'openapi.json': json(partner),
     'console/openapi.json': json(console),
     'client/src/wire.ts': await source(partner, 'openapi.json'),
-    'console/src/wire.ts': await source(console, 'console/openapi.json'),
+    'client-python/hourbank/types.py': `# Made from openapi.json by \`npm run openapi\`; not to be edited.\n${pythonTypes(partner)}\n`,
+    'console/src/wire.ts': await source(console, 'console/openapi.json', { queries: false }),
   }
 }
 
@@ -22,9 +24,10 @@ function json(document: object): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-async function source(document: object, from: string): Promise<string> {
+/** The console names the filters of its pages itself. */
+async function source(document: object, from: string, { queries = true } = {}): Promise<string> {
   const { prettier } = JSON.parse(await readFile(new URL('package.json', ROOT), 'utf8'))
-  const text = `// Made from ${from} by \`npm run openapi\`; not to be edited.\n\n${wireTypes(document)}\n`
+  const text = `// Made from ${from} by \`npm run openapi\`; not to be edited.\n\n${wireTypes(document, { queries })}\n`
   return format(text, { ...prettier, parser: 'typescript' })
 }
 

@@ -1,15 +1,26 @@
 // Prepares a checkout so that the service can run: installs packages and builds sources. It leaves alone what is up to
 // date, so a start with nothing to do takes milliseconds and writes nothing.
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withLock } from './lock.mjs'
 import { Failure, requireNode, root, run, say } from './run.mjs'
 
 // In dist/, which Git, lint and format ignore; `npm ci` empties node_modules/.
 const LOCK = join(root, 'dist', 'prepare.lock')
+const LOG = join(root, 'dist', 'prepare.log')
 const STAMP = '.built-from'
 
+const CLIENT_SOURCES = [
+  'client/src',
+  'client/package.json',
+  'client/tsconfig.json',
+  'client/tsconfig.build.json',
+  'client/tsconfig.cjs.json',
+  'scripts/build-client.mjs',
+]
+
+/** In this order: the packages contain what the client was built to. */
 const PARTS = [
   {
     name: 'server',
@@ -19,9 +30,19 @@ const PARTS = [
   },
   {
     name: 'client',
-    sources: ['client/src', 'client/package.json', 'client/tsconfig.json', 'client/tsconfig.build.json'],
+    sources: CLIENT_SOURCES,
     dist: 'client/dist',
-    command: ['node_modules/typescript/bin/tsc', '-p', 'client/tsconfig.build.json'],
+    command: ['scripts/build-client.mjs'],
+  },
+  {
+    name: 'packages of the SDKs',
+    sources: [
+      ...CLIENT_SOURCES,
+      ...['client/bin', 'client/README.md', 'client/LICENSE', 'scripts/pack-sdks.mjs', 'scripts/archive.mjs'],
+      ...['client-python/hourbank', 'client-python/pyproject.toml', 'client-python/README.md', 'client-python/LICENSE'],
+    ],
+    dist: 'dist/sdk',
+    command: ['scripts/pack-sdks.mjs'],
   },
   {
     name: 'console',
@@ -50,8 +71,7 @@ export async function installWhatIsMissing() {
     if (!packageOutOfPlace()) return
     const first = !existsSync(join(root, 'node_modules'))
     say(first ? 'Installing packages (first start only) …' : 'Installing packages (they differ from the lock file) …')
-    const code = await run('npm', ['ci', '--include=dev'])
-    if (code !== 0) throw new Failure(`The packages could not be installed: npm ci failed with code ${code}.`, code)
+    await runQuietly('npm', ['ci', '--include=dev'], 'The packages could not be installed: npm ci failed')
     const left = packageOutOfPlace()
     if (left) throw new Failure(`npm ci did not install ${left}, which package-lock.json requires on this machine.`)
   })
@@ -60,10 +80,9 @@ export async function installWhatIsMissing() {
 export async function buildWhatIsMissing({ force = false } = {}) {
   if (!force && PARTS.every(isBuilt)) return
   await withLock(LOCK, async () => {
-    for (const part of PARTS) {
-      if (!force && isBuilt(part)) continue
-      await build(part)
-    }
+    const parts = PARTS.filter((part) => force || !isBuilt(part))
+    if (parts.length > 0) say(`Building ${parts.map(({ name }) => name).join(', ')} …`)
+    for (const part of parts) await build(part)
   })
 }
 
@@ -115,14 +134,21 @@ function excludes(list, value) {
 }
 
 async function build({ name, dist, command, ...part }) {
-  say(`Building ${name} …`)
   // Hash before building, so that sources that change during the build are built again at the next start.
   const hash = hashOfSources(part)
   // Delete the stamp first and write it last, so that an interrupted build has none.
   rmSync(join(root, dist), { recursive: true, force: true })
-  const code = await run(process.execPath, command)
-  if (code !== 0) throw new Failure(`Building ${name} failed.`, code)
+  await runQuietly(process.execPath, command, `Building ${name} failed`)
   writeFileSync(join(root, dist, STAMP), hash)
+}
+
+/** Shows what the program printed only if it fails: a first start prints one line per step. */
+async function runQuietly(command, args, failure) {
+  const log = openSync(LOG, 'w')
+  const code = await run(command, args, { stdout: log, stderr: log }).finally(() => closeSync(log))
+  const printed = readFileSync(LOG, 'utf8')
+  rmSync(LOG)
+  if (code !== 0) throw new Failure(`${printed}\n${failure} with code ${code}.`, code)
 }
 
 function isBuilt(part) {
@@ -144,6 +170,7 @@ function filesUnder(path) {
   if (!stats) return []
   if (!stats.isDirectory()) return [path]
   return readdirSync(join(root, path))
+    .filter((name) => name !== '__pycache__')
     .toSorted()
     .flatMap((name) => filesUnder(`${path}/${name}`))
 }

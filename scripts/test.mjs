@@ -3,7 +3,8 @@ import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, statfsSync } fr
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { prepare } from './prepare.mjs'
-import { endOnFailure, Failure, run } from './run.mjs'
+import { preparePython } from './python.mjs'
+import { endOnFailure, Failure, root, run } from './run.mjs'
 import { requirePrograms } from './system-packages.mjs'
 
 /** What is type-checked, each with a tsconfig.json of its own. */
@@ -38,6 +39,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 // The runners write their results as JSON: what they print is for people and changes between versions.
 const vitestReport = join(folder, 'vitest.json')
 const playwrightReport = join(folder, 'playwright.json')
+const pytestReport = join(folder, 'pytest.xml')
 
 const counts = { passed: 0, failed: 0, skipped: 0 }
 
@@ -45,8 +47,10 @@ await endOnFailure(async () => {
   await prepare()
   await requirePrograms(everything ? ['chromium', 'redis-server', 'pgbouncer'] : ['redis-server', 'pgbouncer'])
 
+  const python = everything ? await preparePython() : undefined
+
   // Beside the tests, which spend part of their time waiting.
-  const besides = everything ? [runChecks(), runBrowserTests()] : []
+  const besides = everything ? [runChecks(), runBrowserTests(), runPythonTests(python)] : []
   const codes = (await Promise.all([runTests(), ...besides])).flat()
   printCounts()
   const failure = codes.find((code) => code !== 0)
@@ -77,6 +81,22 @@ function runBrowserTests() {
   })
 }
 
+/** Without Python nothing else is at fault: these tests are reported as skipped. */
+async function runPythonTests(python) {
+  if (!python) {
+    console.log('- Python SDK: skipped. Its tests need Python 3.10 or newer with venv (on Debian: python3-venv).')
+    counts.skipped += 1
+    return 0
+  }
+  const options = { program: python, cwd: join(root, 'client-python') }
+  const types = await step('Types of the Python SDK', ['-m', 'mypy', '-p', 'hourbank'], options)
+  const tests = await step('Python SDK', ['-m', 'pytest', '-q', `--junitxml=${pytestReport}`], {
+    ...options,
+    count: () => countPytest(readFileSync(pytestReport, 'utf8')),
+  })
+  return [types, tests]
+}
+
 /** One after the other: each uses several cores by itself. */
 async function runChecks() {
   return [
@@ -90,11 +110,12 @@ async function runChecks() {
 }
 
 /** Runs one program and returns its exit code. Only one can be shown live; the output of others follows when they end. */
-async function step(name, command, { env = process.env, count, isShownLive = false } = {}) {
+async function step(name, command, options = {}) {
+  const { program = process.execPath, cwd = root, env = process.env, count, isShownLive = false } = options
   const startedAt = performance.now()
   const outputFile = join(folder, `${name}.txt`)
   const output = isShownLive ? 'inherit' : openSync(outputFile, 'w')
-  const code = await run(process.execPath, command, { env, stdout: output, stderr: output })
+  const code = await run(program, command, { cwd, env, stdout: output, stderr: output })
   const took = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
   const counted = count ? succeeds(count) : true
 
@@ -130,6 +151,17 @@ function countPlaywright({ stats, errors }) {
   counts.skipped += stats.skipped
   // Errors outside any test, such as a file that cannot be loaded.
   counts.failed += errors.length
+}
+
+/** The totals are attributes of the report: tests="…" errors="…" … */
+function countPytest(report) {
+  const [tests, failures, errors, skipped] = ['tests', 'failures', 'errors', 'skipped'].map((name) => {
+    const [, total] = new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(report)
+    return Number(total)
+  })
+  counts.passed += tests - failures - errors - skipped
+  counts.failed += failures + errors
+  counts.skipped += skipped
 }
 
 function printCounts() {

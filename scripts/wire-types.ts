@@ -1,49 +1,15 @@
-/** The part of JSON Schema that the descriptions of the APIs use. Other keywords only narrow a type. */
-interface Schema {
-  $ref?: string
-  description?: string
-  type?: string
-  const?: unknown
-  enum?: unknown[]
-  anyOf?: Schema[]
-  items?: Schema
-  properties?: Record<string, Schema>
-  required?: string[]
-  /** A record. */
-  additionalProperties?: Schema | boolean
-  patternProperties?: Record<string, Schema>
-}
-
-interface Operation {
-  operationId?: string
-  parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Schema }[]
-}
-
-interface EventOperation {
-  description: string
-  requestBody: { content: { 'application/json': { schema: Schema } } }
-}
-
-interface Document {
-  paths: Record<string, Record<string, Operation>>
-  webhooks?: Record<string, { post: EventOperation }>
-  components: {
-    schemas: Record<string, Schema>
-    examples?: Record<string, unknown>
-    securitySchemes: { clientCredentials?: { flows: { clientCredentials: { scopes: Record<string, string> } } } }
-  }
-}
+import { objectValues, type Document, type Operation, type Schema } from './wire-schema.ts'
 
 /**
  * Returns TypeScript for the types of an OpenAPI document. The usual generators need TypeScript's compiler API, which
  * TypeScript 7 does not have. json-schema-to-typescript does not, but would bring eight packages for half of this file.
  */
-export function wireTypes(document: object): string {
+export function wireTypes(document: object, { queries = true } = {}): string {
   const { paths, webhooks = {}, components } = document as Document
   const schemas = Object.entries(components.schemas).toSorted(([one], [other]) => (one < other ? -1 : 1))
   return [
     ...schemas.map(([name, schema]) => declaration(name, schema)),
-    ...Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(queryType)),
+    ...(queries ? Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(queryType)) : []),
     ...eventTypes(webhooks),
     ...scopeList(components),
     ...errorCodes(components),
@@ -81,11 +47,9 @@ function scopeList({ securitySchemes }: Document['components']): string[] {
   return scopes ? [`export const SCOPES = ${JSON.stringify(Object.keys(scopes))} as const`] : []
 }
 
-/** The document has an example of every error, under its code. */
-function errorCodes({ examples }: Document['components']): string[] {
-  return examples
-    ? [`export type ErrorCode = ${unionText(Object.keys(examples).map((code) => JSON.stringify(code)))}`]
-    : []
+/** Only where the errors are typed by code. */
+function errorCodes({ schemas }: Document['components']): string[] {
+  return schemas.Error?.oneOf ? [`export type ErrorCode = Error['error']`] : []
 }
 
 const SIMPLE_TYPES: Record<string, string> = {
@@ -98,6 +62,7 @@ const SIMPLE_TYPES: Record<string, string> = {
 
 function typeText(schema: Schema): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1)!
+  if (schema.oneOf) return unionText(schema.oneOf.map(typeText))
   if (schema.anyOf) return unionText(schema.anyOf.map(typeText))
   if (schema.enum) return unionText(schema.enum.map((value) => JSON.stringify(value)))
   if (schema.const !== undefined) return JSON.stringify(schema.const)
@@ -113,9 +78,10 @@ function unionText(types: string[]): string {
   return [...new Set(types)].join(' | ')
 }
 
-function objectText({ properties, required = [], additionalProperties, patternProperties }: Schema): string {
-  const values = patternProperties ? Object.values(patternProperties)[0] : additionalProperties
-  if (!properties) return `Record<string, ${typeof values === 'object' ? typeText(values) : 'unknown'}>`
+function objectText(schema: Schema): string {
+  const { properties, required = [] } = schema
+  const values = objectValues(schema)
+  if (!properties) return `Record<string, ${values ? typeText(values) : 'unknown'}>`
   const lines = Object.entries(properties).map(
     ([name, schema]) =>
       `${comment(schema)}${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeText(schema)}`,

@@ -78,7 +78,7 @@ export class Hourbank {
       authenticate: createAuthentication(options, baseUrl, now),
       clientSecret: options.clientSecret,
       scope: typeof scope === 'object' ? scope.join(' ') : scope,
-      // Looked up at each call: whoever instruments the global one later is heard, and it keeps its `this`.
+      // Looked up at each call, so that instrumentation of the global one works at any time, and it keeps its `this`.
       fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
       clock: { now, wait, random },
       limits: readLimits(

@@ -3,7 +3,7 @@ import { HourbankError } from './errors.ts'
 import { isObject } from './fetch-json.ts'
 import type { Page, PageMeta, PageQuery } from './types.ts'
 
-/** The largest page there is: whoever reads everything asks least often. */
+/** The largest page allowed, so that reading everything takes the fewest calls. */
 const LIMIT_MAX = 100
 const EVER = '1970-01-01T00:00:00Z'
 

@@ -1,14 +1,18 @@
 import { aborted, onAbort } from './abort.ts'
 import { ApiError, HourbankError, type ErrorKind } from './errors.ts'
 
-export const RETRIES_DEFAULT = 5
+/** As many as fit into the time of the call: a service that restarts is back within it. */
+export const RETRIES_DEFAULT = Infinity
 export const RETRIES_MAX = 20
 export const TIMEOUT_MS_DEFAULT = 30_000
 export const TOTAL_TIMEOUT_MS_DEFAULT = 120_000
 /** Longer ones come close to overflowing the platform's timers, which then fire at once. */
 export const TIMEOUT_MS_MAX = 24 * 60 * 60 * 1000
 const BACKOFF_BASE_MS = 500
-const BACKOFF_MAX_MS = 30_000
+/** Whoever waits for a service that restarts notices soon that it is back. */
+const BACKOFF_MAX_MS = 10_000
+/** Time has to pass, because only time ends the retries. */
+const PAUSE_MS_MIN = 5
 
 /** Something in between, or a service that is away for the moment: the same call may well succeed later. */
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
@@ -70,7 +74,8 @@ export async function withRetries<T>(
 /** Exponential, with full jitter, so that many clients do not come back together; after what Retry-After asks for. */
 function pauseAfter(error: unknown, failures: number, random: number): number {
   const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
-  return askedMs + random * Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** failures)
+  const backoffMs = random * Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** failures)
+  return askedMs + Math.max(PAUSE_MS_MIN, backoffMs)
 }
 
 /** Seconds, or a date (RFC 9110 10.2.3). The date is compared with the sender's own clock where it tells it. */

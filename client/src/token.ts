@@ -59,7 +59,7 @@ export function keepTokens(
       if (held && now() < held.freshUntil) return held.token
       const renewed = renew()
       if (!held || now() >= held.usableUntil) return renewed
-      // The token at hand will do, and whoever comes after its end will hear of a failure.
+      // The current token is still valid. A call after its expiry reports the failure.
       renewed.catch(() => undefined)
       return held.token
     },

@@ -22,7 +22,7 @@ export interface CallOptions {
   timeoutMs?: number | undefined
   /** For the whole call: token, attempts and the pauses between them. */
   totalTimeoutMs?: number | undefined
-  /** How often to try again; 0: never. */
+  /** How often to try again at most; 0: never. If omitted, as often as `totalTimeoutMs` allows. */
   retries?: number | undefined
 }
 
@@ -126,8 +126,12 @@ export function createTransport(settings: TransportSettings): Transport {
       }
     }
 
-    // A token that could not be had was tried for often enough, by one for all calls.
-    const isWorthIt = (error: unknown) => hasToken && isWorthRepeating(error, repeatable)
+    // A token is asked for by one call for all. If it could not be had in time, whoever joined late still has time left;
+    // whoever asked has not. A client that was told how often to retry has done so.
+    const halfTimeMs = clock.now() + limits.totalTimeoutMs / 2
+    const hasJoinedLate = () => defaults.retries === Infinity && clock.now() < halfTimeMs
+    const isWorthIt = (error: unknown) =>
+      hasToken ? isWorthRepeating(error, repeatable) : isTransient(error) && hasJoinedLate()
     return withRetries(limits, clock, isWorthIt, async (leftMs, failures) => {
       try {
         return await sendWithToken(leftMs)

@@ -4,12 +4,16 @@ import type { EventDataByType, PageMeta } from './wire.ts'
 import { SCOPES } from './wire.ts'
 
 export type {
+  AcceptedCredit,
   Attempt,
   Balance,
   BalanceChange,
+  BatchedCredit,
   CommunityAggregates,
   Credit,
   CreditAnswer,
+  CreditBatch,
+  CreditBatchMeta,
   CreditRequest,
   CreditsMeta,
   Delivery,
@@ -24,6 +28,7 @@ export type {
   NewSubscription,
   PageMeta,
   Period,
+  RejectedCredit,
   Removal,
   ReplayRequest,
   ReplayStarted,

@@ -86,7 +86,7 @@ function checkTimestamp(text: string, toleranceSeconds: number, nowMs: number): 
   }
 }
 
-/** Other versions are left to whoever knows them. */
+/** Other versions are ignored. */
 function readSignatures(header: string): Uint8Array<ArrayBuffer>[] {
   return header
     .split(' ')

@@ -1,5 +1,12 @@
 // Made from openapi.json by `npm run openapi`; not to be edited.
 
+export interface AcceptedCredit {
+  reference: string
+  /** replayed: this reference was credited before */
+  result: 'created' | 'replayed'
+  credit: CreditAnswer
+}
+
 export interface Attempt {
   number: number
   at: string
@@ -26,6 +33,8 @@ export interface BalanceChange {
   version: number
 }
 
+export type BatchedCredit = AcceptedCredit | RejectedCredit
+
 export interface Bucket {
   min: number
   max: number
@@ -43,7 +52,7 @@ export interface CommunityAggregates {
     hours_exchanged: Flow
     /** By partners; whole hours, rounded down. The credits of a partner count in the period in which they have come to concern enough members. */
     hours_credited: Flow
-    /** Distinct members of the period. Whoever trades in several periods counts in each, and so in the total. */
+    /** Distinct members of the period. A member who trades in several periods counts in each, and so in the total. */
     trading_members: Flow
     /** Members recorded */
     new_members: Flow
@@ -90,6 +99,23 @@ export interface CreditAnswer {
   replayed: boolean
 }
 
+export interface CreditBatch {
+  /** One result per credit, in the order of the request */
+  data: BatchedCredit[]
+  meta: CreditBatchMeta
+}
+
+export interface CreditBatchMeta {
+  created: number
+  replayed: number
+  rejected: number
+}
+
+export interface CreditBatchRequest {
+  /** 1 to 1000 credits, executed in this order */
+  credits: CreditRequest[]
+}
+
 export interface CreditRequest {
   /** The member; for a payment, found by its payment_reference */
   user_id: number
@@ -129,18 +155,7 @@ export interface Delivery {
   attempts: Attempt[]
 }
 
-export interface Error {
-  /** A stable code */
-  error: string
-  /** For people */
-  error_description: string
-  /** Every problem found */
-  errors?: FieldError[]
-  /** What a conflict is with, where there is such a thing */
-  data?: Record<string, unknown>
-  /** Also in the header Request-Id */
-  request_id: string
-}
+export type Error = ReferenceConflictError | ValidationFailedError | OtherError
 
 export interface Event {
   /** The webhook-id */
@@ -233,6 +248,44 @@ export interface NewSubscription {
   secret: string
 }
 
+export interface OtherError {
+  /** A stable code; more may be added */
+  error:
+    | 'invalid_request'
+    | 'unsupported_grant_type'
+    | 'invalid_scope'
+    | 'invalid_client'
+    | 'authentication_required'
+    | 'invalid_token'
+    | 'insufficient_scope'
+    | 'ip_not_allowed'
+    | 'not_found'
+    | 'user_not_found'
+    | 'listing_not_found'
+    | 'credit_not_found'
+    | 'subscription_not_found'
+    | 'delivery_not_found'
+    | 'method_not_allowed'
+    | 'request_timeout'
+    | 'daily_limit_reached'
+    | 'subscription_limit_reached'
+    | 'cursor_expired'
+    | 'resync_required'
+    | 'payload_too_large'
+    | 'unsupported_media_type'
+    | 'misdirected_request'
+    | 'rate_limited'
+    | 'headers_too_large'
+    | 'internal_error'
+    | 'partner_api_disabled'
+    | 'overloaded'
+    | 'unavailable'
+  /** For people */
+  error_description: string
+  /** Also in the header Request-Id */
+  request_id: string
+}
+
 export interface PageMeta {
   limit: number
   has_more: boolean
@@ -247,6 +300,25 @@ export interface Period {
   /** A calendar month in the community's time zone */
   to: string
   figure: Figure
+}
+
+export interface ReferenceConflictError {
+  /** A stable code; more may be added */
+  error: 'reference_conflict'
+  /** For people */
+  error_description: string
+  /** Also in the header Request-Id */
+  request_id: string
+  data: Credit
+}
+
+export interface RejectedCredit {
+  reference: string
+  /** The error that the same credit gets in a call of its own */
+  result: 'user_not_found' | 'reference_conflict' | 'daily_limit_reached' | 'validation_failed'
+  /** For people */
+  error_description: string
+  data?: Credit
 }
 
 export interface Removal {
@@ -371,6 +443,17 @@ export interface TokenRequest {
   client_assertion?: string
   /** Separated by spaces; all that the client may have when omitted: users.read users.pii listings.read wallet.read wallet.write aggregates.read webhooks.manage */
   scope?: string
+}
+
+export interface ValidationFailedError {
+  /** A stable code; more may be added */
+  error: 'validation_failed'
+  /** For people */
+  error_description: string
+  /** Also in the header Request-Id */
+  request_id: string
+  /** Every problem found, up to 100 */
+  errors: FieldError[]
 }
 
 export interface VersionedListing {
@@ -589,35 +672,4 @@ export const SCOPES = [
   'webhooks.manage',
 ] as const
 
-export type ErrorCode =
-  | 'invalid_request'
-  | 'unsupported_grant_type'
-  | 'invalid_scope'
-  | 'invalid_client'
-  | 'authentication_required'
-  | 'invalid_token'
-  | 'insufficient_scope'
-  | 'ip_not_allowed'
-  | 'not_found'
-  | 'user_not_found'
-  | 'listing_not_found'
-  | 'credit_not_found'
-  | 'subscription_not_found'
-  | 'delivery_not_found'
-  | 'method_not_allowed'
-  | 'request_timeout'
-  | 'reference_conflict'
-  | 'daily_limit_reached'
-  | 'subscription_limit_reached'
-  | 'cursor_expired'
-  | 'resync_required'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'misdirected_request'
-  | 'validation_failed'
-  | 'rate_limited'
-  | 'headers_too_large'
-  | 'internal_error'
-  | 'partner_api_disabled'
-  | 'overloaded'
-  | 'unavailable'
+export type ErrorCode = Error['error']

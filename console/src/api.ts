@@ -39,6 +39,9 @@ export class ConnectionError extends Error {
   }
 }
 
+/** Something in the browser that did not work. `message` is written for people. */
+export class UserError extends Error {}
+
 export interface Page<Row, Meta = PageMeta> {
   data: Row[]
   meta: Meta
@@ -188,6 +191,6 @@ function retryAfter(response: Response): number | undefined {
 
 /** One sentence for people about anything that was thrown. */
 export function errorText(error: unknown): string {
-  if (error instanceof ApiError || error instanceof ConnectionError) return error.message
+  if ([ApiError, ConnectionError, UserError].some((kind) => error instanceof kind)) return (error as Error).message
   return 'Something went wrong in the console itself. Reload the page and try again.'
 }

@@ -1,11 +1,15 @@
-import { Anchor, Button, Modal, PasswordInput, Text } from '@mantine/core'
+import { Anchor, Button, Group, Modal, PasswordInput, Text } from '@mantine/core'
 import { useState, useSyncExternalStore } from 'react'
 import { api } from './api.ts'
 import { Form } from './parts/form.tsx'
+import { PasskeyButton } from './parts/passkey-button.tsx'
 import { createQuestion } from './parts/question.ts'
 import { CodeInput } from './parts/second-step.tsx'
 import { useForm } from './parts/use-form.ts'
+import { signWithPasskey } from './passkeys.ts'
+import { useRead } from './reading.ts'
 import { lastEmail, useSession } from './session.ts'
+import type { SecondFactor } from './wire.ts'
 
 const question = createQuestion()
 
@@ -29,18 +33,46 @@ export function Proof() {
 
 type Answer = (yes: boolean) => void
 
+type Method = 'passkey' | 'code' | 'password'
+
+const WORDS: Record<Method, string> = {
+  passkey: 'Use a passkey',
+  code: 'Use the authenticator app',
+  password: 'Use the password',
+}
+
 function GiveProof({ answer }: { answer: Answer }) {
   const { second_factor: hasSecondFactor } = useSession()
-  const [byCode, setByCode] = useState(hasSecondFactor)
   return (
     <>
       <Text mb="md">This action is sensitive, and you last proved who you are more than 15 minutes ago.</Text>
-      {byCode ? <ByCode answer={answer} /> : <ByPassword answer={answer} />}
-      {hasSecondFactor && (
-        <Anchor component="button" type="button" size="sm" mt="md" onClick={() => setByCode(!byCode)}>
-          {byCode ? 'Use the password' : 'Use the authenticator app'}
-        </Anchor>
-      )}
+      {hasSecondFactor ? <BySecondFactor answer={answer} /> : <ByPassword answer={answer} />}
+    </>
+  )
+}
+
+function BySecondFactor({ answer }: { answer: Answer }) {
+  const factor = useRead<SecondFactor>('/second-factor')
+  const [chosen, setChosen] = useState<Method>()
+  if (factor.isPending) return null
+  const offered: Method[] = ['password']
+  if (factor.data?.app) offered.unshift('code')
+  if (factor.data && factor.data.passkeys.length > 0) offered.unshift('passkey')
+  const method = chosen ?? offered[0]
+  return (
+    <>
+      {method === 'passkey' && <ByPasskey answer={answer} />}
+      {method === 'code' && <ByCode answer={answer} />}
+      {method === 'password' && <ByPassword answer={answer} />}
+      <Group mt="md">
+        {offered
+          .filter((other) => other !== method)
+          .map((other) => (
+            <Anchor key={other} component="button" type="button" size="sm" onClick={() => setChosen(other)}>
+              {WORDS[other]}
+            </Anchor>
+          ))}
+      </Group>
     </>
   )
 }
@@ -65,6 +97,14 @@ function ByCode({ answer }: { answer: Answer }) {
       <CodeInput {...form.text('code')} />
     </Form>
   )
+}
+
+function ByPasskey({ answer }: { answer: Answer }) {
+  const action = async () => {
+    await prove({ passkey: await signWithPasskey('/session/proof') })
+    answer(true)
+  }
+  return <PasskeyButton action={action} actions={<Cancel answer={answer} />} />
 }
 
 function Cancel({ answer }: { answer: Answer }) {

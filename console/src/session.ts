@@ -1,7 +1,7 @@
 import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, api } from './api.ts'
-import type { Community, Role, Session } from './wire.ts'
+import type { Community, PasskeySignature, Role, Session } from './wire.ts'
 
 const STALE_AFTER_MS = 15_000
 const SESSION_STALE_AFTER_MS = 60_000
@@ -44,7 +44,7 @@ export function keepSession(session: Session): void {
   queryClient.setQueryData(sessionQuery.queryKey, session)
 }
 
-/** Someone has signed in on a page of their own: nothing of whoever was here before may stay. */
+/** Someone has signed in on a page of their own: nothing of the previous person may stay. */
 export function beginSession(session: Session): void {
   queryClient.clear()
   lastSession = session
@@ -66,11 +66,13 @@ export async function orSecondStep(answer: Promise<Session>): Promise<Session | 
   }
 }
 
-export function finishSignIn(given: { code: string } | { recovery_code: string }): Promise<Session> {
+export type GivenFactor = { code: string } | { recovery_code: string } | { passkey: PasskeySignature }
+
+export function finishSignIn(given: GivenFactor): Promise<Session> {
   return api.post<Session>('/session/second-factor', given, { signedOut: true })
 }
 
-/** The caller loads the console anew: what one administrator saw is not for the next one at the same screen. */
+/** The caller reloads the console: what one administrator saw is not for the next one at the same screen. */
 export async function endSession(): Promise<void> {
   await api.delete('/session', { signedOut: true }).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.status === 401)) throw error
@@ -115,7 +117,7 @@ export function useRole(): { role: Role; mayManage: boolean; isOwner: boolean } 
   return { role, mayManage: RANK[role] >= RANK.manager, isOwner: role === 'owner' }
 }
 
-/** The email of whoever is signed in or was until now. */
+/** The email of the person who is signed in, or was until now. */
 export function lastEmail(): string | undefined {
   return lastSession?.admin.email
 }

@@ -160,7 +160,7 @@ export interface CommunityAggregates {
     hours_exchanged: Flow
     /** By partners; whole hours, rounded down. The credits of a partner count in the period in which they have come to concern enough members. */
     hours_credited: Flow
-    /** Distinct members of the period. Whoever trades in several periods counts in each, and so in the total. */
+    /** Distinct members of the period. A member who trades in several periods counts in each, and so in the total. */
     trading_members: Flow
     /** Members recorded */
     new_members: Flow
@@ -273,12 +273,10 @@ export interface Error {
   error: string
   /** For people */
   error_description: string
-  /** Every problem found */
-  errors?: FieldError[]
-  /** What a conflict is with, where there is such a thing */
-  data?: Record<string, unknown>
   /** Also in the header Request-Id */
   request_id: string
+  /** Every problem found, up to 100 */
+  errors?: FieldError[]
 }
 
 export interface ErrorGroup {
@@ -480,6 +478,18 @@ export interface NewPartnerBody {
   key?: string
 }
 
+export interface NewPasskey {
+  id: string
+  rawId: string
+  type: 'public-key'
+  clientExtensionResults: {}
+  response: {
+    clientDataJSON: string
+    attestationObject: string
+    transports?: string[]
+  }
+}
+
 export interface OfficeListing {
   id: number
   /** Offered, or asked for */
@@ -512,7 +522,7 @@ export interface OfficeMember {
   external_id: string | null
   payment_reference: string
   status: 'active' | 'inactive'
-  /** From partners, by wish of the member */
+  /** From partners, at the request of the member */
   hidden: boolean
   joined_at: string
   left_at: string | null
@@ -613,6 +623,31 @@ export interface Party {
   name: string
 }
 
+export interface Passkey {
+  id: number
+  name: string
+  created_at: string
+  last_used_at: string | null
+  /** Changes with every change of the fields that a form can save; goes into If-Match */
+  version: string
+}
+
+export interface PasskeyOptions {
+  challenge: string
+}
+
+export interface PasskeySignature {
+  id: string
+  rawId: string
+  type: 'public-key'
+  clientExtensionResults: {}
+  response: {
+    clientDataJSON: string
+    authenticatorData: string
+    signature: string
+  }
+}
+
 export interface Period {
   /** A calendar month in the community's time zone */
   from: string
@@ -680,7 +715,14 @@ export interface SecondFactor {
   app: {
     active_since: string
   } | null
+  passkeys: Passkey[]
   recovery_codes_left: number
+}
+
+export interface SecondStep {
+  app: boolean
+  passkey: boolean
+  recovery_code: boolean
 }
 
 export interface Session {

@@ -2,7 +2,7 @@ import { expect, test, type Page } from '@playwright/test'
 import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage, signIn } from './admin.ts'
 import { startService, type Service } from './service.ts'
 
-/** Stored as a name by a test, and by whoever tries. */
+/** Stored as a name by a test, as an attacker would. */
 const MARKUP = `<img src=x onerror="document.title='pwned'"><b>Mallory</b>`
 
 let service: Service

@@ -255,7 +255,7 @@ test('an administrator accepts an invitation by a link that works once, and the 
   expect(complaints).toEqual([])
 })
 
-test('whoever has an account accepts an invitation signed in, as the invited person only', async ({
+test('a person who has an account accepts an invitation signed in, and only as the invited person', async ({
   page,
   browser,
 }) => {

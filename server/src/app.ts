@@ -4,6 +4,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { adminRoutes } from './features/admins/admin-routes.ts'
 import { linkRoutes } from './features/admins/link-routes.ts'
 import { sessionRoutes } from './features/admins/session-routes.ts'
+import { passkeyRoutes } from './features/second-factor/passkey-routes.ts'
 import { secondFactorRoutes } from './features/second-factor/routes.ts'
 import { aggregateRoutes } from './features/aggregates/routes.ts'
 import { callAdminRoutes } from './features/calls/admin-routes.ts'
@@ -46,6 +47,7 @@ import { removalRoutes } from './features/removals/routes.ts'
 import { searchRoutes } from './features/search/admin-routes.ts'
 import { transferAdminRoutes } from './features/wallet/admin-routes.ts'
 import { walletRoutes } from './features/wallet/routes.ts'
+import { Credit } from './features/wallet/schema.ts'
 import { webhookAdminRoutes } from './features/subscriptions/admin-routes.ts'
 import { webhookRoutes } from './features/subscriptions/routes.ts'
 
@@ -99,7 +101,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   answerInTime(app, timeouts.handlerMs)
   answerAnyMethod(app)
   ignoreExpectations(app)
-  await describeApi(app, deps.config, EVENT_TYPES)
+  await describeApi(app, deps.config, EVENT_TYPES, { reference_conflict: Credit })
   await describeAdminApi(app, deps.config)
   healthRoutes(app, deps)
   if (deps.config.role === 'worker') return app
@@ -145,6 +147,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
 
       sessionRoutes(api, deps)
       secondFactorRoutes(api, deps)
+      passkeyRoutes(api, deps)
       linkRoutes(api, deps)
       overviewRoutes(api, deps)
       adminRoutes(api, deps)

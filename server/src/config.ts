@@ -47,6 +47,7 @@ export const SETTINGS = {
   SMTP_URL: [url('smtp:', 'smtps:'), undefined],
   MAIL_FROM: [mailFrom, undefined],
   SECURITY_CONTACT: [securityContact, undefined],
+  API_CONTACT: [apiContact, undefined],
 } as const satisfies Record<string, readonly [parse: Parse<unknown>, fallback: unknown]>
 
 type Settings = {
@@ -89,6 +90,8 @@ export interface Config {
   readonly mailFrom: string
   /** Where to report a vulnerability: a URL, as in security.txt. */
   readonly securityContact: string | undefined
+  /** Whom partners ask about the API: a mailto: or https: URL. */
+  readonly apiContact: string | undefined
 }
 
 export function readConfig(env: Record<string, string | undefined>): Config {
@@ -147,6 +150,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     smtpUrl: settings.SMTP_URL,
     mailFrom: settings.MAIL_FROM ?? '',
     securityContact: settings.SECURITY_CONTACT,
+    apiContact: settings.API_CONTACT,
   })
 }
 
@@ -249,6 +253,12 @@ function networks(text: string): string[] {
     throw new Error(`addresses or ranges, like 192.0.2.7, 2001:db8::/32 (${message})`, { cause: error })
   }
   return ranges
+}
+
+function apiContact(text: string): string {
+  const isContact = /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(text)
+  if (!isContact) throw new Error('an address like mailto:partners@example.org or https://example.org/partners')
+  return text
 }
 
 /**

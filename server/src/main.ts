@@ -25,6 +25,12 @@ const COMMANDS: Record<string, () => Promise<Command[]>> = {
 }
 
 const USAGE_ERROR = 2
+/** The SDK brings this command; `bin/hourbank.js` hands over to it. */
+const LISTEN = {
+  name: 'listen',
+  usage: '--forward-to URL',
+  summary: 'Post each event, signed, to an address on this machine',
+}
 
 async function main(args: string[]): Promise<number> {
   const commands = await loadCommands(args[0])
@@ -78,7 +84,8 @@ async function help(args: string[]): Promise<number> {
     process.stderr.write(`There is no command ${words.join(' ')}. See: npx hourbank --help\n`)
     return USAGE_ERROR
   }
-  const shown = words.length > 0 ? matching : (await Promise.all(Object.keys(COMMANDS).map(loadCommands))).flat()
+  const all = async () => [...(await Promise.all(Object.keys(COMMANDS).map(loadCommands))).flat(), LISTEN]
+  const shown = words.length > 0 ? matching : await all()
   print('hourbank COMMAND [options]', '')
   for (const { name, usage, summary } of shown) print(`  ${`${name} ${usage}`.trim()}`, `      ${summary}`)
   return matching.length > 0 && !args.includes('--help') ? USAGE_ERROR : 0

@@ -148,7 +148,7 @@ describe('when the listening connection fails', () => {
   })
 })
 
-test('whoever keeps something of a community is told when its access changes', async () => {
+test('caches of a community are cleared when its access changes', async () => {
   const { sql, databaseUrl, communityId } = await startBank()
   const listener = openListener(databaseUrl)
   const access = openAccessCache({ sql, listener, background: sql, changing: [] })

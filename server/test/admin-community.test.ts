@@ -24,14 +24,14 @@ test('an owner changes the community, and the audit log says what', async () => 
     test: false,
     partner_api_enabled: true,
   })
-  const wish = { name: ' Grünau ', time_zone: 'Europe/Vienna', language: 'de', lower_limit_hours: -20.5 }
-  const changed = await change({ ...wish, credit_limit_hours: 40 })
-  expect(changed.body.data).toMatchObject({ ...wish, name: 'Grünau', credit_limit_hours: 40, slug: 'town' })
+  const input = { name: ' Grünau ', time_zone: 'Europe/Vienna', language: 'de', lower_limit_hours: -20.5 }
+  const changed = await change({ ...input, credit_limit_hours: 40 })
+  expect(changed.body.data).toMatchObject({ ...input, name: 'Grünau', credit_limit_hours: 40, slug: 'town' })
   expect((await owner.call('/session')).body.data.communities).toMatchObject([
     { name: 'Grünau', time_zone: 'Europe/Vienna', language: 'de' },
   ])
   // The same again changes nothing, so there is nothing to record.
-  await change({ ...wish, credit_limit_hours: 40 })
+  await change({ ...input, credit_limit_hours: 40 })
   expect((await owner.call('/audit?action=community.changed')).body.data).toMatchObject([
     { detail: { name: 'Grünau', time_zone: 'Europe/Vienna', lower_limit_hours: -20.5, credit_limit_hours: 40 } },
   ])
@@ -58,7 +58,7 @@ test('what cannot be is refused beside its field, and nothing changes', async ()
   expect((await owner.call('/communities/town')).body.data).toEqual(before)
 })
 
-test('another time zone has the days of partners counted anew, so that the books stay right', async () => {
+test('a new time zone recounts the days of partners, so that the limits stay correct', async () => {
   const { bank, change } = await start()
   const { id } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
   const token = await bank.token('wallet.write')

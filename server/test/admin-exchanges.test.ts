@@ -21,7 +21,7 @@ async function start() {
   return { bank, ada, ben, cleo, manager, slip, record, count, audit }
 }
 
-test('ten slips at once are recorded together, each in the audit log under the name of whoever did it', async () => {
+test('ten slips at once are recorded together, each in the audit log under the name of the person who did it', async () => {
   const { manager, ada, slip, record, audit } = await start()
   const answer = await record(
     Array.from({ length: 10 }, (_, n) => slip({ hours: (n + 1) / 20, note: ` Slip ${n + 1} ` })),
@@ -71,7 +71,7 @@ test('a slip that looks entered twice is refused with its number, until somebody
   ]
   expect((await record(others)).status).toBe(201)
   expect((await record([slip()], { confirm_duplicates: true })).status).toBe(201)
-  // What was taken back may be recorded anew.
+  // A reversed exchange may be recorded again.
   for (const { id: same } of (await manager.call(`/transfers?member_id=${ben}`)).body.data) {
     await manager.call(`/transfers/${same}/reverse`, { body: { reason: 'anew' } })
   }

@@ -74,7 +74,7 @@ test('one bad row keeps everything from being written, unless bad rows are left 
   expect(audit.map(({ action }) => action)).toEqual(['member.added', 'member.changed', 'members.imported'])
 })
 
-test('whoever asks for lines is told the progress while rows are written, and the outcome last', async () => {
+test('a caller that accepts lines gets the progress while rows are written, and the outcome last', async () => {
   const { bank, manager } = await startWithAda()
   const rows = Array.from({ length: 2_500 }, (_, n) => `N-${n},Person ${n}`)
   const answer = await send(manager, '/members/import', table('external_id,name', ...rows), { accept: LINES })

@@ -6,9 +6,10 @@ import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 
-type Wish = Parameters<typeof addMember>[3]
+type Input = Parameters<typeof addMember>[3]
 
-const add = (bank: Bank, wish: Wish, communityId = bank.communityId) => addMember(bank.sql, TESTER, communityId, wish)
+const add = (bank: Bank, input: Input, communityId = bank.communityId) =>
+  addMember(bank.sql, TESTER, communityId, input)
 const adjust = (bank: Bank, memberId: number, centihours: number) =>
   adjustBalance(bank.sql, TESTER, bank.communityId, { memberId, centihours, reason: 'Start' })
 

@@ -184,12 +184,12 @@ describe('credentials', () => {
     expect(token.body.scope).toBe('users.read')
     expect(await lastAudit(bank)).toMatchObject({ action: 'client.created', actor_id: owner.id })
 
-    for (const [field, wish] of [
+    for (const [field, input] of [
       ['scopes', { scopes: ['wallet.write'] }],
       ['scopes', { scopes: ['nothing'] }],
       ['name', { name: 'x'.repeat(201) }],
     ] as const) {
-      const refused = await owner.call(path, { body: wish })
+      const refused = await owner.call(path, { body: input })
       expect([refused.status, refused.body.errors?.[0]?.field]).toEqual([422, field])
     }
     const { clients } = (await owner.call(`/partners/${bank.partner.partnerId}`)).body.data

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
-import { addAdmin, type TestAdmin } from './admin.ts'
+import { addAdmin, newBrowser, type TestAdmin } from './admin.ts'
 import { callNode, startBank, type Answer, type Bank } from './bank.ts'
 
 const newKey = () => randomBytes(18).toString('hex')
@@ -72,6 +72,8 @@ test('what is created under one key is created once', async () => {
     ['/categories', { name: 'Garden' }],
     ['/partners', { name: 'Post', scopes: ['users.read'] }],
     [`/partners/${bank.partner.partnerId}/clients`, { name: 'Second' }],
+    ['/administrators', { name: 'Tess', email: 'tess@town.example', role: 'viewer' }],
+    ['/test-communities', { name: 'Trial' }],
   ]
   for (const [path, form] of creations) {
     const body = { ...form, key: newKey() }
@@ -84,6 +86,9 @@ test('what is created under one key is created once', async () => {
   }
   const { data: partners } = (await owner.call('/partners')).body
   expect(partners.map(({ name }: { name: string }) => name)).toEqual(['Post', 'Bank'])
+  expect((await owner.call('/invitations')).body.data).toHaveLength(1)
+  const { communities } = (await owner.call('/session')).body.data
+  expect(communities.filter(({ test: isTest }: { test: boolean }) => isTest)).toHaveLength(1)
 })
 
 test('after a lost answer the same key brings a secret that works', async () => {
@@ -106,6 +111,27 @@ test('after a lost answer the same key brings a secret that works', async () => 
   // The secret that the partner uses outlives both tries.
   const accepted = [client_secret, unseen.client_secret, seen.client_secret].map(isAccepted)
   expect(await Promise.all(accepted)).toEqual([true, false, true])
+})
+
+test('after a lost answer the same key brings a link and a test secret that work', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const twice = async (path: string, form: object) => {
+    const body = { ...form, key: newKey() }
+    return [(await owner.call(path, { body })).body.data, (await owner.call(path, { body })).body.data]
+  }
+  const [lost, seen] = await twice('/administrators', { name: 'Tess', email: 'tess@town.example', role: 'viewer' })
+  const inspect = async ({ link }: any) =>
+    (await newBrowser(bank).call('/links/inspect', { body: { token: new URL(link.url).hash.slice(1) } })).status
+  expect([await inspect(lost), await inspect(seen)]).toEqual([410, 200])
+
+  const [unseen, shown] = await twice('/test-communities', { name: 'Trial' })
+  expect(shown.slug).toBe(unseen.slug)
+  const tokenFor = async ({ client_id, client_secret }: any) => {
+    const body = { grant_type: 'client_credentials', client_id, client_secret }
+    return (await bank.call('/oauth/token', { body })).status
+  }
+  expect([await tokenFor(unseen), await tokenFor(shown)]).toEqual([401, 200])
 })
 
 test('a partner that was never used can be deleted, another cannot', async () => {

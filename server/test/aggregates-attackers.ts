@@ -61,7 +61,7 @@ export function attackerOf(attacker: Attacker): (month: number, answers: string[
   const mine: (Deed & { kind: 'credit' })[] = []
   return (month, answers) => {
     const { credits, takesBack } = attacker(month, answers)
-    const made = credits.map((wish) => ({ kind: 'credit', month, partner: ATTACKER, ...wish }) as const)
+    const made = credits.map((input) => ({ kind: 'credit', month, partner: ATTACKER, ...input }) as const)
     const old = takesBack ? mine.shift() : undefined
     mine.push(...made)
     return old ? [...made, { kind: 'reversal', month, of: old }] : made

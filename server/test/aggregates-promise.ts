@@ -101,7 +101,7 @@ export function attack(
 ): Tally {
   const { pick, chance } = dice(seed)
   const traders = new Set(life.deeds.flatMap((deed) => (deed.kind === 'join' ? [] : doersOf(deed))))
-  // Whoever does anything else must have joined; and the attacker's regulars are there.
+  // Members must join before they do anything else; and the attacker's regulars are there.
   const candidates = life.deeds.filter((deed) => {
     return isWanted(deed) && !(deed.kind === 'join' && (traders.has(deed.member) || deed.member <= REGULARS))
   })

@@ -128,7 +128,7 @@ test('the entity tag comes from the stored bytes, and changes only with a close'
   expect(again.headers.get('api-version')).toBe('2.0')
 })
 
-test('a long document goes out compressed to whoever accepts it, under the same tag', async () => {
+test('a long document is compressed for clients that accept it, under the same tag', async () => {
   const town = await foundTown(12)
   const token = await town.token()
   const get = (headers: Record<string, string> = {}) =>

@@ -56,7 +56,7 @@ export interface Bank {
   node: ServingNode
   call(path: string, options?: CallOptions): Promise<Answer>
   token(scope?: string, partner?: TestPartner): Promise<string>
-  addPartner(wish?: Partial<NewPartner>, communityId?: number): Promise<TestPartner>
+  addPartner(input?: Partial<NewPartner>, communityId?: number): Promise<TestPartner>
   addCommunity(slug: string): Promise<number>
 }
 
@@ -94,8 +94,8 @@ export async function startBank(options: BankOptions = {}): Promise<Bank> {
     node,
     call,
     token: (scope, of = partner) => fetchToken(config.publicUrl, of, scope),
-    addPartner: (wish, communityId = community.id) =>
-      createPartner(sql, TESTER, communityId, { name: 'Other bank', scopes: SCOPE_NAMES, ...wish }),
+    addPartner: (input, communityId = community.id) =>
+      createPartner(sql, TESTER, communityId, { name: 'Other bank', scopes: SCOPE_NAMES, ...input }),
     addCommunity: async (slug) => {
       const { id } = await createCommunity(sql, TESTER, { slug, name: slug })
       // Ids count within a community. Start elsewhere, so that an id of this one is unknown in the others.
@@ -177,7 +177,7 @@ export async function fetchToken(
   return body.access_token
 }
 
-/** Not one that the system may give to whoever connects meanwhile: a service that is started anew finds it free again. */
+/** Outside the range of outgoing connections, so that a restarted service finds it free again. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORT_MIN, PORT_MAX)

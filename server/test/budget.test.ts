@@ -83,11 +83,11 @@ test(
     let calls = 0
 
     function call({ path, scope = PLAIN_SCOPES, body }: Budget): Promise<Answer> {
-      const wish = body?.((calls += 1))
+      const input = body?.((calls += 1))
       const options: CallOptions =
-        wish === CREDENTIALS
+        input === CREDENTIALS
           ? { body: { grant_type: 'client_credentials', client_id, client_secret } }
-          : { token: tokens.get(scope), ...(body && { body: wish }) }
+          : { token: tokens.get(scope), ...(body && { body: input }) }
       return callNode(url, path, options)
     }
 

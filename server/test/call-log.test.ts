@@ -218,7 +218,7 @@ test('no query, no token and no secret gets into the call log', async () => {
     expect(text).not.toContain(secret)
 })
 
-test('the client is seen to be used, but not by whoever tries and fails', async () => {
+test('last use of a client is recorded, but not for failed attempts', async () => {
   const bank = await startBank()
   const { clientId: client_id, clientSecret: client_secret } = bank.partner
   const lastUsed = async () => {

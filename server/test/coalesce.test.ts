@@ -221,7 +221,7 @@ test('whatever arrives in whatever order, every call gets its own answer, and no
     waitingMax: fc.integer({ min: 1, max: 20 }),
   })
   await fc.assert(
-    fc.asyncProperty(fc.scheduler(), calls, limits, async (scheduler, wishes, bounds) => {
+    fc.asyncProperty(fc.scheduler(), calls, limits, async (scheduler, inputs, bounds) => {
       const underWay = new Map<string, number>()
       const call = coalesce(async (key: string, items: { id: number; poisoned: boolean }[]) => {
         expect(items.length).toBeLessThanOrEqual(bounds.batchMax)
@@ -233,7 +233,7 @@ test('whatever arrives in whatever order, every call gets its own answer, and no
         return items.map(({ id }) => `${key} ${id}`)
       }, bounds)
 
-      const outcomes = wishes.map(async ({ key, poisoned, pauses }, id) => {
+      const outcomes = inputs.map(async ({ key, poisoned, pauses }, id) => {
         for (let pause = 0; pause < pauses; pause++) await scheduler.schedule(Promise.resolve())
         const expected = poisoned ? '23505' : `${key} ${id}`
         const outcome = await call(key, { id, poisoned }).catch((error: unknown) =>

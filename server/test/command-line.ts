@@ -15,7 +15,7 @@ const START_WAIT_MS = 300_000
 /** One for all commands of a test, as an installation has. */
 const SECRET_KEY = randomBytes(32).toString('hex')
 
-/** Only what is named here: the settings of whoever runs the tests are not the tests'. */
+/** Only what is named here, so that the settings of the user's shell do not affect the tests. */
 function environment(databaseUrl: string, settings: Record<string, string> = {}) {
   const { PATH, HOME } = process.env
   return { PATH, HOME, DATABASE_URL: databaseUrl, SECRET_KEY, ...settings }

@@ -203,7 +203,7 @@ test('an empty database can be migrated, and commands ask for it first', async (
   expect(await run(['community', 'list'], { DATABASE_URL })).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('whoever asks for help gets it, and openapi prints the description', async () => {
+test('--help prints help, and openapi prints the description', async () => {
   const [all, one, openapi] = await Promise.all([
     run(['--help'], {}),
     run(['partner', 'create', '--help'], {}),

@@ -20,7 +20,7 @@ export function start(
   args: string[],
   settings: Settings,
 ): ChildProcess & { outcome: Promise<Outcome>; printed: () => Outcome } {
-  // Only what is named here: the settings of whoever runs the tests are not the tests'.
+  // Only what is named here, so that the settings of the user's shell do not affect the tests.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, SECRET_KEY, ...settings }
   const child = spawn(process.execPath, [COMMAND, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const printed: Outcome = { code: null, stdout: '', stderr: '' }

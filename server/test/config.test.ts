@@ -44,6 +44,7 @@ test('without any setting there are defaults for a first look on this machine', 
     smtpUrl: undefined,
     mailFrom: '',
     securityContact: undefined,
+    apiContact: undefined,
   })
 })
 
@@ -72,6 +73,7 @@ test('every setting can be set', () => {
     REPLACED_DATABASE_URL: 'postgres://old.example.org/hourbank',
     ALLOWED_HOSTS: 'alias.example.org, 192.0.2.7',
     SECURITY_CONTACT: 'mailto:security@example.org',
+    API_CONTACT: 'https://example.org/partners',
     UNRELATED: 'ignored',
   })
   expect(config).toEqual({
@@ -100,6 +102,7 @@ test('every setting can be set', () => {
     hasPublicUrl: true,
     allowedHosts: ['alias.example.org', '192.0.2.7'],
     securityContact: 'mailto:security@example.org',
+    apiContact: 'https://example.org/partners',
   })
   expect(Object.isFrozen(config)).toBe(true)
 })

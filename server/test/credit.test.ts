@@ -157,7 +157,7 @@ test("the community's limit for one credit is told with the field", async () => 
   expect(await balance()).toBe(2.5)
 })
 
-test("a partner's hours per day are never exceeded, however many credits come at once, and the next day begins anew", async () => {
+test("a partner's hours per day are never exceeded, even with concurrent credits, and reset the next day", async () => {
   const { bank, credit, order, balance } = await start()
   await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { daily_limit_centihours: 1000 })
   const answers = await Promise.all(

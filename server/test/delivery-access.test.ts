@@ -1,96 +1,196 @@
-import type { ServerResponse } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { Json } from '../src/postgres/connect.ts'
+import {
+  changeMember,
+  hideMember,
+  returnMember,
+  leave,
+  addMember,
+  showMember,
+} from '../src/features/members/change-member.ts'
+import { eraseMember } from '../src/features/members/erase-member.ts'
 import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
+import { revokeClient } from '../src/features/partners/change-client.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
-import { eventually, TESTER, type Bank } from './bank.ts'
+import { TESTER } from './bank.ts'
 import { startPostman } from './postman.ts'
 
-const QUICK_MS = 50
-const EVENTS = 60
-/** After this time, loaded deliveries are read and checked again. */
-const STALE_MS = 250
+const HOUR_MS = 60 * 60 * 1000
+const DAY_MS = 24 * HOUR_MS
 
-/** A receiver that was quick, so that more is loaded for it, and then stops answering. */
-async function startWithSilentReceiver({ mayReadAhead = (): boolean => true } = {}) {
+test('each recipient gets its own body; one that may not read the facts gets none, and no trace of them', async () => {
   const post = await startPostman()
-  const { bank, receiver } = post
-  await post.worker.close()
-  const { worker, deliver } = await post.startWorker(() => new Date(), { mayReadAhead })
-  await post.subscribe()
-  for (let n = 0; n < EVENTS; n++) await post.credit()
-  const unanswered: ServerResponse[] = []
-  let quick = 0
-  // The first ones are answered, so that the queue loads more than it sends.
-  receiver.answer = (response) => {
-    if ((quick += 1) <= 8) response.writeHead(204).end()
-    else unanswered.push(response)
-  }
-  worker.wake()
-  await eventually(async () => {
-    const before = unanswered.length
-    await pause(QUICK_MS)
-    return unanswered.length > 0 && unanswered.length === before
+  const { bank } = post
+  const reader = await bank.addPartner({ scopes: ['webhooks.manage', 'wallet.read'] })
+  const outsider = await bank.addPartner({ scopes: ['webhooks.manage', 'users.read'] })
+  const readerToken = await bank.token(undefined, reader)
+  const outsiderToken = await bank.token(undefined, outsider)
+  const to = (who: string) => ({ target_url: `${post.receiver.url}/${who}`, event_types: ['wallet.*'] })
+  await post.subscribe(to('own'))
+  await post.subscribe(to('reader'), readerToken)
+  const outside = await post.subscribe(to('outsider'), outsiderToken)
+  await post.credit({ hours: 1.5, reference: 'secret-ref', note: 'secret note' })
+  await post.deliver()
+  const byPath = (who: string) => post.receiver.received.filter(({ path }) => path === `/hook/${who}`)
+  expect(byPath('own')[0]!.json.data).toMatchObject({ hours: 1.5, reference: 'secret-ref', note: 'secret note' })
+  expect(byPath('reader')).toHaveLength(1)
+  expect(byPath('reader')[0]!.json.data).toEqual({
+    user_id: post.member.id,
+    balance_hours: 1.5,
+    version: expect.any(Number),
   })
-  const inFlight = receiver.received.length
-  expect(inFlight).toBeLessThan(EVENTS)
-  return {
-    bank,
-    receiver,
-    worker,
-    deliver,
-    inFlight,
-    async answerAll(): Promise<void> {
-      receiver.answer = (response) => response.writeHead(204).end()
-      for (const response of unanswered) response.writeHead(204).end()
-      await worker.idle()
-    },
+  expect(byPath('reader')[0]!.body).not.toContain('secret')
+  expect(byPath('outsider')).toEqual([])
+  expect(await post.deliveries(outside.id, outsiderToken)).toEqual([])
+  await changePartner(bank.sql, TESTER, bank.communityId, outsider.partnerId, {
+    scopes: ['webhooks.manage', 'users.read', 'wallet.read'],
+  })
+  await post.deliver()
+  // The subscription's scopes were fixed when it was made.
+  expect(byPath('outsider')).toEqual([])
+})
+
+test('a suspended partner gets nothing more from that moment; resuming it releases what was held', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const { id } = await post.subscribe()
+  await post.credit()
+  await post.deliver()
+  await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'suspended' })
+  const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Bo' })
+  await bank.sql`
+    insert into events (community_id, type, member_id, data)
+    values (${bank.communityId}, 'wallet.balance_changed', ${member.id}, ${new Json({ user_id: member.id, balance_centihours: 0, version: 1 })})`
+  await post.advance(HOUR_MS)
+  expect(post.receiver.received).toHaveLength(1)
+  const [held] =
+    await bank.sql`select status, held_reason from deliveries where subscription_id = ${id} order by id desc`
+  expect(held).toEqual({ status: 'held', held_reason: 'The partner is suspended' })
+  await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'active' })
+  await post.deliver()
+  expect(post.receiver.received).toHaveLength(2)
+})
+
+test('access that is given back while a delivery is being held does not leave it held', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const partner = [TESTER, bank.communityId, bank.partner.partnerId] as const
+  await post.subscribe()
+  await Promise.all(Array.from({ length: 40 }, () => post.credit()))
+  for (let round = 0; round < 6; round++) {
+    await changePartner(bank.sql, ...partner, { status: 'suspended' })
+    await bank.sql`update deliveries set status = 'pending', next_attempt_at = now() where status = 'delivered'`
+    await bank.sql`update delivery_queues set due_at = now()`
+    const delivering = post.deliver()
+    await changePartner(bank.sql, ...partner, { status: 'active' })
+    await delivering
+    await post.deliver()
+    const held = await bank.sql`select from deliveries where status = 'held'`
+    expect(held).toHaveLength(0)
   }
-}
-
-async function countHeld({ sql }: Bank): Promise<number> {
-  return (await sql`select from deliveries where status = 'held'`).length
-}
-
-async function suspend({ sql, communityId, partner }: Bank): Promise<void> {
-  await changePartner(sql, TESTER, communityId, partner.partnerId, { status: 'suspended' })
-}
-
-test('deliveries that were loaded before access is withdrawn are not sent after the announcement', async () => {
-  const { bank, receiver, worker, inFlight, answerAll } = await startWithSilentReceiver()
-  await suspend(bank)
-  worker.invalidate(bank.communityId)
-  await answerAll()
-  expect(receiver.received).toHaveLength(inFlight)
-  expect(await countHeld(bank)).toBe(EVENTS - inFlight)
 })
 
-test('without an announcement they are checked again when they had to wait', async () => {
-  const { bank, receiver, inFlight, answerAll } = await startWithSilentReceiver()
-  await suspend(bank)
-  await pause(STALE_MS + QUICK_MS)
-  await answerAll()
-  expect(receiver.received).toHaveLength(inFlight)
-  expect(await countHeld(bank)).toBe(EVENTS - inFlight)
+test('nothing more reaches a partner whose client was revoked a moment ago', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  await post.subscribe()
+  await post.credit()
+  await revokeClient(bank.sql, TESTER, bank.partner.clientId)
+  await post.advance(DAY_MS)
+  expect(post.receiver.received).toEqual([])
+  const [held] = await bank.sql`select status, held_reason from deliveries`
+  expect(held).toEqual({ status: 'held', held_reason: 'The client that made the subscription is revoked' })
 })
 
-test('while announcements cannot be trusted, nothing is loaded that cannot be sent at once', async () => {
-  const { bank, receiver, inFlight, answerAll } = await startWithSilentReceiver({ mayReadAhead: () => false })
-  await suspend(bank)
-  await answerAll()
-  expect(receiver.received).toHaveLength(inFlight)
-  expect(await countHeld(bank)).toBe(EVENTS - inFlight)
+test('while the administrator has the partner API switched off, deliveries wait', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  await post.subscribe()
+  await post.credit()
+  await switchPartnerApi(bank.sql, TESTER, bank.communityId, { enabled: false, reason: 'audit' })
+  await post.advance(DAY_MS)
+  expect(post.receiver.received).toEqual([])
+  await switchPartnerApi(bank.sql, TESTER, bank.communityId, { enabled: true })
+  await post.deliver()
+  expect(post.receiver.received).toHaveLength(1)
 })
 
-test('deliveries that were loaded wait when the partner API is switched off, and go on afterwards', async () => {
-  const { bank, receiver, worker, deliver, inFlight, answerAll } = await startWithSilentReceiver()
-  const { sql, communityId } = bank
-  await switchPartnerApi(sql, TESTER, communityId, { enabled: false, reason: 'audit' })
-  worker.invalidate(undefined)
-  await answerAll()
-  expect(receiver.received).toHaveLength(inFlight)
-  await switchPartnerApi(sql, TESTER, communityId, { enabled: true })
-  await deliver()
-  expect(receiver.received).toHaveLength(EVENTS)
-  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(EVENTS)
+test('email is sent only to partners that may read it, and is audited first', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const plain = await bank.addPartner({ scopes: ['webhooks.manage', 'users.read'] })
+  await post.subscribe({ event_types: ['user.*'], target_url: `${post.receiver.url}/pii` })
+  await post.subscribe(
+    { event_types: ['user.*'], target_url: `${post.receiver.url}/plain` },
+    await bank.token(undefined, plain),
+  )
+  await changeMember(bank.sql, TESTER, bank.communityId, post.member.id, { name: 'Ada Lang' })
+  await post.deliver()
+  const [pii, other] = ['pii', 'plain'].map((who) =>
+    post.receiver.received.find(({ path }) => path === `/hook/${who}`)!,
+  )
+  expect(pii!.json).toMatchObject({
+    type: 'user.updated',
+    data: { name: 'Ada Lang', email: 'ada@example.org', version: 2 },
+  })
+  expect(other!.json.data).not.toHaveProperty('email')
+  const reads = await bank.sql`
+    select actor_kind, actor_name, member_ids, detail from audit_log where action = 'members.email_read'`
+  expect(reads).toMatchObject([
+    { actor_kind: 'client', actor_name: bank.partner.clientId, detail: { request_id: pii!.id } },
+  ])
+})
+
+test('of a member who has hidden since, a late event tells no more than could still be asked for', async () => {
+  const post = await startPostman()
+  const { bank, member } = post
+  const reader = await bank.addPartner({ scopes: ['webhooks.manage', 'wallet.read', 'users.read'] })
+  const readerToken = await bank.token(undefined, reader)
+  await post.subscribe({ event_types: ['*'], target_url: `${post.receiver.url}/own` })
+  const { id } = await post.subscribe({ event_types: ['*'], target_url: `${post.receiver.url}/reader` }, readerToken)
+  await post.credit()
+  await changeMember(bank.sql, TESTER, bank.communityId, member.id, { name: 'New Name' })
+  await hideMember(bank.sql, TESTER, bank.communityId, member.id)
+  await post.deliver()
+  const types = (who: string) =>
+    post.receiver.received.filter(({ path }) => path === `/hook/${who}`).map(({ json }) => json.type)
+  // Its own credit a partner may always read.
+  expect(types('own').toSorted()).toEqual(['user.left', 'wallet.credited'])
+  expect(types('reader')).toEqual(['user.left'])
+  // Those that are held are the office's to see: a partner would learn when hours moved.
+  const listed = await post.deliveries(id, readerToken)
+  expect(listed.map(({ event_type }: { event_type: string }) => event_type)).toEqual(['user.left'])
+  const held = await bank.sql`select held_reason from deliveries where subscription_id = ${id} and status = 'held'`
+  const concealed = { held_reason: 'The member can no longer be seen by partners' }
+  expect(held).toEqual([concealed, concealed])
+  const feed = await bank.call('/events', { token: readerToken })
+  expect(feed.body.data.map(({ type }: { type: string }) => type)).toEqual(['user.left'])
+  await showMember(bank.sql, TESTER, bank.communityId, member.id)
+  await post.deliver()
+  expect(types('reader')).toEqual(['user.left', 'user.joined'])
+})
+
+test('who leaves, returns and is erased: each is told, and what receivers answered about them is blanked', async () => {
+  const post = await startPostman()
+  const { bank, member } = post
+  post.receiver.answer = (response, { body }) => response.end(body)
+  await post.subscribe({ event_types: ['user.*'] })
+  await changeMember(bank.sql, TESTER, bank.communityId, member.id, { name: 'Ada Lang' })
+  await post.deliver()
+  await leave(bank.sql, TESTER, bank.communityId, member.id)
+  await post.deliver()
+  await returnMember(bank.sql, TESTER, bank.communityId, member.id)
+  await post.deliver()
+  const echoed = () => bank.sql`select from delivery_attempts where response like '%Ada Lang%'`
+  expect(await echoed()).toHaveLength(2)
+  await eraseMember(bank.sql, TESTER, bank.communityId, member.id)
+  await post.deliver()
+  expect(await echoed()).toHaveLength(0)
+  expect(post.receiver.received.map(({ json }) => json.type)).toEqual([
+    'user.updated',
+    'user.left',
+    'user.joined',
+    'user.left',
+    'user.erased',
+  ])
 })

@@ -210,8 +210,8 @@ test('hourbank demo makes one more, of the size asked for', async () => {
 
 test('a test community has demo data and a client, in any time zone', async () => {
   const sql = await open()
-  const wish = { slug: 'try-me', name: 'Try me', timeZone: 'Pacific/Kiritimati' }
-  const { community, clientId } = await makeTestCommunity(sql, TESTER, wish)
+  const input = { slug: 'try-me', name: 'Try me', timeZone: 'Pacific/Kiritimati' }
+  const { community, clientId } = await makeTestCommunity(sql, TESTER, input)
   expect(community).toMatchObject({ slug: 'try-me', test: true })
   expect(clientId).toBeTruthy()
   expect(await verifyLedger(sql, community.id)).toMatchObject({ differences: [] })

@@ -67,7 +67,7 @@ test('a second server is refused, and told why, while commands work beside the f
   expect(await query(serving.url, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }])
 })
 
-test('the last one out stops the server, whoever started it', async () => {
+test('the last process to close stops the server, even if another one started it', async () => {
   const dataDir = await newDataDir()
   const started = await open(dataDir, 'command')
   const joined = await hold(dataDir, 'serve')

@@ -137,7 +137,7 @@ test('a cursor older than what is kept is 410 cursor_expired, one from before a 
   await bank.sql`update event_heads set pruned_position = position`
   const expired = await readFeed(bank, token, body.meta.next_cursor)
   expect({ status: expired.status, error: expired.body.error }).toEqual({ status: 410, error: 'cursor_expired' })
-  // Whoever had read all of it goes on, and whoever begins anew begins with what there is.
+  // A reader that was at the end continues; a new reader starts with the oldest event that is left.
   expect(await readFeed(bank, token, later.body.meta.next_cursor)).toMatchObject({ status: 200, body: { data: [] } })
   expect(await readFeed(bank, token)).toMatchObject({ status: 200, body: { data: [] } })
 

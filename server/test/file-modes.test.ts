@@ -21,7 +21,7 @@ async function newFolder(): Promise<string> {
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
-test('a data folder is closed to other users, whoever made it and with whatever mode', async () => {
+test('a data folder is closed to other users, no matter who made it and with which mode', async () => {
   for (const mode of [undefined, 0o777, 0o755, 0o711]) {
     const dataDir = join(await newFolder(), 'data')
     if (mode !== undefined) {

@@ -62,8 +62,8 @@ test('a route that declares no scope fails at start', async () => {
 test('checks come in this order: token, rate limit, switch, address, scope, content', async () => {
   const bank = await startBank()
   const { sql, communityId, partner } = bank
-  const change = (wish: Parameters<typeof changePartner>[4]) =>
-    changePartner(sql, TESTER, communityId, partner.partnerId, wish)
+  const change = (input: Parameters<typeof changePartner>[4]) =>
+    changePartner(sql, TESTER, communityId, partner.partnerId, input)
   const tokens = {
     narrow: await bank.token('listings.read'),
     wide: await bank.token('users.read'),

@@ -95,7 +95,7 @@ describe('tables', () => {
     expect(explained).toEqual(Object.entries(ERRORS).map(([code, [status]]) => [`${status}`, code]))
   })
 
-  test('whoever credits is told what to do on every error of the operations that it takes', () => {
+  test('the guide says what to do on every error of the operations for crediting', () => {
     const { paths } = readJson('openapi.json')
     const operations = ['issueToken', 'creditWallet', 'reverseCredit', 'listCredits']
     const found = Object.values(paths as Record<string, object>)

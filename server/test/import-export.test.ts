@@ -146,7 +146,7 @@ describe('the round trip', () => {
     await expectRoundTrip(community)
   })
 
-  test('whatever the texts, and whoever is hidden, has left or has no external id', async () => {
+  test('with any text, and with members who are hidden, have left or have no external id', async () => {
     const community = await newCommunity()
     const names = [
       '=1+1',
@@ -161,8 +161,8 @@ describe('the round trip', () => {
       'hb-00000000-1',
     ]
     for (const [n, name] of names.entries()) {
-      const wish = { name, email: n % 2 ? `m${n}@example.org` : null, external_id: n % 3 ? `+${n}` : null }
-      const { id } = await addMember(sql, TESTER, community.id, wish)
+      const input = { name, email: n % 2 ? `m${n}@example.org` : null, external_id: n % 3 ? `+${n}` : null }
+      const { id } = await addMember(sql, TESTER, community.id, input)
       for (const description of [`${name}\r\n\t${name}\n`, '\r', '']) {
         const listing = { ...listingOf(id), title: name, description, category: `@${name}`, centihours: n * 25 || null }
         const { id: listingId } = await publishListing(sql, TESTER, community.id, listing)
@@ -242,7 +242,7 @@ describe('large files', () => {
     expect(length).toBeGreaterThan(ROWS * 100)
     expect(most).toBeGreaterThan(0)
     expect(most - before).toBeLessThan(GROWTH_BYTES_MAX)
-    // Whoever stops reading in the middle leaves everything in order.
+    // Stopping in the middle leaves everything in order.
     const stopped = exportRows(sql, membersExport(community), async (chunks) => {
       for await (const chunk of chunks) throw new Error(`the disk is full at ${chunk.length}`)
     })

@@ -23,7 +23,7 @@ let sql: Sql
 beforeAll(async () => {
   databaseUrl = await newDatabase()
   sql = connect(databaseUrl, { connectionsMax: 4, name: 'ledger test' })
-  // Whoever tampers with the books does not keep to the constraints.
+  // An attacker does not respect the constraints.
   await sql`alter table transfers drop constraint transfers_reverses_key`
 })
 

@@ -79,10 +79,10 @@ test('whatever is done at once, the books verify and a model in memory agrees', 
           const undo = () => (move(giverId, -op.amount), move(receiverId, op.amount))
           transfers.push({ id: posted!.id, undo })
         } else if (op.kind === 'adjustment') {
-          const wish = { memberId: ids[op.to]!, centihours: op.amount, reason: 'test' }
-          const { id } = await adjustBalance(sql, TESTER, communityId, wish)
-          move(wish.memberId, op.amount)
-          transfers.push({ id, undo: () => move(wish.memberId, -op.amount) })
+          const input = { memberId: ids[op.to]!, centihours: op.amount, reason: 'test' }
+          const { id } = await adjustBalance(sql, TESTER, communityId, input)
+          move(input.memberId, op.amount)
+          transfers.push({ id, undo: () => move(input.memberId, -op.amount) })
         } else if (op.kind === 'reversal') {
           const transfer = transfers[op.of]
           if (!transfer) return

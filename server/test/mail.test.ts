@@ -3,6 +3,8 @@ import { SMTPServer } from 'smtp-server'
 import { expect, onTestFinished, test } from 'vitest'
 import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
 import { eventually, startBank } from './bank.ts'
+import { hourbankWith } from './command-line.ts'
+import { addPasskey, named } from './passkey.ts'
 import { addApp } from './second-factor.ts'
 
 const LINK = /http:\/\/\S+\/console\/link#(\S+)/
@@ -121,7 +123,8 @@ test('people are told of a new browser, of a new password and of their roles', a
 
 test('people are told when their second factor changes', async () => {
   const mailbox = await startMailbox()
-  const owner = await addAdmin(await startBank(mailbox.settings))
+  const bank = named(await startBank(mailbox.settings))
+  const owner = await addAdmin(bank)
   const told = async () => {
     const { to, text } = await mailbox.next('Your second factor was changed')
     expect(to).toEqual([owner.email])
@@ -136,6 +139,11 @@ test('people are told when their second factor changes', async () => {
   expect(await told()).toContain('were replaced')
   await owner.call('/second-factor/app', { method: 'DELETE' })
   expect(await told()).toContain('was removed')
+  await addPasskey(bank, owner)
+  expect(await told()).toContain('A passkey was added')
+  const { passkeys } = (await owner.call('/second-factor')).body.data
+  await owner.call(`/second-factor/passkeys/${passkeys[0].id}`, { method: 'DELETE' })
+  expect(await told()).toContain('A passkey was removed')
 })
 
 test('without a mail server everything works by links', async () => {
@@ -144,4 +152,23 @@ test('without a mail server everything works by links', async () => {
   expect((await browser.call('/setup')).body.data.mail).toBe(false)
   const asked = await browser.call('/password-reset', { body: { email: 'x@town.example' } })
   expect([asked.status, asked.body.error_description]).toEqual([409, expect.stringContaining('hourbank admin reset')])
+})
+
+test('a reset on the command line sends the same notice as a changed password', async () => {
+  const mailbox = await startMailbox()
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const settings = { SMTP_URL: mailbox.settings.config.smtpUrl, MAIL_FROM: mailbox.settings.config.mailFrom }
+  const printed = await hourbankWith(settings, bank.databaseUrl, 'admin', 'reset', '--email', owner.email.toUpperCase())
+  // The command has waited for it.
+  expect(mailbox.received.map(({ to }) => to)).toEqual([[owner.email]])
+  const [mail] = mailbox.received
+  expect(mail!.text).toContain('Subject: Your password was changed')
+  const [, password] = /: (\S+)\s*$/.exec(printed)!
+  expect(mail!.text).not.toContain(password)
+
+  const unreachable = { ...settings, SMTP_URL: 'smtp://127.0.0.1:1' }
+  expect(await hourbankWith(unreachable, bank.databaseUrl, 'admin', 'reset', '--email', owner.email)).toContain(
+    'One-time password',
+  )
 })

@@ -52,6 +52,7 @@ const KIND_OF: Record<string, keyof Ids> = {
   administrators: 'admin',
   invitations: 'invitation',
   sessions: 'session',
+  passkeys: 'passkey',
   calls: 'call',
   communities: 'slug',
 }
@@ -97,6 +98,14 @@ export function queryFor({ query }: Operation, ids: Ids): string | undefined {
 type Body = (ids: Ids) => object
 const CSV = { 'content-type': 'text/csv' }
 const PUBLIC_KEY = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' })
+/** Well-formed, but made for no challenge. */
+const NO_PASSKEY = {
+  id: 'AA',
+  rawId: 'AA',
+  type: 'public-key',
+  clientExtensionResults: {},
+  response: { clientDataJSON: 'AA', attestationObject: 'AA' },
+}
 const SINCE = '2026-01-01T00:00:00Z'
 
 /** A body that each operation accepts. An operation with a body that is missing here fails the matrix. */
@@ -104,6 +113,7 @@ const PARTNER_BODIES: Record<string, Body> = {
   'POST /oauth/token': () => ({ grant_type: 'client_credentials', client_id: 'x', client_secret: 'x' }),
   'POST /oauth/revoke': () => ({ token: 'x', client_id: 'x', client_secret: 'x' }),
   'POST /wallet/credit': ({ member }) => ({ user_id: member, hours: 1, reference: randomUUID() }),
+  'POST /wallet/credits/batch': ({ member }) => ({ credits: [{ user_id: member, hours: 1, reference: randomUUID() }] }),
   'POST /wallet/credits/reverse': ({ credit }) => ({
     reference: credit,
     reversal_reference: randomUUID(),
@@ -120,6 +130,8 @@ const CONSOLE_BODIES: Record<string, Body> = {
   'POST /session/second-factor': () => ({ code: '000000' }),
   'POST /session/proof': () => ({ password: 'x' }),
   'POST /second-factor/app/confirm': () => ({ code: '000000' }),
+  'POST /second-factor/passkeys': () => ({ name: 'Key', passkey: NO_PASSKEY }),
+  'PATCH /second-factor/passkeys/{id}': () => ({ name: 'Changed' }),
   'POST /password': () => ({ current_password: 'x', new_password: 'x' }),
   'POST /links/inspect': () => ({ token: 'x' }),
   'POST /links/use': () => ({ token: 'x', password: 'x' }),
@@ -174,6 +186,10 @@ const WITHOUT_BODY = new Set([
   'POST /second-factor/app',
   'DELETE /second-factor/app',
   'POST /second-factor/recovery-codes',
+  'POST /second-factor/passkey-options',
+  'DELETE /second-factor/passkeys/{id}',
+  'POST /session/second-factor/passkey-options',
+  'POST /session/proof/passkey-options',
   'DELETE /sessions/{id}',
   'POST /sessions/end-others',
   'DELETE /communities/{slug}',

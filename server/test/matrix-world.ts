@@ -24,6 +24,7 @@ export interface Ids {
   admin: number
   invitation: number
   session: number
+  passkey: number
   call: string
 }
 
@@ -103,6 +104,10 @@ async function fill(bank: Bank, place: Place, partner: TestPartner): Promise<Com
   const invited = { email: `${text}@invited.example`, name: text, role: 'viewer' }
   ids.invitation = (await office('/administrators', invited)).id
   ids.session = (await owner!.call('/sessions')).body.data[0].id
+  ids.passkey = place.id
+  await bank.sql`
+    insert into admin_passkeys (id, admin_id, name, credential_id, public_key, counter, transports, rp_id)
+    values (${place.id}, ${owner!.id}, ${text}, ${Buffer.from(slug)}, '', 0, '{}', 'localhost')`
   ids.call = (await eventually(async () => (await owner!.call('/calls')).body.data[0])).request_id
   const partnerIds = { ...ids, delivery: partnerDelivery }
   return { id: place.id, ids, partnerIds, partner, token, owner: owner!, manager: manager!, viewer: viewer! }

@@ -257,8 +257,8 @@ test('a malformed range is refused when it is set, and nothing changes', async (
   const { sql, communityId, partner } = bank
   await changePartner(sql, TESTER, communityId, partner.partnerId, { allowed_networks: ['192.0.2.0/24'] })
   for (const range of ['192.0.2.1/24', '10.0.0.0/33', 'everyone', '', '10.0.0.0/8 ', '010.0.0.0/8']) {
-    const wish = { allowed_networks: ['198.51.100.0/24', range] }
-    await expect(changePartner(sql, TESTER, communityId, partner.partnerId, wish), range).rejects.toThrow(Refusal)
+    const input = { allowed_networks: ['198.51.100.0/24', range] }
+    await expect(changePartner(sql, TESTER, communityId, partner.partnerId, input), range).rejects.toThrow(Refusal)
     await expect(bank.addPartner({ allowedNetworks: [range] }), range).rejects.toThrow(Refusal)
   }
   const many = Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`)

@@ -89,7 +89,7 @@ test.skipIf(!outside)('figures are refused to other machines', async () => {
   expect((await callNode(`http://127.0.0.1:${bank.config.port}`, '/metrics')).status).toBe(200)
 })
 
-test('with METRICS_TOKEN whoever has it gets the figures, from anywhere, and nobody else', async () => {
+test('with METRICS_TOKEN, only callers that send it get the metrics, from any address', async () => {
   const bank = await startBank({ config: { metricsToken: 'a-token-for-metrics' } })
   const ask = async (headers: Record<string, string>) => (await bank.call('/metrics', { headers })).status
   expect(await ask({})).toBe(403)

@@ -23,8 +23,8 @@ export async function tryToken(bank: Bank, client_id: string, client_secret: str
   return callNode(bank.url, '/oauth/token', { body: { grant_type: 'client_credentials', client_id, client_secret } })
 }
 
-export async function makePartner(owner: TestAdmin, wish: object = {}) {
-  const { status, body } = await owner.call('/partners', { body: { ...NEW_PARTNER, ...wish } })
+export async function makePartner(owner: TestAdmin, input: object = {}) {
+  const { status, body } = await owner.call('/partners', { body: { ...NEW_PARTNER, ...input } })
   expect(status).toBe(201)
   return body.data as { partner_id: number; client_id: string; client_secret: string; token_url: string }
 }

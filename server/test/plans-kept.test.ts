@@ -32,8 +32,10 @@ test('the statements of most requests are not planned each time', async () => {
 
   const frequent: ((queries: Queries, round: number) => Promise<unknown>)[] = [
     (queries) => findMembers(queries, communityId, [member.id], { withEmail: false }),
+    (queries) => findMembers(queries, communityId, [member.id, 2], { withEmail: false }),
     (queries) => listMembers(queries, communityId, FIRST_PAGE, undefined, { withEmail: false }),
     (queries) => findBalances(queries, communityId, [member.id]),
+    (queries) => findBalances(queries, communityId, [member.id, 2]),
     (queries) => findTokens(queries, communityId, ['00'.repeat(32)]),
     (queries) => findClients(queries, communityId, [partner.clientId]),
     (queries) =>

@@ -106,7 +106,7 @@ test('events that nobody has been told of yet are kept', async () => {
   expect(await count(bank.sql, 'events')).toBe(1)
 })
 
-test('one node at a time: whoever finds another at it leaves it alone', async () => {
+test('only one node prunes at a time; the others skip the round', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   await bank.token()
   const other = await holdOpen(bank.sql, 'select pg_advisory_xact_lock(4711003)')

@@ -84,7 +84,7 @@ test('every authenticated answer tells the state of the limit, and every refused
   expect(limitOf(elsewhere)!.remaining).toBeLessThan(limitOf(off)!.remaining)
 })
 
-test('whoever is not authenticated learns nothing of a limit, and uses nobody up', async () => {
+test('a caller without authentication learns nothing about limits and uses up none', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const before = limitOf(await bank.call('/users', { token }))!.remaining

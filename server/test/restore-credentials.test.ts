@@ -8,6 +8,7 @@ import { addAdmin } from './admin.ts'
 import { startBank } from './bank.ts'
 import { hourbank, hourbankWith } from './command-line.ts'
 import { newEmptyDatabase } from './database.ts'
+import { addPasskey, named } from './passkey.ts'
 import { addApp } from './second-factor.ts'
 
 /** Several commands, each a process of its own. */
@@ -18,12 +19,14 @@ test(
   'a restore with --replacing revives no removed key, and forgets no second factor',
   { timeout: TIMEOUT_MS },
   async () => {
-    const bank = await startBank()
+    const bank = named(await startBank())
     const owner = await addAdmin(bank)
     const clients = `/partners/${bank.partner.partnerId}/clients`
     const { client_id } = (await owner.call(clients, { body: { public_key: newKey() } })).body.data
     await owner.call(`/clients/${client_id}/keys`, { body: { public_key: newKey() } })
     const moved = (await owner.call(clients, { body: { jwks_url: 'https://old.example.org/jwks' } })).body.data
+    await addPasskey(bank, owner, 'Lost')
+    await addPasskey(bank, owner, 'Used')
     const thumbprints = await bank.sql<{ thumbprint: string }[]>`
       select thumbprint from client_keys where community_id = ${bank.communityId} order by 1`
     const folder = await mkdtemp(join(tmpdir(), 'hourbank-restore-'))
@@ -37,6 +40,10 @@ test(
     const address = { jwks_url: 'https://new.example.org/jwks' }
     expect((await owner.call(`/clients/${moved.client_id}/jwks-url`, { body: address })).status).toBe(200)
     await addApp(owner)
+    const { passkeys } = (await owner.call('/second-factor')).body.data
+    expect((await owner.call(`/second-factor/passkeys/${passkeys[0].id}`, { method: 'DELETE' })).status).toBe(200)
+    await bank.sql`update admin_passkeys set counter = 7, last_used_at = now()`
+    await addPasskey(bank, owner, 'New')
     const required = { method: 'PATCH', body: { second_factor_required: true } }
     expect((await owner.call('/communities/town', required)).status).toBe(200)
 
@@ -51,5 +58,11 @@ test(
       select p.admin_id, p.secret, p.last_step, (select count(*) from admin_recovery_codes) as codes from admin_apps p`
     expect(await factors(sql)).toEqual(await factors(bank.sql))
     expect(await factors(sql)).toHaveLength(1)
+    const passkeysOf = (from: typeof sql) => from`select * from admin_passkeys order by created_at`
+    expect((await passkeysOf(sql)).map(({ name, counter }) => [name, counter])).toEqual([
+      ['Used', 7],
+      ['New', 1],
+    ])
+    expect(await passkeysOf(sql)).toEqual(await passkeysOf(bank.sql))
   },
 )

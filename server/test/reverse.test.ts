@@ -91,11 +91,11 @@ test('a credit that the office reversed shows as reversed and cannot be reversed
   const { bank, credit, reverse, token } = await start()
   await credit('tx-1')
   const [transfer] = await bank.sql<[{ id: number }]>`select id from transfers`
-  const wish = { transferId: transfer.id, reason: 'mistake' }
-  const reversal = await reverseTransfer(bank.sql, TESTER, bank.communityId, wish)
+  const input = { transferId: transfer.id, reason: 'mistake' }
+  const reversal = await reverseTransfer(bank.sql, TESTER, bank.communityId, input)
   expect((await bank.call('/wallet/credits?status=reversed', { token })).body.meta.total_count).toBe(1)
   expect((await reverse('tx-1', 'back')).status).toBe(409)
-  await expect(reverseTransfer(bank.sql, TESTER, bank.communityId, wish)).rejects.toThrow('reversed already')
+  await expect(reverseTransfer(bank.sql, TESTER, bank.communityId, input)).rejects.toThrow('reversed already')
   await expect(
     reverseTransfer(bank.sql, TESTER, bank.communityId, { transferId: reversal.id, reason: 'no' }),
   ).rejects.toThrow('cannot be reversed')

@@ -76,7 +76,7 @@ test('an app counts for nothing until a code confirms it', async () => {
   expect((await owner.call('/second-factor/app', { method: 'POST' })).status).toBe(201)
   const unconfirmed = await owner.call('/second-factor/app/confirm', { body: { code: '000000' } })
   expect(unconfirmed.body).toMatchObject({ error: 'validation_failed', errors: [{ field: 'code' }] })
-  expect((await owner.call('/second-factor')).body.data).toEqual({ app: null, recovery_codes_left: 0 })
+  expect((await owner.call('/second-factor')).body.data).toEqual({ app: null, passkeys: [], recovery_codes_left: 0 })
   expect((await newBrowser(bank).call('/session', { body: { email: owner.email, password: PASSWORD } })).status).toBe(
     200,
   )
@@ -85,7 +85,7 @@ test('an app counts for nothing until a code confirms it', async () => {
   expect((await owner.call('/second-factor/app', { method: 'POST' })).status).toBe(409)
 })
 
-test('ten recovery codes work once each, in any spelling, until they are made anew', async () => {
+test('ten recovery codes work once each, in any spelling, until they are replaced', async () => {
   const bank = await startBank()
   const owner = await addAdmin(bank)
   const { recoveryCodes } = await addApp(owner)
@@ -147,7 +147,7 @@ test('changing the second factor ends the other sessions, links and sign-ins und
   expect((await halfway.call('/session/second-factor', { body: { code: app.code() } })).body.error).toBe(
     'second_step_expired',
   )
-  expect((await owner.call('/second-factor')).body.data).toEqual({ app: null, recovery_codes_left: 0 })
+  expect((await owner.call('/second-factor')).body.data).toEqual({ app: null, passkeys: [], recovery_codes_left: 0 })
   expect((await (await enter()).call('/session')).status).toBe(200)
   for (const action of ['admin.second_factor_added', 'admin.second_factor_removed']) {
     expect(await auditOf(bank, action)).toMatchObject([{ actor_kind: 'admin', detail: { method: 'app' } }])

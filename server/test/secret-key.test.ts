@@ -32,7 +32,7 @@ test('a wrong SECRET_KEY is a clear error at start, with both ways out', async (
   await expect(checkSecretKey(bank.sql, createSecretBox(OTHER_KEY, `${OTHER_KEY}!`))).rejects.toThrow('SECRET_KEY')
 })
 
-test('with SECRET_KEY_PREVIOUS every secret is sealed anew, and the old key is not needed again', async () => {
+test('with SECRET_KEY_PREVIOUS every secret is sealed again, and the old key is no longer needed', async () => {
   const post = await startPostman()
   const { bank } = post
   await checkSecretKey(bank.sql, createSecretBox(SECRET_KEY))

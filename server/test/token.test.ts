@@ -149,7 +149,7 @@ describe('malformed requests', () => {
     ]) {
       await expectRefusal(bank, ask(other), 400, 'unsupported_grant_type')
     }
-    // RFC 6749 5.2 tells of the grant type only to whoever is a client.
+    // RFC 6749 5.2: the grant type is reported to authenticated clients only.
     await expectRefusal(bank, { body: { grant_type: 'password' } }, 401, 'invalid_client')
   })
 

@@ -2,7 +2,7 @@ import { listAt } from '../paging.ts'
 import type { Send } from '../transport.ts'
 import type { HourbankEvent } from '../types.ts'
 
-/** The events of the last 30 days as a feed, for whoever would rather ask than be called. Scope `webhooks.manage`. */
+/** The events of the last 30 days as a feed, for clients that prefer to poll. Scope `webhooks.manage`. */
 export function eventsResource(send: Send) {
   const { list, pages, iterate } = listAt<HourbankEvent>(send, '/events')
 

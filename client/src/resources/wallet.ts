@@ -1,7 +1,9 @@
+import { creditAll, type CreditAllOptions } from '../credit-all.ts'
 import { listAt } from '../paging.ts'
 import { idText, sendForData, type CallOptions, type Send } from '../transport.ts'
 import type {
   Balance,
+  BatchedCredit,
   Credit,
   CreditAnswer,
   CreditRequest,
@@ -25,6 +27,15 @@ export function walletResource(send: Send) {
      */
     credit: (request: CreditRequest, options?: CallOptions): Promise<CreditAnswer> =>
       sendForData(send, { method: 'POST', path: '/wallet/credit', body: request, repeatable: true }, options),
+    /**
+     * Credits many bank transfers in batches and yields the result of each, in order; nothing is sent before you iterate.
+     * A rejected credit is a result, not an error. A batch is retried like a single credit. If that fails, the error is
+     * thrown: run it again from the beginning or from there, and what was credited is `replayed`.
+     */
+    creditAll: (
+      credits: Iterable<CreditRequest> | AsyncIterable<CreditRequest>,
+      options?: CreditAllOptions,
+    ): AsyncGenerator<BatchedCredit, void, undefined> => creditAll(send, credits, options),
     /** Reads one page of your own credits; `meta` has count and hours of the whole selection. */
     credits: credits.list,
     /** Reads page after page of your own credits. */

@@ -27,7 +27,7 @@ export function ConfirmDialog(props: Props) {
   )
 }
 
-/** Mounted anew with every opening, so that neither an old error nor an old word stays. */
+/** Mounted again with every opening, so that no earlier error or input is shown. */
 function Question({ onClose, children, confirm, action, danger = false, typed }: Props) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()

@@ -32,7 +32,7 @@ interface Props {
 }
 
 /**
- * A member by name or number. Whoever types fast need not wait for the list: what fits one member alone is taken when
+ * A member by name or number. Fast typists need not wait for the list: what fits one member alone is taken when
  * the field is left.
  */
 export function MemberField({ value, onChange, withInactive = false, label, ...field }: Props) {

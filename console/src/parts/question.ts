@@ -1,4 +1,4 @@
-/** A question to the person that calls wait for, whoever shows it. */
+/** A question to the person, which calls wait for. Any component may show it. */
 export interface Question {
   ask: () => Promise<boolean>
   /** For useSyncExternalStore. */

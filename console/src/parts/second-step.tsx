@@ -1,8 +1,12 @@
 import { Anchor, Group, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { api } from '../api.ts'
+import { signWithPasskey } from '../passkeys.ts'
 import { finishSignIn } from '../session.ts'
-import type { Session } from '../wire.ts'
+import type { SecondStep as Offer, Session } from '../wire.ts'
 import { Form } from './form.tsx'
+import { PasskeyButton } from './passkey-button.tsx'
 import { useForm } from './use-form.ts'
 
 interface Props {
@@ -11,21 +15,58 @@ interface Props {
   again: () => void
 }
 
-/** After the password: a code of the authenticator app, or a recovery code. */
+type Method = keyof Offer
+
+const WORDS: Record<Method, string> = {
+  passkey: 'Use a passkey',
+  app: 'Use the authenticator app',
+  recovery_code: 'Use a recovery code',
+}
+
+/** If the question fails, whatever there may be is offered: a wrong choice only costs a try. */
+const EVERYTHING: Offer = { passkey: true, app: true, recovery_code: true }
+
+/** After the password: a passkey, a code of the authenticator app, or a recovery code. */
 export function SecondStep({ onSignedIn, again }: Props) {
-  const [hasApp, setHasApp] = useState(true)
+  const offer = useQuery({
+    queryKey: ['second step'],
+    gcTime: 0,
+    staleTime: Infinity,
+    queryFn: () => api.get<Offer>('/session/second-factor', { signedOut: true }).catch(() => EVERYTHING),
+  }).data
+  const [chosen, setChosen] = useState<Method>()
+  if (!offer) return null
+  const offered = (Object.keys(WORDS) as Method[]).filter((method) => offer[method])
+  const method = chosen ?? offered[0] ?? 'app'
   return (
     <>
-      {hasApp ? <AppCode onSignedIn={onSignedIn} /> : <RecoveryCode onSignedIn={onSignedIn} />}
+      {method === 'passkey' && <UsePasskey onSignedIn={onSignedIn} />}
+      {method === 'app' && <AppCode onSignedIn={onSignedIn} />}
+      {method === 'recovery_code' && <RecoveryCode onSignedIn={onSignedIn} />}
       <Group justify="space-between" mt="md">
-        <Anchor component="button" type="button" size="sm" onClick={() => setHasApp(!hasApp)}>
-          {hasApp ? 'Use a recovery code' : 'Use the authenticator app'}
-        </Anchor>
+        {offered
+          .filter((other) => other !== method)
+          .map((other) => (
+            <Anchor key={other} component="button" type="button" size="sm" onClick={() => setChosen(other)}>
+              {WORDS[other]}
+            </Anchor>
+          ))}
         <Anchor component="button" type="button" size="sm" onClick={again}>
           Start again
         </Anchor>
       </Group>
     </>
+  )
+}
+
+function UsePasskey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
+  return (
+    <PasskeyButton
+      action={async () => {
+        const passkey = await signWithPasskey('/session/second-factor')
+        onSignedIn(await finishSignIn({ passkey }))
+      }}
+    />
   )
 }
 

@@ -18,7 +18,7 @@ export function renderPage({ closed_through, flows, stocks }: CommunityAggregate
       ${flowChart('Hours credited', 'From settled bank transfers. Whole hours.', 'hours', hours_credited)}
       ${flowChart(
         'Trading members',
-        'Whoever trades in several periods counts in each of them.',
+        'A member who trades in several periods counts in each of them.',
         'members',
         trading_members,
       )}

@@ -146,7 +146,7 @@ function readBody(body: Body, onProgress: (bytes: number) => void): Readable {
   ])
 }
 
-/** Whoever reads the result receives the error of any step. */
+/** The reader of the result receives the error of any step. */
 function connect(steps: (Readable | Transform)[]): Readable {
   pipeline(steps as [Readable, ...Transform[]], () => {})
   return steps.at(-1)!

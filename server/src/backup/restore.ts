@@ -330,7 +330,7 @@ async function renewEpoch(tx: Queries): Promise<void> {
   await tx`insert into installation default values on conflict (single) do update set epoch = gen_random_uuid()`
 }
 
-/** Whatever was revoked or used up after the backup must not become valid again; all of it can be obtained anew. */
+/** Whatever was revoked or used up after the backup must not become valid again; all of it can be obtained again. */
 async function endAccess(tx: Queries): Promise<void> {
   await tx`delete from tokens`
   await tx`delete from admin_sessions`

@@ -1,4 +1,8 @@
+import { pino } from 'pino'
 import { createAdmin, resetAdmin } from '../features/admins/create-admin.ts'
+import { passwordChangedMail } from '../features/admins/mails.ts'
+import type { Config } from '../config.ts'
+import { openMailer, type Mail } from '../mail/mailer.ts'
 import type { AdminRole } from '../postgres/across-communities.ts'
 import { Refusal } from '../core/refusal.ts'
 import {
@@ -17,9 +21,22 @@ const ROLES: AdminRole[] = ['owner', 'manager', 'viewer']
 /** Nobody verifies the address of an account, so it may belong to someone else. */
 function existingAccount(email: string): string {
   return (
-    'There was an account with this email address already: whoever knows its password has this role now, at once.\n' +
+    'There was an account with this email address already: its owner has this role now.\n' +
     `If you are not sure that it is theirs, run: npx hourbank admin reset --email ${email}`
   )
+}
+
+/** The reset holds whether or not the mail server takes the notice. */
+async function sendNotice(config: Config, mail: Mail): Promise<void> {
+  const mailer = openMailer(config, pino({ level: 'silent' }))
+  try {
+    await mailer.sendNow(mail)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`The notice by mail could not be sent: ${reason}\n`)
+  } finally {
+    mailer.close()
+  }
 }
 
 export const adminCommands: Command[] = [
@@ -50,7 +67,8 @@ export const adminCommands: Command[] = [
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
         const email = requireText(values, 'email')
-        const { password, hadSecondFactor } = await resetAdmin(sql, commandActor(), email)
+        const { password, hadSecondFactor, email: to } = await resetAdmin(sql, commandActor(), email)
+        await sendNotice(config, passwordChangedMail(to))
         if (values.json) {
           return printJson({ email, one_time_password: password, second_factor_removed: hadSecondFactor })
         }

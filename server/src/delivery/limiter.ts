@@ -48,7 +48,7 @@ export function createLimiter(): Limiter {
     },
     giveBack(communityId) {
       change(communityId, -1)
-      // Whoever is refused again goes to the end of its line, where there is no room for it any more.
+      // A queue that is rejected again moves to the end of its line, which is already full.
       for (const [id, line] of waiting) {
         for (const [retry, isFirst] of line) {
           if (!hasRoom(id, isFirst)) continue

@@ -5,7 +5,8 @@ import type { Progress } from '../core/progress.ts'
 import type { Transaction } from '../postgres/connect.ts'
 import { copyRows, type CopyValue } from './copy-rows.ts'
 import { findPartnerIds, insertCategories, optimizeBulkLoad, reserveIds, type FirstIds } from './queries.ts'
-import { planTown, type Town, type TownTransfer } from './town.ts'
+import { planTown, type Town } from './town.ts'
+import type { TownTransfer } from './town-transfers.ts'
 
 /** From this size on, filling is slow enough to need optimization. */
 export const LARGE_FROM_MEMBERS = 20_000

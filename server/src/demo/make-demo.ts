@@ -7,6 +7,7 @@ import type { Progress } from '../core/progress.ts'
 import { readDatabaseTime } from '../postgres/clock.ts'
 import { transaction, type Sql, type Transaction } from '../postgres/connect.ts'
 import { SCOPE_NAMES } from '../core/scopes.ts'
+import type { NewCredentials } from '../features/partners/create-client.ts'
 import { createPartner } from '../features/partners/create-partner.ts'
 import { fillCommunity, LARGE_FROM_MEMBERS } from './fill-community.ts'
 import { lockCommunities, vacuumFilledTables } from './queries.ts'
@@ -64,23 +65,33 @@ export async function makeAnotherDemo(sql: Sql, actor: Actor, size: DemoSize = {
   return made
 }
 
+export interface MadeTestCommunity extends NewCredentials {
+  community: Pick<CommunityRow, 'id' | 'slug' | 'name'>
+}
+
 /** Creates a test community with a client for a partner. */
 export async function makeTestCommunity(
   sql: Sql,
   actor: Actor,
   input: Omit<NewCommunity, 'test'>,
   size: DemoSize = {},
-  /** Runs in the same transaction. */
-  onCreated: (tx: Transaction, community: CommunityRow) => Promise<void> = async () => {},
-): Promise<{ community: CommunityRow; clientId: string; clientSecret: string }> {
-  const made = await transaction(sql, async (tx) => {
-    const community = await createCommunity(tx, actor, { ...input, test: true })
-    await onCreated(tx, community)
-    const { partner } = await fillWithPartner(tx, actor, community, size)
-    return { community, clientId: partner.clientId, clientSecret: partner.clientSecret }
-  })
+): Promise<MadeTestCommunity & { community: CommunityRow }> {
+  const made = await transaction(sql, (tx) => createTestCommunity(tx, actor, input, size))
   await closePastMonths(sql, made.community, size)
   return made
+}
+
+/** Its months are closed afterwards, outside the transaction. */
+export async function createTestCommunity(
+  tx: Transaction,
+  actor: Actor,
+  input: Omit<NewCommunity, 'test'>,
+  size: DemoSize = {},
+): Promise<MadeTestCommunity & { community: CommunityRow }> {
+  const community = await createCommunity(tx, actor, { ...input, test: true })
+  const { partner } = await fillWithPartner(tx, actor, community, size)
+  const { id, clientId, clientSecret } = partner
+  return { community, id, clientId, clientSecret }
 }
 
 async function createWithOwner(tx: Transaction, actor: Actor, slug: string, size: DemoSize): Promise<AnotherDemo> {
@@ -113,10 +124,10 @@ async function fillWithPartner(
 }
 
 /** Closes past months, so that there are aggregates to read. */
-async function closePastMonths(
+export async function closePastMonths(
   sql: Sql,
-  { id }: CommunityRow,
-  { members = DEMO_MEMBERS, now, onProgress }: DemoSize,
+  { id }: { id: number },
+  { members = DEMO_MEMBERS, now, onProgress }: DemoSize = {},
 ): Promise<void> {
   if (members >= LARGE_FROM_MEMBERS) {
     onProgress?.({ done: members, total: members, label: 'vacuum' })

@@ -7,38 +7,83 @@ import {
   listSlugsLike,
   markTestOf,
 } from '../features/communities/test-queries.ts'
-import type { Sql } from '../postgres/connect.ts'
-import { Refusal } from '../core/refusal.ts'
-import { makeTestCommunity } from './make-demo.ts'
+import { reissueSecret } from '../features/partners/change-client.ts'
+import { once } from '../http/console/request-once.ts'
+import type { Sql, Transaction } from '../postgres/connect.ts'
+import { NotFound, Refusal } from '../core/refusal.ts'
+import { closePastMonths, createTestCommunity, type MadeTestCommunity } from './make-demo.ts'
 
 const TEST_COMMUNITIES_MAX = 10
 const SLUG_PREFIX = 'test-'
 
-/** Creates a test community owned by the calling administrator, and audits it in the community it is created from. */
+interface From {
+  id: number
+  time_zone: string
+}
+
+/**
+ * Creates a test community owned by the calling administrator, and audits it in the community it is created from. Sent
+ * again under the same key, the request gets a new secret, because the first one was never seen.
+ */
 export async function makeOwnTestCommunity(
   sql: Sql,
   actor: Actor,
   owner: { id: number; email: string },
-  { id: communityId, time_zone: timeZone }: { id: number; time_zone: string },
+  from: From,
+  { name, key }: { name: string; key: string | undefined },
+): Promise<{ made: MadeTestCommunity; replayed: boolean }> {
+  const keyed = { adminId: owner.id, key, input: { test_community: name } }
+  const answer = await once<MadeTestCommunity>(sql, from.id, keyed, {
+    make: (tx) => createFrom(tx, actor, owner, from, name),
+    idsOf: ({ community, id }) => [community.id, id],
+    find: (tx, [communityId, id]) => findAgain(tx, actor, communityId!, id!),
+  })
+  if (!answer.replayed) await closePastMonths(sql, answer.made.community)
+  return answer
+}
+
+async function createFrom(
+  tx: Transaction,
+  actor: Actor,
+  owner: { id: number; email: string },
+  { id: communityId, time_zone: timeZone }: From,
   name: string,
-) {
-  if ((await findCommunityById(sql, communityId))?.test) {
+): Promise<MadeTestCommunity> {
+  if ((await findCommunityById(tx, communityId))?.test) {
     throw new Refusal('This is a test community itself. Make another one from your own community.')
   }
-  if ((await countTestCommunities(sql, communityId)) >= TEST_COMMUNITIES_MAX) {
+  if ((await countTestCommunities(tx, communityId)) >= TEST_COMMUNITIES_MAX) {
     throw new Refusal(`There are ${TEST_COMMUNITIES_MAX} test communities already. Remove one that is no longer used.`)
   }
   const base = `${SLUG_PREFIX}${slugOf(name)}`
-  const slug = freeSlug(base, await listSlugsLike(sql, base))
-  return makeTestCommunity(sql, actor, { slug, name, timeZone }, {}, async (tx, community) => {
-    await markTestOf(tx, community.id, communityId)
-    await addRole(tx, actor, community.id, owner.id, 'owner', { name: actor.name, email: owner.email })
-    await recordAudit(tx, communityId, actor, {
-      action: 'test_community.created',
-      subject: { kind: 'community', id: community.id },
-      detail: { slug, name: community.name },
-    })
+  const slug = freeSlug(base, await listSlugsLike(tx, base))
+  const made = await createTestCommunity(tx, actor, { slug, name, timeZone })
+  const { community } = made
+  await markTestOf(tx, community.id, communityId)
+  await addRole(tx, actor, community.id, owner.id, 'owner', { name: actor.name, email: owner.email })
+  await recordAudit(tx, communityId, actor, {
+    action: 'test_community.created',
+    subject: { kind: 'community', id: community.id },
+    detail: { slug, name: community.name },
   })
+  return made
+}
+
+async function findAgain(
+  tx: Transaction,
+  actor: Actor,
+  communityId: number,
+  clientRowId: number,
+): Promise<MadeTestCommunity> {
+  const community = await findCommunityById(tx, communityId)
+  if (!community) throw new NotFound('This test community was removed meanwhile.')
+  const { id, clientId, clientSecret } = await reissueSecret(tx, actor, communityId, clientRowId)
+  return {
+    community: { id: communityId, slug: community.slug, name: community.name },
+    id,
+    clientId,
+    clientSecret: clientSecret!,
+  }
 }
 
 function freeSlug(base: string, taken: string[]): string {

@@ -3,6 +3,7 @@ import { Done } from '../http/console/admin-shapes.ts'
 import { adminActor } from '../features/audit/admin-actor.ts'
 import { makeOwnTestCommunity } from './make-own-test-community.ts'
 import type { AdminApi } from '../http/console/admin-api.ts'
+import { RequestKey } from '../http/console/request-once.ts'
 import type { Deps } from '../http/deps.ts'
 import { API_PREFIX } from '../http/partner/frame.ts'
 import { LONG_WORK_MS } from '../http/shared/time-limit.ts'
@@ -27,18 +28,22 @@ export function testCommunityRoutes(api: AdminApi, { longSql, config }: Deps): v
     config: { role: 'owner', freshProof: true, answerWithinMs: LONG_WORK_MS },
     schema: {
       summary: 'Make a community with invented people, for a partner to try on',
-      description: 'It belongs to the caller. The secret is in this answer, and never in another.',
+      description:
+        'It belongs to the caller. The secret is in this answer, and never in another: sent again under the same key, ' +
+        'the request gets a new one.',
       tags: TAGS,
-      body: Type.Object({ name: Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'text' }) }),
-      response: { 201: Type.Object({ data: TestCommunity }) },
+      body: Type.Object({ name: Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'text' }), key: RequestKey }),
+      response: { 200: Type.Object({ data: TestCommunity }), 201: Type.Object({ data: TestCommunity }) },
     },
     handler: async (request, reply) => {
       const { community, session, body } = request
-      const made = await makeOwnTestCommunity(longSql, adminActor(request), session.admin, community, body.name)
+      const input = { name: body.name, key: body.key }
+      const actor = adminActor(request)
+      const { made, replayed } = await makeOwnTestCommunity(longSql, actor, session.admin, community, input)
       const { slug, name } = made.community
       const { clientId: client_id, clientSecret: client_secret } = made
       const token_url = `${config.publicUrl}${API_PREFIX}/oauth/token`
-      return reply.code(201).send({ data: { slug, name, client_id, client_secret, token_url } })
+      return reply.code(replayed ? 200 : 201).send({ data: { slug, name, client_id, client_secret, token_url } })
     },
   })
 

@@ -13,6 +13,8 @@ export interface Mailer {
   readonly isOn: boolean
   /** Sends in the background, so that a slow mail server delays nobody and tells nobody whether an account exists. */
   send(mail: Mail): void
+  /** For commands, which end afterwards: tries once and waits for the result. Does nothing without SMTP_URL. */
+  sendNow(mail: Mail): Promise<void>
   /** Gives up what waits to be tried again. */
   close(): void
 }
@@ -29,7 +31,7 @@ const TIMEOUT_MS = 30_000
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/
 
 export function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logger): Mailer {
-  if (smtpUrl === undefined) return { isOn: false, send: () => {}, close: () => {} }
+  if (smtpUrl === undefined) return { isOn: false, send: () => {}, sendNow: async () => {}, close: () => {} }
   const transport = createTransport(withTls(smtpUrl), {
     from: mailFrom,
     disableFileAccess: true,
@@ -56,6 +58,7 @@ export function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logger): Ma
   return {
     isOn: true,
     send: (mail) => void trySend(mail, 0),
+    sendNow: async (mail) => void (await transport.sendMail(mail)),
     close() {
       for (const timer of waiting) clearTimeout(timer)
       transport.close()

@@ -21,7 +21,7 @@ export interface Target {
 export interface ExchangeLimits {
   /** From the first look-up to the last byte that is read. */
   timeoutMs: number
-  /** Whoever sends more is cut off. */
+  /** A longer response is cut off. */
   bytesMax: number
 }
 

@@ -3,7 +3,7 @@ import { identifier, type Queries } from './connect.ts'
 /*
  * Every statement is restricted to one community, except those in this file and those on the global tables:
  * installation, schema_migrations, communities, admins (a person may run several communities), admin_sessions,
- * admin_links, admin_browsers, admin_apps, admin_recovery_codes, admin_second_steps, attempt_counts.
+ * admin_links, admin_browsers, admin_apps, admin_passkeys, admin_recovery_codes, admin_second_steps, attempt_counts.
  */
 
 const UNAUTHORIZED = 401

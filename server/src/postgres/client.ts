@@ -50,7 +50,7 @@ export function clientSettings(url: string, name: string): ClientSettings {
   }
 }
 
-/** Parameters that configure TLS in detail: whoever sets them has decided. */
+/** Parameters that configure TLS in detail. If one of them is set, it decides. */
 const TLS_PARAMETERS = ['ssl', 'sslcert', 'sslkey', 'sslrootcert']
 
 /** Whether the server is on another machine. A host that is a path is the folder of a Unix socket. */

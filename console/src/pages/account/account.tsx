@@ -122,7 +122,7 @@ function SessionTable({ sessions }: { sessions: OpenSession[] }) {
           notify('Session ended')
         }}
       >
-        Whoever uses it has to sign in again.
+        The person who uses it has to sign in again.
       </ConfirmDialog>
     </>
   )

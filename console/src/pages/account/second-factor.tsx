@@ -11,6 +11,7 @@ import { Time } from '../../parts/time.tsx'
 import { refresh, useRead } from '../../reading.ts'
 import { useSession } from '../../session.ts'
 import type { RecoveryCodes as NewCodes, SecondFactor as Factor } from '../../wire.ts'
+import { Passkeys } from './passkeys.tsx'
 import { SetUpApp } from './set-up-app.tsx'
 
 const FEW_CODES = 3
@@ -33,8 +34,16 @@ export function SecondFactor() {
       {factor.data && (
         <Stack>
           <RequiredBy />
-          <App app={factor.data.app} onSetUp={show} />
-          {factor.data.app && <RecoveryCodes left={factor.data.recovery_codes_left} onMade={show} />}
+          <Passkeys
+            passkeys={factor.data.passkeys}
+            hasApp={factor.data.app !== null}
+            onAdded={show}
+            onRemoved={readAgain}
+          />
+          <App app={factor.data.app} isOnly={factor.data.passkeys.length === 0} onSetUp={show} />
+          {(factor.data.app || factor.data.passkeys.length > 0) && (
+            <RecoveryCodes left={factor.data.recovery_codes_left} onMade={show} />
+          )}
         </Stack>
       )}
       <SecretOnce
@@ -65,7 +74,14 @@ function RequiredBy() {
   )
 }
 
-function App({ app, onSetUp }: { app: Factor['app']; onSetUp: (codes: NewCodes) => void }) {
+interface AppProps {
+  app: Factor['app']
+  /** Whether there is no other second factor. */
+  isOnly: boolean
+  onSetUp: (codes: NewCodes) => void
+}
+
+function App({ app, isOnly, onSetUp }: AppProps) {
   const [asking, setAsking] = useState(false)
   return (
     <Group justify="space-between">
@@ -98,7 +114,9 @@ function App({ app, onSetUp }: { app: Factor['app']; onSetUp: (codes: NewCodes) 
           notify('Authenticator app removed')
         }}
       >
-        Your password alone will be enough to sign in. Your recovery codes stop working.
+        {isOnly
+          ? 'Your password alone will be enough to sign in. Your recovery codes stop working.'
+          : 'Its codes no longer sign you in. Your passkeys still do.'}
       </ConfirmDialog>
     </Group>
   )

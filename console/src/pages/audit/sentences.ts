@@ -3,7 +3,7 @@ import type { AuditRecord } from '../../wire.ts'
 /** Where the name of the subject stands in a sentence. */
 const IT = '…'
 
-/** What was done, to go on after the name of whoever did it. */
+/** What was done; follows the name of the person who did it. */
 const DEEDS: Record<string, string> = {
   'admin.added': `made ${IT} an administrator`,
   'admin.invitation_accepted': `accepted an invitation for ${IT}`,
@@ -11,6 +11,7 @@ const DEEDS: Record<string, string> = {
   'admin.invitation_withdrawn': `withdrew the invitation of ${IT}`,
   'admin.invited': `invited ${IT}`,
   'admin.proof_failed': `failed to prove to be ${IT}`,
+  'admin.passkey_renamed': `renamed a passkey of ${IT}`,
   'admin.recovery_codes_made': `made new recovery codes for ${IT}`,
   'admin.second_factor_added': `set up a second factor for ${IT}`,
   'admin.second_factor_failed': `noted a wrong second factor of ${IT}`,
@@ -81,7 +82,12 @@ const DEEDS: Record<string, string> = {
   'transfers.exported': 'downloaded the ledger',
 }
 
-const NOT_ALLOWED = 'tried what their role does not allow'
+/** What a rejected call lacked. */
+const REJECTED: Record<string, string> = {
+  proof_required: 'a sensitive action without proving again who they are',
+  role_insufficient: 'what their role does not allow',
+  second_factor_required: 'to work here without the second factor that is required',
+}
 
 /** What partners do with their own webhooks: its name would be theirs once more. */
 const BY_NUMBER = new Set([
@@ -124,10 +130,12 @@ function deedOf({ action, actor, subject, detail, member_ids }: AuditRecord): st
   if (action === 'admin.proof_failed' && isSelf) return 'gave a wrong password or code for a sensitive action'
   if (action === 'admin.second_factor_added' && isSelf) return 'set up a second factor'
   if (action === 'admin.second_factor_removed' && isSelf) return 'removed a second factor'
+  if (action === 'admin.passkey_renamed' && isSelf) return 'renamed a passkey'
   if (action === 'admin.recovery_codes_made' && isSelf) return 'made new recovery codes'
   if (action === 'admin.invitation_accepted' && isSelf) return `accepted the invitation as ${String(detail['role'])}`
   if (action === 'admin.rejected' && isSelf) {
-    return times > 1 ? `tried ${times} times within the hour what their role does not allow` : NOT_ALLOWED
+    const what = REJECTED[String(detail['reason'])] ?? REJECTED['role_insufficient']
+    return times > 1 ? `tried ${times} times within the hour ${what}` : `tried ${what}`
   }
   if (action === 'admin.set_up' && isSelf) return 'set the console up'
   if (action === 'partner.changed' && detail['status'] === 'suspended') return `suspended the partner ${IT}`

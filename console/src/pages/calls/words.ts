@@ -22,7 +22,7 @@ const ERROR_WORDS: Record<string, string> = {
   resync_required: 'The service was restored from a backup. The partner has to read its lists from the beginning.',
   validation_failed: 'Something in the request was not acceptable.',
   rate_limited: 'Too many calls in a minute. You can allow more on the partner’s page.',
-  internal_error: 'Something went wrong in this service. Tell whoever runs it, with the request id.',
+  internal_error: 'Something went wrong in this service. Report the request id to its operator.',
   partner_api_disabled: 'The partner API was switched off.',
   overloaded: 'The service was overloaded.',
   unavailable: 'The service could not reach its database.',

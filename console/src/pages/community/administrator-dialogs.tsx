@@ -20,7 +20,7 @@ export function InviteDialog({ opened, onClose, showLink }: InviteProps) {
   const path = useCommunityPath()
   const form = useForm({
     initial: { name: '', email: '', role: 'manager' },
-    save: (values) => api.post<{ id: number; link: OneTimeLink }>(path('/administrators'), values),
+    save: (values, { key }) => api.post<{ id: number; link: OneTimeLink }>(path('/administrators'), { ...values, key }),
     onSaved: ({ link }, { name }) => {
       form.reset()
       onClose()

@@ -1,13 +1,13 @@
 import type { ShownSecret } from '../../parts/secret-once.tsx'
 
-/** A link that works once is a secret: whoever has it can come in, or accept the role as a new person. */
+/** A link that works once is a secret: its holder can sign in, or accept the role as a new person. */
 export function shownLink(purpose: 'invitation' | 'reset', name: string, url: string): ShownSecret {
   const isInvitation = purpose === 'invitation'
   return {
     title: isInvitation ? `Invitation for ${name}` : `New password for ${name}`,
     intro:
       `Give this link to ${name} in a safe way; it works once, within ${isInvitation ? 'seven days' : 'a day'}. ` +
-      'It is shown only now. Whoever has it can come in.',
+      'It is shown only now. Anyone who has it can sign in with it.',
     items: [{ label: 'Link', value: url }],
     fileName: isInvitation ? 'invitation.txt' : 'new-password.txt',
   }

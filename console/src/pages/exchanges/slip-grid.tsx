@@ -54,7 +54,7 @@ export function SlipGrid({ form, newSlip }: Props) {
           className={classes.row}
           data-duplicate={form.errors[`slips.${index}`] ? true : undefined}
           onKeyDown={(event) => onKeyDown(event, index)}
-          // Whoever comes to the last row finds another one below it.
+          // There is always an empty row below the last one in use.
           onBlur={() => index === slips.length - 1 && !isEmpty(slip) && addRow()}
         >
           <Slip form={form} index={index} />

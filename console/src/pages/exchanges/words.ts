@@ -1,6 +1,6 @@
 import type { Maker, TransferRecord } from '../../wire.ts'
 
-/** In one line. Whoever receives time pays for it, so the hours go the other way. */
+/** In one line. The receiver of a service pays for it, so the hours go the other way. */
 export function transferText({ kind, from, to }: TransferRecord): string {
   if (kind === 'exchange') return `${to.name} gave time to ${from.name}`
   if (kind === 'credit') return `${from.name} credited ${to.name}`

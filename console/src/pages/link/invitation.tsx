@@ -22,7 +22,7 @@ interface Offer {
 }
 
 /**
- * An offered role. Whoever has an account accepts it signed in; a link never sets the password of an account. The page
+ * An offered role. People who have an account accept it signed in; a link never sets the password of an account. The page
  * does not know whether there is one, because the owner who made the link can open it too.
  */
 export function InvitationPage({ offer, session }: { offer: Offer; session: Session | undefined }) {
@@ -87,7 +87,7 @@ function SignInToAccept({ offer }: { offer: Offer }) {
   const form = useForm({
     initial: { email: offer.email, password: '' },
     save: ({ email, password }) => signIn(email, password),
-    // Signing out loads the console anew, so there is nothing of anybody else to forget.
+    // Signing out reloads the console, so nothing of the previous person is left.
     onSaved: (session) => (session ? keepSession(session) : setSecondStep(true)),
   })
   if (isSecondStep) return <SecondStep onSignedIn={beginSession} again={() => setSecondStep(false)} />

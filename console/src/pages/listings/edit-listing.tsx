@@ -8,7 +8,7 @@ import { useCommunityPath } from '../../session.ts'
 import { bodyOf, ListingFields, type ListingValues } from './listing-fields.tsx'
 import type { OfficeListing } from '../../wire.ts'
 
-/** Mount it anew for each listing (`key`): it starts from what the listing is. */
+/** Mount it again for each listing (`key`): it starts from the current values. */
 export function EditListing({ listing, onClose }: { listing: OfficeListing; onClose: () => void }) {
   const path = useCommunityPath()
   const form = useForm<ListingValues, OfficeListing>({

@@ -45,8 +45,8 @@ export function RemoveTestCommunity() {
         typed={slug}
         action={remove}
       >
-        Everything in this test community is deleted, and whoever tries it out loses access at once. This cannot be
-        taken back. Your other communities are not touched.
+        Everything in this test community is deleted, and everyone who is trying it out loses access at once. This
+        cannot be taken back. Your other communities are not touched.
       </ConfirmDialog>
     </Panel>
   )

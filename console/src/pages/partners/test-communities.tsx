@@ -20,7 +20,7 @@ export function TestCommunities() {
   const form = useForm({
     initial: { name: '' },
     check: ({ name }) => (name.trim() === '' ? { name: 'Give it a name.' } : {}),
-    save: (values) => api.post<TestCommunity>(path('/test-communities'), values),
+    save: (values, { key }) => api.post<TestCommunity>(path('/test-communities'), { ...values, key }),
     onSaved: (community) => {
       setOpened(false)
       setMade(community)

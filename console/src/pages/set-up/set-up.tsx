@@ -42,9 +42,7 @@ function Done() {
 function MissingLink() {
   return (
     <PlainPage title="Set up" description="The first administrator needs the one-time link of this service.">
-      <Text>
-        The service prints the link when it starts, in the terminal or log of whoever runs it. It looks like this:
-      </Text>
+      <Text>The service prints the link when it starts, in its terminal or log. It looks like this:</Text>
       <Code block>{`${window.location.origin}${import.meta.env.BASE_URL}set-up#…`}</Code>
       <Text>
         Open that link in this browser. If it has scrolled away, start the service again: it prints a new one.

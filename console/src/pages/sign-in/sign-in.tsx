@@ -59,7 +59,7 @@ function useSetupState() {
 function Forgotten() {
   const state = useSetupState()
   if (state.data?.mail) return <LinkText to="/forgotten-password">Forgotten your password?</LinkText>
-  return 'Forgotten your password? Whoever runs the service can reset it on the command line. If it has only one community, an owner can give you a one-time link.'
+  return 'Forgotten your password? The operator of the service can reset it on the command line. If it has only one community, an owner can give you a one-time link.'
 }
 
 /** Shown while the service has no administrator. Never in the way: a failed question shows nothing. */

@@ -70,7 +70,7 @@ function Notes({ subscription }: { subscription: SubscriptionOverview }) {
       )}
       {client.status === 'revoked' && (
         <Note color="yellow" title="The credentials it was made with are revoked">
-          Deliveries are held back. The partner has to subscribe anew with other credentials.
+          Deliveries are held back. The partner has to subscribe again with other credentials.
         </Note>
       )}
     </>

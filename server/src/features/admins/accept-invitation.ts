@@ -56,7 +56,7 @@ export async function createInvitedAdmin(
     if (await findAdmin(tx, invitation.email)) {
       throw new Refusal(
         'No account was created. If you have one with this email address, sign in and open the link again. Otherwise ' +
-          'ask whoever runs this service.',
+          'ask the operator of this service.',
       )
     }
     const account = { email: invitation.email, name, password_hash, password_one_time: false }

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import { Done, FormText } from '../../http/console/admin-shapes.ts'
+import { once, RequestKey } from '../../http/console/request-once.ts'
 import { IfMatch, requireVersion, VERSION_ERRORS, versionOf } from '../../http/console/versions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { requireId } from '../../http/shared/ids.ts'
@@ -43,15 +44,24 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
     config: { role: 'owner', freshProof: true },
     schema: {
       summary: 'Invite an administrator',
-      description: 'Offers a role. Nothing is granted before the person accepts it with the link.',
+      description:
+        'Offers a role. Nothing is granted before the person accepts it with the link. Sent again under the same key, ' +
+        'the request gets a new link, and no second mail is sent.',
       tags: TAGS,
-      body: Type.Object({ email: FormText, name: FormText, role: Role }),
-      response: { 201: Invited },
+      body: Type.Object({ email: FormText, name: FormText, role: Role, key: RequestKey }),
+      response: { 200: Invited, 201: Invited },
     },
     handler: async (request, reply) => {
-      const invited = await inviteAdmin(sql, adminActor(request), request.community.id, request.body)
-      await mailInvitation(deps, request.community.id, invited.id)
-      return reply.code(201).send(presentInvited(invited))
+      const { key, ...form } = request.body
+      const [actor, { id: communityId }] = [adminActor(request), request.community]
+      const keyed = { adminId: request.session.admin.id, key, input: { invitation: form } }
+      const { made, replayed } = await once(sql, communityId, keyed, {
+        make: (tx) => inviteAdmin(tx, actor, communityId, form),
+        idsOf: ({ id }) => [id],
+        find: (tx, [id]) => renewInvitation(tx, actor, communityId, id!),
+      })
+      if (!replayed) await mailInvitation(deps, communityId, made.id)
+      return reply.code(replayed ? 200 : 201).send(presentInvited(made))
     },
   })
 
@@ -82,7 +92,7 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.delete('/communities/:slug/invitations/:id', {
-    config: { role: 'owner', freshProof: true },
+    config: { role: 'owner' },
     schema: { summary: 'Withdraw an invitation', tags: TAGS, params: AdminParams, response: { 200: Done } },
     handler: async (request) => {
       const id = requireId(request.params.id, 'invitation')

@@ -48,7 +48,7 @@ export async function makeResetLink(
     await requireAdmin(tx, communityId, adminId)
     if (!(await ownsEveryCommunity(tx, actor.id))) {
       throw new Refusal(
-        'Accounts on this service are shared by several communities, so only whoever runs it can reset a password: ' +
+        'Accounts on this service are shared by several communities, so only its operator can reset a password: ' +
           'npx hourbank admin reset. You can also remove this administrator and invite them with another email address.',
       )
     }

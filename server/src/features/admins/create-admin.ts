@@ -12,7 +12,7 @@ import { deleteLinksOf, endSessionsOf, insertAdmin, insertAdminRole, updatePassw
 
 /**
  * For the operator, who may grant a role without asking: creates an administrator with a one-time password, or gives
- * the role to an existing account, whoever has its password.
+ * the role to an existing account, no matter who has its password.
  */
 export async function createAdmin(
   sql: Queries,
@@ -31,7 +31,7 @@ export async function createAdmin(
   })
 }
 
-/** Grants a role. Earlier links of the person end: whoever holds one must not come in by it. */
+/** Grants a role. Earlier links of the person end, because somebody else may hold one. */
 export async function addRole(
   tx: Queries,
   actor: Actor,
@@ -52,7 +52,7 @@ export async function resetAdmin(
   sql: Queries,
   actor: Actor,
   email: string,
-): Promise<{ password: string; hadSecondFactor: boolean }> {
+): Promise<{ email: string; password: string; hadSecondFactor: boolean }> {
   const password = newOneTimePassword()
   const passwordHash = await hashPassword(password)
   return transaction(sql, async (tx) => {
@@ -63,7 +63,7 @@ export async function resetAdmin(
     await auditInAllCommunities(tx, actor, admin.id, 'admin.password_reset', {
       second_factor_removed: hadSecondFactor,
     })
-    return { password, hadSecondFactor }
+    return { email: admin.email, password, hadSecondFactor }
   })
 }
 

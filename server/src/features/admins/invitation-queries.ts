@@ -45,7 +45,7 @@ export async function listInvitations(sql: Queries, communityId: number): Promis
     select ${invitationColumns(sql)} from admin_invitations where community_id = ${communityId} order by name, id`
 }
 
-/** Whoever renews it vouches for it from now on. */
+/** The administrator who renews it vouches for it from now on. */
 export async function renewInvitationRow(
   sql: Queries,
   communityId: number,

@@ -69,7 +69,8 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
     config: { role: 'nobody', errors: [...LINK_ERRORS, 'second_step_required'] },
     schema: {
       summary: 'Choose a password by a one-time link, and sign in',
-      description: 'By an invitation: creates an account, with the offered role. Whoever has one signs in and accepts.',
+      description:
+        'By an invitation: creates an account, with the offered role. A person who already has one signs in and accepts.',
       tags: TAGS,
       body: Type.Object({ token: FormText, password: FormText, name: Type.Optional(FormText) }),
       response: { 200: Type.Object({ data: Session }) },

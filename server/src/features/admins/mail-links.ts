@@ -8,7 +8,7 @@ import { communityOfInvitation, newInvitationToken } from './invite-admin.ts'
 import { linkAddress, makeLink } from './links.ts'
 import { invitationMail, resetMail } from './mails.ts'
 
-/** Whoever can read the mailbox for an hour is taken for its owner; not longer. */
+/** Reading the mailbox within an hour counts as owning it. */
 const MAILED_SECONDS = 60 * 60
 
 type MailDeps = Pick<Deps, 'sql' | 'config' | 'log' | 'mailer'>
@@ -52,7 +52,7 @@ export function mailReset(deps: MailDeps, email: string): void {
 
 function requireMail({ mailer }: MailDeps): void {
   if (mailer.isOn) return
-  throw new Refusal('This service sends no mail. Whoever runs it can reset a password: npx hourbank admin reset')
+  throw new Refusal('This service sends no mail. Its operator can reset a password: npx hourbank admin reset')
 }
 
 function inBackground({ log }: MailDeps, work: () => Promise<void>): void {

@@ -6,7 +6,7 @@ import type { Mail } from '../../mail/mailer.ts'
  */
 
 const NOT_YOU =
-  'If this was not you, change your password now, and tell whoever runs the service. They can end all sessions of ' +
+  'If this was not you, change your password now, and tell the operator of the service, who can end all sessions of ' +
   'your account.'
 
 export function invitationMail(

@@ -1,4 +1,5 @@
 import { newRandomId } from '../../core/random-id.ts'
+import { secondFactorExists } from '../../http/console/session-queries.ts'
 import type { AdminRole } from '../../postgres/across-communities.ts'
 import type { Queries } from '../../postgres/connect.ts'
 
@@ -118,8 +119,8 @@ export async function updateAdminRole(
 export async function listAdmins(sql: Queries, communityId: number): Promise<CommunityAdminRow[]> {
   return sql<CommunityAdminRow[]>`
     select a.id, coalesce(r.email, a.email) as email, coalesce(r.name, r.email, a.email) as name, r.role, r.created_at,
-      r.last_seen_at, case when c.second_factor_required then
-        exists (select from admin_apps p where p.admin_id = a.id and p.active_since is not null) end as second_factor
+      r.last_seen_at,
+      case when c.second_factor_required then ${secondFactorExists(sql, sql`a.id`)} end as second_factor
     from community_admins r join admins a on a.id = r.admin_id join communities c on c.id = r.community_id
     where r.community_id = ${communityId} order by name, email`
 }

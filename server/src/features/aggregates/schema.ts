@@ -75,7 +75,7 @@ export const CommunityAggregates = Type.Object(
           'By partners; whole hours, rounded down. The credits of a partner count in the period in which they have come to concern enough members.',
         ),
         trading_members: flow(
-          'Distinct members of the period. Whoever trades in several periods counts in each, and so in the total.',
+          'Distinct members of the period. A member who trades in several periods counts in each, and so in the total.',
         ),
         new_members: flow('Members recorded'),
       },

@@ -7,8 +7,12 @@ import type { Queries } from '../../postgres/connect.ts'
 import { adminActor } from './admin-actor.ts'
 import { recordAudit } from './record.ts'
 
-/** Errors that say that a signed-in administrator tried what they may not do. */
-const RECORDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['role_insufficient'])
+/** Errors that say that a signed-in administrator tried what they may not do, or not yet. */
+const RECORDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'role_insufficient',
+  'second_factor_required',
+  'proof_required',
+])
 const WINDOW = { max: 1_000_000_000, windowSeconds: 60 * 60 }
 
 /** Records rejected calls of administrators in the audit log of the community, after the response. */
@@ -20,7 +24,7 @@ export function recordRejections(api: AdminApi, { sql, log }: { sql: Queries; lo
     const route = request.routeOptions.url ?? ''
     const actor = adminActor(request)
     try {
-      const times = await countRejection(sql, [`${community.id}`, `${session.admin.id}`, method, route])
+      const times = await countRejection(sql, [`${community.id}`, `${session.admin.id}`, failure.code, method, route])
       if (times === undefined) return
       await recordAudit(sql, community.id, actor, {
         action: 'admin.rejected',

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { Nullable } from '../../http/console/admin-shapes.ts'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
+import { requireFreshProof } from '../../http/console/admin-frame.ts'
 import type { Deps } from '../../http/deps.ts'
 import { findPartnerApi } from './queries.ts'
 import { switchPartnerApi } from './switch-partner-api.ts'
@@ -29,9 +30,10 @@ export function partnerApiRoutes(api: AdminApi, { sql }: Deps): void {
   })
 
   api.post('/communities/:slug/partner-api', {
-    config: { role: 'owner' },
+    config: { role: 'owner', errors: ['proof_required'] },
     schema: {
       summary: 'Switch the partner API off or on, for all partners at once',
+      description: 'Only switching it on needs a fresh proof.',
       tags: TAGS,
       body: Type.Object({
         enabled: Type.Boolean(),
@@ -41,6 +43,7 @@ export function partnerApiRoutes(api: AdminApi, { sql }: Deps): void {
     },
     handler: async (request) => {
       const { enabled, reason = '' } = request.body
+      if (enabled) requireFreshProof(request.session)
       const input = enabled ? { enabled } : { enabled, reason }
       await switchPartnerApi(sql, adminActor(request), request.community.id, input)
       return { data: await findPartnerApi(sql, request.community.id) }

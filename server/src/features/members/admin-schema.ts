@@ -14,7 +14,7 @@ export const OfficeMember = Type.Object(
     ...OfficeFields,
     payment_reference: Type.String(),
     status: Type.Enum(['active', 'inactive']),
-    hidden: Type.Boolean({ description: 'From partners, by wish of the member' }),
+    hidden: Type.Boolean({ description: 'From partners, at the request of the member' }),
     joined_at: Time,
     left_at: Nullable(Time),
     erased_at: Nullable(Time),

@@ -93,7 +93,7 @@ export function oauthMetadataRoute(app: PartnerApi, deps: Deps): void {
   const base = `${deps.config.publicUrl}${API_PREFIX}`
   const algorithms = [...SIGNING_ALGORITHMS]
   app.get('/.well-known/oauth-authorization-server', {
-    config: { public: true },
+    config: { public: true, errors: ['misdirected_request'] },
     schema: {
       operationId: 'getAuthorizationServerMetadata',
       summary: 'Authorization server metadata (RFC 8414)',

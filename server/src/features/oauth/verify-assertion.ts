@@ -83,7 +83,7 @@ function checkClaims({ aud, exp, iat, jti }: JWTPayload, audiences: readonly str
   const nowSeconds = Date.now() / 1000
   const lastExpiry = nowSeconds + ASSERTION_SECONDS_MAX + CLOCK_LEEWAY_SECONDS
   const named = [aud].flat()
-  // An assertion that another service accepts too could be used here by whoever runs that service.
+  // An assertion that another service accepts too could be used here by the operator of that service.
   const isForUs = named.length > 0 && named.every((name) => name !== undefined && audiences.includes(name))
   const isShortLived = exp! <= lastExpiry
   const isFresh =

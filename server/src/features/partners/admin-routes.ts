@@ -4,6 +4,7 @@ import type { Transaction } from '../../postgres/connect.ts'
 import { Done } from '../../http/console/admin-shapes.ts'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
+import { requireFreshProof } from '../../http/console/admin-frame.ts'
 import { once, type KeyedRequest } from '../../http/console/request-once.ts'
 import { IfMatch, requireVersion, Version, VERSION_ERRORS } from '../../http/console/versions.ts'
 import type { Deps } from '../../http/deps.ts'
@@ -30,6 +31,7 @@ import { keyRoutes, readAuthentication } from './key-routes.ts'
 import { changePartner, deletePartner } from './change-partner.ts'
 import { createClient, type NewCredentials } from './create-client.ts'
 import { createPartner } from './create-partner.ts'
+import { givesAccess } from './gives-access.ts'
 import { partnerVersion, presentClient, presentCredentials, presentPartner } from './present-partner.ts'
 import { isUnused, listClients } from './queries.ts'
 
@@ -121,10 +123,12 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
   })
 
   api.patch('/communities/:slug/partners/:id', {
-    config: { role: 'owner', freshProof: true, errors: VERSION_ERRORS },
+    config: { role: 'owner', errors: [...VERSION_ERRORS, 'proof_required'] },
     schema: {
       summary: 'Change, suspend or resume a partner',
-      description: 'Live tokens follow at once. Suspending needs no version, because it must not wait.',
+      description:
+        'Live tokens follow at once. Suspending needs no version, because it must not wait. Only what gives more ' +
+        'access needs a fresh proof.',
       tags: PARTNERS,
       params: PartnerParams,
       headers: IfMatch,
@@ -148,6 +152,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
       const id = requireId(request.params.id, 'partner')
       const isSuspension = status === 'suspended' && Object.keys(change).length === 1
       const after = await changePartner(sql, adminActor(request), request.community.id, id, change, (before) => {
+        if (givesAccess(before, change)) requireFreshProof(request.session)
         if (!isSuspension) requireVersion(request, partnerVersion(before))
       })
       return { data: { version: partnerVersion(after) } }
@@ -155,7 +160,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
   })
 
   api.delete('/communities/:slug/partners/:id', {
-    config: { role: 'owner', freshProof: true },
+    config: { role: 'owner' },
     schema: {
       summary: 'Delete a partner that was never used',
       tags: PARTNERS,
@@ -237,7 +242,7 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
   ] as const
   for (const [name, summary, withdraw] of withdrawals) {
     api.post(`/communities/:slug/clients/:client_id/${name}`, {
-      config: { role: 'owner', freshProof: true },
+      config: { role: 'owner' },
       schema: { summary, tags: CREDENTIALS, params: ClientParams, response: { 200: Done } },
       handler: async (request) => {
         await withdraw(sql, adminActor(request), request.params.client_id, request.community.id)

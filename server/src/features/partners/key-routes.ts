@@ -33,7 +33,7 @@ export function keyRoutes(api: AdminApi, { sql, config }: Deps): void {
   })
 
   api.delete('/communities/:slug/clients/:client_id/keys/:thumbprint', {
-    config: { role: 'owner', freshProof: true },
+    config: { role: 'owner' },
     schema: {
       summary: 'Remove a key of a client; what it signs is rejected immediately',
       tags: CREDENTIALS,

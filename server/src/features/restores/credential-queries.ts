@@ -6,6 +6,8 @@ export interface Credentials {
   key_addresses: { community_id: number }[]
   admins: object[]
   apps: object[]
+  /** Undefined for a database from before there were passkeys: none can have been removed there. */
+  passkeys?: object[] | undefined
   recovery_codes: object[]
   second_factor_required: { community_id: number }[]
 }
@@ -30,7 +32,16 @@ export async function readCredentials(sql: Queries): Promise<Credentials | undef
       'second_factor_required', (select coalesce(json_agg(json_build_object('community_id', id)), '[]')
         from communities where second_factor_required)
     ) as credentials`
-  return row.credentials
+  return { ...row.credentials, passkeys: await readPasskeys(sql) }
+}
+
+async function readPasskeys(sql: Queries): Promise<object[] | undefined> {
+  const [known] = await sql<[{ is_known: boolean }]>`select to_regclass('admin_passkeys') is not null as is_known`
+  if (!known.is_known) return undefined
+  const [row] = await sql<[{ passkeys: object[] }]>`
+    select coalesce(json_agg(to_jsonb(p) || jsonb_build_object('email', a.email)), '[]') as passkeys
+    from admin_passkeys p join admins a on a.id = p.admin_id`
+  return row.passkeys
 }
 
 /** A key that was removed because it leaked must not work again. Returns the communities, one for each key. */
@@ -89,6 +100,31 @@ export async function restoreSecondFactors(tx: Queries, replaced: Credentials): 
       created_at = excluded.created_at, active_since = excluded.active_since
     where admin_apps.secret <> excluded.secret or admin_apps.active_since is null
       or admin_apps.last_step <> excluded.last_step`
+  return removed.count + changed.count
+}
+
+/** The same for passkeys. Returns the number of passkeys that changed. */
+export async function restorePasskeys(tx: Queries, replaced: Credentials): Promise<number> {
+  if (!replaced.passkeys) return 0
+  const passkeys = JSON.stringify(replaced.passkeys)
+  const removed = await tx`
+    delete from admin_passkeys p where p.admin_id in (
+      select a.id from json_to_recordset(${JSON.stringify(replaced.admins)}::text::json) as r(admin_id int8, email text)
+      join admins a on a.id = r.admin_id and lower(a.email) = lower(r.email))
+    and p.credential_id not in (
+      select credential_id from json_to_recordset(${passkeys}::text::json) as r(admin_id int8, credential_id bytea)
+      where r.admin_id = p.admin_id)`
+  const changed = await tx`
+    insert into admin_passkeys (id, admin_id, name, credential_id, public_key, counter, transports, rp_id, created_at,
+      last_used_at)
+    select r.id, a.id, r.name, r.credential_id, r.public_key, r.counter, r.transports, r.rp_id, r.created_at,
+      r.last_used_at
+    from json_to_recordset(${passkeys}::text::json) as r(id int8, admin_id int8, email text, name text,
+      credential_id bytea, public_key bytea, counter int8, transports text[], rp_id text, created_at timestamptz,
+      last_used_at timestamptz)
+    join admins a on a.id = r.admin_id and lower(a.email) = lower(r.email)
+    on conflict (credential_id) do update set counter = excluded.counter, last_used_at = excluded.last_used_at
+    where admin_passkeys.counter < excluded.counter`
   return removed.count + changed.count
 }
 

@@ -5,6 +5,7 @@ import { hideMember } from '../members/change-member.ts'
 import {
   moveKeyAddresses,
   requireFactorsAgain,
+  restorePasskeys,
   restoreSecondFactors,
   withdrawKeys,
   type Credentials,
@@ -55,7 +56,7 @@ export async function withdrawAgain(
       ...(await moveKeyAddresses(tx, ofShared(credentials.key_addresses))),
     ]
     changes['second_factor_required'] = await requireFactorsAgain(tx, ofShared(credentials.second_factor_required))
-    people += await restoreSecondFactors(tx, credentials)
+    people += (await restoreSecondFactors(tx, credentials)) + (await restorePasskeys(tx, credentials))
   }
   for (const communityId of restored) {
     const counts = Object.entries(changes).map(([kind, ids]) => [kind, ids.filter((id) => id === communityId).length])

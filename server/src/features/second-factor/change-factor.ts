@@ -1,10 +1,12 @@
 import { Refusal } from '../../core/refusal.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
+import { versionOf } from '../../http/console/versions.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { auditInAllCommunities } from '../admins/create-admin.ts'
 import { newOneTimePassword } from '../admins/one-time-password.ts'
 import { deleteLinksOf, endSessionsOf } from '../admins/queries.ts'
-import { hashRecoveryCode, useAppCode, type FactorDeps } from './check-factor.ts'
+import { hashRecoveryCode, useAppCode, type Factor, type FactorDeps } from './check-factor.ts'
+import { listPasskeys } from './passkey-queries.ts'
 import {
   activateApp,
   countRecoveryCodes,
@@ -23,8 +25,10 @@ const ISSUER = 'Hourbank'
 
 export async function readSecondFactor(sql: Queries, { admin }: AdminSession) {
   const app = await findApp(sql, admin.id)
+  const passkeys = await listPasskeys(sql, admin.id)
   return {
     app: app?.active_since ? { active_since: app.active_since } : null,
+    passkeys: passkeys.map((passkey) => ({ ...passkey, version: versionOf([passkey.name]) })),
     recovery_codes_left: await countRecoveryCodes(sql, admin.id),
   }
 }
@@ -59,10 +63,20 @@ export async function removeApp(sql: Queries, session: AdminSession): Promise<vo
   const adminId = session.admin.id
   await transaction(sql, async (tx) => {
     if (!(await deleteApp(tx, adminId))) throw new Refusal('You have no authenticator app.')
-    if (!(await hasSecondFactor(tx, adminId))) await deleteRecoveryCodes(tx, adminId)
-    await endWhatWasOpened(tx, session)
-    await auditInAllCommunities(tx, 'self', adminId, 'admin.second_factor_removed', { method: 'app' })
+    await afterRemoval(tx, session, { method: 'app' })
   })
+}
+
+/** Recovery codes go with the last factor: there is nothing left that they could stand in for. */
+export async function afterRemoval(
+  tx: Queries,
+  session: AdminSession,
+  removed: { method: Factor; name?: string },
+): Promise<void> {
+  const adminId = session.admin.id
+  if (!(await hasSecondFactor(tx, adminId))) await deleteRecoveryCodes(tx, adminId)
+  await endWhatWasOpened(tx, session)
+  await auditInAllCommunities(tx, 'self', adminId, 'admin.second_factor_removed', removed)
 }
 
 /** The previous codes stop working. */
@@ -76,14 +90,14 @@ export async function makeRecoveryCodes(sql: Queries, session: AdminSession): Pr
   })
 }
 
-async function storeNewCodes(tx: Queries, adminId: number): Promise<string[]> {
+export async function storeNewCodes(tx: Queries, adminId: number): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, newOneTimePassword)
   await replaceRecoveryCodes(tx, adminId, codes.map(hashRecoveryCode))
   return codes
 }
 
 /** Ends the person's links, other sessions and sign-ins under way: somebody else may hold them. */
-async function endWhatWasOpened(tx: Queries, { admin, id }: AdminSession): Promise<void> {
+export async function endWhatWasOpened(tx: Queries, { admin, id }: AdminSession): Promise<void> {
   await endSessionsOf(tx, admin.id, id)
   await deleteLinksOf(tx, admin.id)
   await deleteSecondStepsOf(tx, admin.id)

@@ -2,6 +2,8 @@ import type { SecretBox } from '../../crypto/secret-box.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { Queries } from '../../postgres/connect.ts'
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import { checkPasskey, type PasskeyCheck } from './passkeys.ts'
 import { consumeRecoveryCode, findApp, useStep } from './queries.ts'
 import { stepOfCode } from './totp.ts'
 
@@ -14,9 +16,10 @@ export interface FactorDeps {
 export interface GivenFactor {
   code?: string
   recovery_code?: string
+  passkey?: AuthenticationResponseJSON
 }
 
-export type Factor = 'app' | 'recovery_code'
+export type Factor = 'app' | 'recovery_code' | 'passkey'
 
 const WRONG: Record<Factor, { message: string; field: string }> = {
   app: { message: 'This code is wrong or was used already. Enter the next one that the app shows.', field: 'code' },
@@ -24,24 +27,34 @@ const WRONG: Record<Factor, { message: string; field: string }> = {
     message: 'This is not one of your recovery codes, or it was used already.',
     field: 'recovery_code',
   },
+  passkey: { message: 'This passkey is not one of yours, or it took too long. Try again.', field: 'passkey' },
 }
 
-/** Uses up the code and returns what it was. Rejects a wrong one, after `onWrong`. */
+/** Uses up what is given and returns what it was. Rejects a wrong one, after `onWrong`. */
 export async function useFactor(
   deps: FactorDeps,
   adminId: number,
   given: GivenFactor,
-  onWrong: (factor: Factor) => Promise<void>,
+  { check, onWrong }: { check: PasskeyCheck; onWrong: (factor: Factor) => Promise<void> },
 ): Promise<Factor> {
-  const factor = given.recovery_code === undefined ? 'app' : 'recovery_code'
-  const isRight =
-    given.recovery_code === undefined
-      ? await useAppCode(deps, adminId, given.code ?? '', { active: true })
-      : await consumeRecoveryCode(deps.sql, adminId, hashRecoveryCode(given.recovery_code))
+  const [factor, isRight] = await tryFactor(deps, adminId, given, check)
   if (isRight) return factor
   await onWrong(factor)
   const { message, field } = WRONG[factor]
   throw new Refusal(message, { field })
+}
+
+async function tryFactor(
+  deps: FactorDeps,
+  adminId: number,
+  { code = '', recovery_code, passkey }: GivenFactor,
+  check: PasskeyCheck,
+): Promise<[Factor, isRight: boolean]> {
+  if (passkey) return ['passkey', await checkPasskey(deps.sql, adminId, passkey, check)]
+  if (recovery_code !== undefined) {
+    return ['recovery_code', await consumeRecoveryCode(deps.sql, adminId, hashRecoveryCode(recovery_code))]
+  }
+  return ['app', await useAppCode(deps, adminId, code, { active: true })]
 }
 
 /** Whether this is a code of the person's app that was not used before. */

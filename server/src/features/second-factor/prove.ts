@@ -7,6 +7,7 @@ import { verifyPassword } from '../admins/passwords.ts'
 import { findAdminById } from '../admins/queries.ts'
 import type { Origin } from '../admins/sign-in.ts'
 import { useFactor, type GivenFactor } from './check-factor.ts'
+import type { Site } from './passkeys.ts'
 import { setProven } from './queries.ts'
 
 /** Renews the proof that the person at this session is the one who signed in: by the password or the second factor. */
@@ -15,6 +16,7 @@ export async function prove(
   session: AdminSession,
   given: GivenFactor & { password?: string },
   origin: Origin,
+  site: Site,
 ): Promise<void> {
   const { sql, signInLimits: limits } = deps
   const { id: adminId } = session.admin
@@ -24,8 +26,9 @@ export async function prove(
   await limits.spend(attempt)
   const audit = (method: string) =>
     auditInAllCommunities(sql, 'self', adminId, 'admin.proof_failed', { address: origin.address, method })
-  if (given.password === undefined) await useFactor(deps, adminId, given, audit)
-  else if (!(await isPasswordOf(deps, adminId, given.password, origin))) {
+  if (given.password === undefined) {
+    await useFactor(deps, adminId, given, { check: { site, owner: { sessionId: session.id } }, onWrong: audit })
+  } else if (!(await isPasswordOf(deps, adminId, given.password, origin))) {
     await audit('password')
     throw new Refusal('This is not your password.', { field: 'password' })
   }

@@ -1,4 +1,6 @@
+import { secondFactorExists } from '../../http/console/session-queries.ts'
 import type { Queries } from '../../postgres/connect.ts'
+import { deletePasskeysOf } from './passkey-queries.ts'
 
 const SECOND_STEP_SECONDS = 10 * 60
 /** A person who mistypes this often signs in again, which is limited too. */
@@ -10,8 +12,8 @@ export interface AppRow {
 }
 
 export async function hasSecondFactor(sql: Queries, adminId: number): Promise<boolean> {
-  const rows = await sql`select from admin_apps where admin_id = ${adminId} and active_since is not null`
-  return rows.length > 0
+  const [row] = await sql<[{ has: boolean }]>`select ${secondFactorExists(sql, sql`${adminId}`)} as has`
+  return row.has
 }
 
 export async function findApp(sql: Queries, adminId: number): Promise<AppRow | undefined> {
@@ -107,8 +109,9 @@ export async function deleteSecondStepsOf(sql: Queries, adminId: number): Promis
 
 export async function deleteSecondFactorOf(sql: Queries, adminId: number): Promise<boolean> {
   const { count } = await sql`delete from admin_apps where admin_id = ${adminId}`
+  const passkeys = await deletePasskeysOf(sql, adminId)
   await deleteRecoveryCodes(sql, adminId)
-  return count > 0
+  return count + passkeys > 0
 }
 
 export async function setProven(sql: Queries, sessionId: number): Promise<void> {

@@ -1,32 +1,21 @@
 import { Type } from 'typebox'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import { browserToken } from '../../http/console/admin-frame.ts'
-import { Done, FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { Done, FormText } from '../../http/console/admin-shapes.ts'
 import type { Deps } from '../../http/deps.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { Session } from '../admins/admin-schema.ts'
 import { secondFactorMail } from '../admins/mails.ts'
 import { confirmApp, makeRecoveryCodes, readSecondFactor, removeApp, startApp } from './change-factor.ts'
+import { siteOf } from './passkeys.ts'
 import { prove } from './prove.ts'
+import { PasskeySignature, RecoveryCodes, SecondFactor } from './schema.ts'
 import { finishSignIn } from './second-step.ts'
 
 const TAGS = ['Second factor']
 
-const SecondFactor = Type.Object(
-  {
-    app: Nullable(Type.Object({ active_since: Time })),
-    recovery_codes_left: Type.Integer(),
-  },
-  { title: 'SecondFactor' },
-)
-
-const RecoveryCodes = Type.Object(
-  { recovery_codes: Type.Array(Type.String(), { description: 'Each works once; shown only now' }) },
-  { title: 'RecoveryCodes' },
-)
-
 export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
-  const { sql, mailer } = deps
+  const { sql, config, mailer } = deps
 
   api.post('/session/second-factor', {
     config: { role: 'nobody', errors: ['second_step_expired', 'rate_limited'] },
@@ -34,7 +23,11 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
       summary: 'Complete a sign-in with the second factor',
       description: 'After `POST /session` answered `second_step_required`. At most five tries within ten minutes.',
       tags: TAGS,
-      body: Type.Object({ code: Type.Optional(FormText), recovery_code: Type.Optional(FormText) }),
+      body: Type.Object({
+        code: Type.Optional(FormText),
+        recovery_code: Type.Optional(FormText),
+        passkey: Type.Optional(PasskeySignature),
+      }),
       response: { 200: Type.Object({ data: Session }) },
     },
     handler: (request, reply) => finishSignIn(deps, request.body, request, reply),
@@ -60,13 +53,14 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
         password: Type.Optional(FormText),
         code: Type.Optional(FormText),
         recovery_code: Type.Optional(FormText),
+        passkey: Type.Optional(PasskeySignature),
       }),
       response: { 200: Done },
     },
     handler: async (request, reply) => {
       const isWanted = () => isAwaited(reply)
       const origin = { address: request.ip, browser: browserToken(deps, request), isWanted }
-      await prove(deps, request.session, request.body, origin)
+      await prove(deps, request.session, request.body, origin, siteOf(config, request))
       return { data: {} }
     },
   })

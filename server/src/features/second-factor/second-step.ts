@@ -16,9 +16,13 @@ import { isKnownBrowser } from '../admins/browser-queries.ts'
 import { auditInAllCommunities } from '../admins/create-admin.ts'
 import { startSession } from '../admins/start-session.ts'
 import { useFactor, type GivenFactor } from './check-factor.ts'
+import { listPasskeys } from './passkey-queries.ts'
+import { requestOptions, siteOf } from './passkeys.ts'
 import {
   consumeSecondStep,
+  countRecoveryCodes,
   countTry,
+  findApp,
   findSecondStep,
   hasSecondFactor,
   insertSecondStep,
@@ -36,20 +40,36 @@ export async function enter(deps: Deps, adminId: number, request: FastifyRequest
   throw new ApiError('second_step_required')
 }
 
+/** What the person can complete the sign-in with. */
+export async function readSecondStep(deps: Deps, request: FastifyRequest) {
+  const { sql } = deps
+  const { admin_id: adminId } = await requireSecondStep(deps, request)
+  const app = await findApp(sql, adminId)
+  return {
+    app: app?.active_since != null,
+    passkey: (await listPasskeys(sql, adminId)).length > 0,
+    recovery_code: (await countRecoveryCodes(sql, adminId)) > 0,
+  }
+}
+
+export async function startPasskeySignIn(deps: Deps, request: FastifyRequest) {
+  const { admin_id, hash } = await requireSecondStep(deps, request)
+  return requestOptions(deps.sql, admin_id, { site: siteOf(deps.config, request), owner: { secondStep: hash } })
+}
+
 /** Completes a sign-in with the second factor. */
 export async function finishSignIn(deps: Deps, given: GivenFactor, request: FastifyRequest, reply: FastifyReply) {
-  const { sql, signInLimits: limits } = deps
-  const token = secondStepToken(deps, request)
-  const hash = token === undefined ? undefined : hashSecret(token)
-  const step = hash && (await findSecondStep(sql, hash))
-  if (!hash || !step) throw new ApiError('second_step_expired')
+  const { sql, config, signInLimits: limits } = deps
+  const step = await requireSecondStep(deps, request)
+  const { hash, admin_id: adminId } = step
   const attempt = await attemptOf(sql, step, request.ip, browserToken(deps, request))
   await limits.spend(attempt)
   if (!(await countTry(sql, hash))) throw new ApiError('second_step_expired')
-  const adminId = step.admin_id
-  const factor = await useFactor(deps, adminId, given, (method) =>
-    auditInAllCommunities(sql, SIGN_IN, adminId, 'admin.second_factor_failed', { address: request.ip, method }),
-  )
+  const factor = await useFactor(deps, adminId, given, {
+    check: { site: siteOf(config, request), owner: { secondStep: hash } },
+    onWrong: (method) =>
+      auditInAllCommunities(sql, SIGN_IN, adminId, 'admin.second_factor_failed', { address: request.ip, method }),
+  })
   if (!(await consumeSecondStep(sql, hash))) throw new ApiError('second_step_expired')
   await limits.forgive(attempt)
   const detail = { address: request.ip, second_factor: factor }
@@ -58,7 +78,16 @@ export async function finishSignIn(deps: Deps, given: GivenFactor, request: Fast
   return startSession(deps, adminId, request, reply)
 }
 
-/** Limited apart from the password: whoever knows the password must not get rid of failures with it. */
+/** Finds the sign-in that the browser's cookie names. */
+async function requireSecondStep(deps: Deps, request: FastifyRequest): Promise<SecondStepRow & { hash: Buffer }> {
+  const token = secondStepToken(deps, request)
+  const hash = token === undefined ? undefined : hashSecret(token)
+  const step = hash && (await findSecondStep(deps.sql, hash))
+  if (!hash || !step) throw new ApiError('second_step_expired')
+  return { ...step, hash }
+}
+
+/** Limited apart from the password: a correct password must not reset the failures. */
 async function attemptOf(
   sql: Queries,
   { admin_id, email }: SecondStepRow,

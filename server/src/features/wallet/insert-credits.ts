@@ -102,7 +102,7 @@ export async function insertCredits(sql: Queries, communityId: number, items: Cr
         from allowed a join day d using (partner_id)
       ) f where fits
     ), numbered as (
-      -- Waits for nobody but at midnight: whoever changes a partner's counter holds the lock on its day.
+      -- Waits for others at midnight only: a transaction that changes a partner's counter holds the lock on its day.
       insert into id_counters as c (community_id, counted, partner_id, last_id)
       select ${communityId}, 'credits', partner_id, count(*) from fresh group by partner_id order by partner_id
       on conflict (community_id, counted, partner_id) do update set last_id = c.last_id + excluded.last_id

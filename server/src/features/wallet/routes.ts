@@ -1,22 +1,41 @@
 import { Type } from 'typebox'
 import { coalesce, type CoalesceLimits } from '../../postgres/coalesce.ts'
 import type { Deps } from '../../http/deps.ts'
-import { ApiError } from '../../http/shared/errors.ts'
+import { ApiError, bodyTooLarge } from '../../http/shared/errors.ts'
 import { API_PREFIX } from '../../http/partner/frame.ts'
 import { toHours } from '../../core/hours.ts'
 import { Id, parseId } from '../../http/shared/ids.ts'
 import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
+import { isAwaited } from '../../http/shared/time-limit.ts'
+import { invalidField } from '../../http/shared/validation.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
+import { callsFor, countResults, creditBatch } from './credit-batch.ts'
 import { createCreditBatcher, presentCredit } from './credit-member.ts'
 import { createFaultHooks } from './faults-on-demand.ts'
 import type { CreditFields } from './insert-credits.ts'
 import { findBalances, listCredits, sumCredits } from './queries.ts'
 import { reverseCredit } from './reverse-credit.ts'
-import { Balance, CREDIT, Credit, CreditAnswer, CreditRequest, Reference, Reversal, ReverseRequest } from './schema.ts'
+import {
+  Balance,
+  BATCH_ITEMS_MAX,
+  CREDIT,
+  Credit,
+  CreditAnswer,
+  CreditBatch,
+  CreditBatchRequest,
+  CreditRequest,
+  Reference,
+  Reversal,
+  ReverseRequest,
+} from './schema.ts'
 
 const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
+/** About 500 bytes per item. Longer notes need smaller batches. */
+const BATCH_BYTES_MAX = 512 * 1024
+/** For about ten statements. Shorter than the SDK's limit for one attempt, so that its caller gets the answer. */
+const BATCH_TIMEOUT_MS = 25_000
 
-export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): void {
+export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, metrics }: Deps): void {
   const creditMember = createCreditBatcher(sql)
   const faultHooks = createFaultHooks(api)
   const findBalance = coalesce(async (communityId: number, memberIds: number[]) => {
@@ -67,6 +86,34 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
       const { credit, replayed } = await creditMember(request.caller, request.body)
       if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
       return { data: { ...credit, replayed } }
+    },
+  })
+
+  api.post('/wallet/credits/batch', {
+    bodyLimit: BATCH_BYTES_MAX,
+    config: { scope: 'wallet.write', answerWithinMs: BATCH_TIMEOUT_MS, errors: [bodyTooLarge(BATCH_BYTES_MAX)] },
+    // Before the schema, which would describe every problem with every item of a far too long list.
+    preValidation: async ({ body }) => {
+      const items = (body as { credits?: unknown } | null)?.credits
+      if (Array.isArray(items) && items.length > BATCH_ITEMS_MAX) {
+        throw invalidField('credits', 'too_many', `must have at most ${BATCH_ITEMS_MAX} entries`)
+      }
+    },
+    schema: {
+      operationId: 'creditWallets',
+      summary: 'Credit hours from many settled bank transfers',
+      description: `Up to ${BATCH_ITEMS_MAX} credits, each with the rules and the outcome of a single credit in this order; the answer is 200 whatever their outcomes. A batch is committed in parts. After any failure, send the same batch again: what was credited is replayed, and the rest is credited. It counts as one call per 20 credits against the rate limit; a batch that counts as more calls than are left gets 429, and nothing is credited.`,
+      tags: ['Wallet'],
+      body: CreditBatchRequest,
+      response: { 200: CreditBatch },
+    },
+    handler: async (request, reply) => {
+      const { caller, body } = request
+      // The frame counted one call, before the body was read.
+      await rateLimits.spendMore(caller, reply, callsFor(body.credits.length) - 1)
+      const data = await creditBatch(creditMember, caller, body.credits, () => isAwaited(reply))
+      for (const { result } of data) metrics.batchedCredits.inc({ result })
+      return { data, meta: countResults(data) }
     },
   })
 

@@ -25,6 +25,9 @@ export const CREDIT = {
   created_at: '2026-01-31T09:00:00.000000Z',
 } as const
 const { user_id, hours, reference, note, settled_on } = CREDIT
+const CREDIT_REQUEST = { user_id, hours, reference, note, settled_on }
+/** A second item of a batch, to a member that does not exist. */
+const UNKNOWN = { user_id: 4_200_000, reference: 'tx-2' }
 const REVERSED = { ...CREDIT, status: 'reversed', reversed_at: '2026-02-03T10:15:00.000000Z' } as const
 const REVERSAL = { reference, reversal_reference: 'back-1', reason: 'The bank transfer was returned' }
 
@@ -50,7 +53,7 @@ export const CreditRequest = Type.Object(
       Type.String({ format: 'date', description: 'The day on which the bank transfer was settled' }),
     ),
   },
-  { title: 'CreditRequest', examples: [{ user_id, hours, reference, note, settled_on }] },
+  { title: 'CreditRequest', examples: [CREDIT_REQUEST] },
 )
 export type CreditRequest = Static<typeof CreditRequest>
 
@@ -85,6 +88,66 @@ export const CreditAnswer = Type.Object({
     { title: 'CreditAnswer', examples: [{ ...CREDIT, replayed: false }] },
   ),
 })
+
+export const BATCH_ITEMS_MAX = 1000
+/** The errors of a single credit that an item of a batch has as its result. */
+export const ITEM_ERRORS = ['user_not_found', 'reference_conflict', 'daily_limit_reached', 'validation_failed'] as const
+
+export const CreditBatchRequest = Type.Object(
+  {
+    // Without its examples, which the description of a body has beside the schema.
+    credits: Type.Array(Type.Object(CreditRequest.properties, { title: 'CreditRequest' }), {
+      minItems: 1,
+      maxItems: BATCH_ITEMS_MAX,
+      description: `1 to ${BATCH_ITEMS_MAX} credits, executed in this order`,
+    }),
+  },
+  { title: 'CreditBatchRequest', examples: [{ credits: [CREDIT_REQUEST, { ...CREDIT_REQUEST, ...UNKNOWN }] }] },
+)
+
+const AcceptedCredit = Type.Object(
+  {
+    reference: Type.String(),
+    result: Type.Enum(['created', 'replayed'], { description: 'replayed: this reference was credited before' }),
+    credit: CreditAnswer.properties.data,
+  },
+  { title: 'AcceptedCredit' },
+)
+
+const RejectedCredit = Type.Object(
+  {
+    reference: Type.String(),
+    result: Type.Enum([...ITEM_ERRORS], { description: 'The error that the same credit gets in a call of its own' }),
+    error_description: Type.String({ description: 'For people' }),
+    data: Type.Optional(Credit),
+  },
+  { title: 'RejectedCredit' },
+)
+
+export const BatchedCredit = Type.Union([AcceptedCredit, RejectedCredit], { title: 'BatchedCredit' })
+export type BatchedCredit = Static<typeof BatchedCredit>
+
+export const CreditBatch = Type.Object(
+  {
+    data: Type.Array(BatchedCredit, { description: 'One result per credit, in the order of the request' }),
+    meta: Type.Object(
+      { created: Type.Integer(), replayed: Type.Integer(), rejected: Type.Integer() },
+      { title: 'CreditBatchMeta' },
+    ),
+  },
+  {
+    title: 'CreditBatch',
+    examples: [
+      {
+        data: [
+          { reference, result: 'created', credit: { ...CREDIT, replayed: false } },
+          { reference: UNKNOWN.reference, result: 'user_not_found', error_description: 'There is no such member.' },
+        ],
+        meta: { created: 1, replayed: 0, rejected: 1 },
+      },
+    ],
+  },
+)
 
 export const Balance = Type.Object(
   {

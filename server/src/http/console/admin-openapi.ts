@@ -3,6 +3,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { AdminApi } from './admin-api.ts'
 import type { RouteRole } from './admin-frame.ts'
+import { ConsoleError, contactOf } from '../shared/error-schema.ts'
 import { ALL_ERRORS, type ErrorCode } from '../shared/errors.ts'
 import { nameSchemas } from '../shared/name-schemas.ts'
 
@@ -20,8 +21,26 @@ const ROLE_DESCRIPTIONS: Record<RouteRole, string> = {
   owner: 'For owners of the community.',
 }
 
+const TAGS = {
+  Sessions: 'Signing in and out, passwords, and where somebody is signed in.',
+  'Second factor': 'Setting up, using and removing a second factor.',
+  Overview: 'What happens in the community, and what needs attention.',
+  Administrators: 'Who administers the community, in which role, and how they are invited.',
+  Members: 'The members with their wallets; import, export and erasure.',
+  Listings: 'What members offer and ask for.',
+  Search: 'One search over members, partners and pages.',
+  Partners: 'Who may use the partner API, for what and how much.',
+  Credentials: 'The clients of a partner with their secrets and keys.',
+  'Test communities': 'Communities with demo data for partners to try.',
+  Community: 'The settings of the community.',
+  Calls: 'What partners called, and what they got.',
+  Exchanges: 'Hours that move between members, and corrections.',
+  Webhooks: 'Subscriptions and their deliveries.',
+  Audit: 'Who changed what, and when.',
+}
+
 /** Separate from the partner API: partners have no use for it, and it may change with the console. */
-export async function describeAdminApi(app: FastifyInstance, { publicUrl }: Config): Promise<void> {
+export async function describeAdminApi(app: FastifyInstance, config: Config): Promise<void> {
   await app.register(swagger, {
     decorator: 'describeAdmin',
     openapi: {
@@ -30,8 +49,11 @@ export async function describeAdminApi(app: FastifyInstance, { publicUrl }: Conf
         title: 'Hourbank console API',
         version: '1',
         description: 'What the console is built on. It changes with the console; partners use the partner API.',
+        contact: contactOf(config),
+        license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: publicUrl }],
+      servers: [{ url: config.publicUrl }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'hourbank_session' } },
       },
@@ -45,11 +67,12 @@ export async function describeAdminApi(app: FastifyInstance, { publicUrl }: Conf
           ? { hide: true }
           : {
               ...schema,
+              operationId: operationIdOf(route),
               description: [schema?.description, ROLE_DESCRIPTIONS[route.config.role]].filter(Boolean).join(' '),
               security: route.config.role === 'nobody' ? [] : [{ session: [] }],
               'x-role': route.config.role,
               ...(route.config.freshProof && { 'x-fresh-proof': true }),
-              response: { ...(schema?.response as object), ...describeErrors(route) },
+              response: { ...(schema?.response ?? FILE), ...describeErrors(route) },
             },
     }),
     transformObject: (result) => ('openapiObject' in result ? nameSchemas(result.openapiObject) : result.swaggerObject),
@@ -59,6 +82,18 @@ export async function describeAdminApi(app: FastifyInstance, { publicUrl }: Conf
 export function adminDescriptionRoute(api: AdminApi): void {
   api.get('/openapi.json', { config: { role: 'session' }, schema: { hide: true } }, async () => api.describeAdmin())
 }
+
+/** Routes without a response schema send a file. */
+const FILE = { 200: { description: 'The file', content: { 'text/csv': { schema: { type: 'string' } } } } }
+
+/** `GET …/communities/{slug}/members/{id}` is `getMembersById`. */
+function operationIdOf({ method, url }: RouteOptions): string {
+  const path = url.replace(/^\/api\/admin\/v1\//, '').replace(/^communities\/:slug\//, '')
+  const words = path.split(/[/-]/).map((word) => word.replace(/^:/, 'by-').replaceAll(/(?:^|[-_])([a-z])/g, upperCase))
+  return `${String(method).toLowerCase()}${words.join('')}`
+}
+
+const upperCase = (_: string, letter: string) => letter.toUpperCase()
 
 const CHANGE_ERRORS: ErrorCode[] = ['origin_refused', 'payload_too_large', 'unsupported_media_type', 'refused']
 
@@ -83,7 +118,7 @@ function describeErrors({ config, method, schema }: RouteOptions): Record<string
     statuses.map((status) => {
       const group = codes.filter((code) => ALL_ERRORS[code][0] === status)
       const description = group.map((code) => `\`${code}\`: ${ALL_ERRORS[code][1]}`).join('\n\n')
-      return [status, { description, content: { 'application/json': { schema: { $ref: 'Error#' } } } }]
+      return [status, { description, content: { 'application/json': { schema: ConsoleError } } }]
     }),
   )
 }

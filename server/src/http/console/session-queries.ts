@@ -1,5 +1,5 @@
 import type { AdminRole } from '../../postgres/across-communities.ts'
-import type { Queries } from '../../postgres/connect.ts'
+import type { Fragment, Queries } from '../../postgres/connect.ts'
 
 const HOUR_SECONDS = 60 * 60
 /** The absolute lifetime, regardless of activity. */
@@ -49,6 +49,13 @@ export async function insertSession(
       ${from.userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null})`
 }
 
+/** Whether a person has an authenticator app or a passkey. */
+export function secondFactorExists(sql: Queries, adminId: Fragment): Fragment {
+  return sql`(
+    exists (select from admin_apps p where p.admin_id = ${adminId} and p.active_since is not null)
+    or exists (select from admin_passkeys p where p.admin_id = ${adminId}))`
+}
+
 /** Finds the session and the role in the community in one statement. */
 export async function findSessionRow(
   sql: Queries,
@@ -57,7 +64,7 @@ export async function findSessionRow(
 ): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow[]>`
     select s.id, jsonb_build_object('id', a.id, 'email', a.email, 'name', a.name) as admin, a.password_one_time,
-      exists (select from admin_apps p where p.admin_id = a.id and p.active_since is not null) as has_second_factor,
+      ${secondFactorExists(sql, sql`a.id`)} as has_second_factor,
       s.proven_at > now() - make_interval(secs => ${PROOF_SECONDS}) as proof_is_fresh,
       s.token_hash = ${tokenHash} and s.rotated_at < now() - make_interval(secs => ${ROTATION_SECONDS}) as rotation_is_due,
       s.last_seen_at < now() - make_interval(secs => ${LAST_SEEN_INTERVAL_SECONDS}) as touch_is_due,

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../config.ts'
-import { ALL_ERRORS, ApiError, ERRORS, type ErrorCode } from '../shared/errors.ts'
+import { contactOf, partnerError } from '../shared/error-schema.ts'
+import { ALL_ERRORS, ApiError, ERRORS, type ErrorCode, type PartnerErrorCode } from '../shared/errors.ts'
 import { API_PREFIX, API_VERSION } from './frame.ts'
 import { SCOPES, type Scope } from '../../core/scopes.ts'
 import { nameSchemas } from '../shared/name-schemas.ts'
@@ -38,35 +39,15 @@ const TAGS = {
   Events: 'What is sent to the `target_url` of a subscription, signed as Standard Webhooks has it.',
 }
 
-const ErrorBody = {
-  $id: 'Error',
-  type: 'object',
-  required: ['error', 'error_description', 'request_id'],
-  properties: {
-    error: { type: 'string', description: 'A stable code' },
-    error_description: { type: 'string', description: 'For people' },
-    errors: {
-      type: 'array',
-      description: 'Every problem found',
-      items: {
-        title: 'FieldError',
-        type: 'object',
-        required: ['code', 'field', 'message'],
-        properties: { code: { type: 'string' }, field: { type: 'string' }, message: { type: 'string' } },
-      },
-    },
-    data: { type: 'object', description: 'What a conflict is with, where there is such a thing' },
-    request_id: { type: 'string', format: 'uuid', description: 'Also in the header Request-Id' },
-  },
-} as const
-
 /** Generates OpenAPI 3.1 from the routes' schemas; a test compares it with openapi.json in the repository. */
 export async function describeApi(
   app: FastifyInstance,
   config: Config,
   events: Record<string, DescribedEvent>,
+  /** What `data` is in the errors that have it. */
+  errorData: Partial<Record<PartnerErrorCode, object>>,
 ): Promise<void> {
-  app.addSchema(ErrorBody)
+  const errorSchema = partnerError(errorData)
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -74,6 +55,7 @@ export async function describeApi(
         title: 'Hourbank partner API',
         version: API_VERSION,
         description: INTRODUCTION,
+        contact: contactOf(config),
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: config.publicUrl }],
@@ -96,9 +78,11 @@ export async function describeApi(
     transform: ({ schema, url, route }) => ({
       url,
       // The console API has its own description.
-      schema: schema.hide || route.config?.role ? { hide: true } : describeRoute(schema as RouteSchema, route),
+      schema:
+        schema.hide || route.config?.role ? { hide: true } : describeRoute(schema as RouteSchema, route, errorSchema),
     }),
-    transformObject: (result) => ('openapiObject' in result ? nameSchemas(result.openapiObject) : result.swaggerObject),
+    transformObject: (result) =>
+      'openapiObject' in result ? dropUnusedExamples(nameSchemas(result.openapiObject)) : result.swaggerObject,
   })
 }
 
@@ -118,7 +102,7 @@ interface RouteSchema extends FastifySchema {
   response: Record<string, Schema>
 }
 
-function describeRoute(schema: RouteSchema, route: RouteOptions): FastifySchema {
+function describeRoute(schema: RouteSchema, route: RouteOptions, errorSchema: object): FastifySchema {
   const scopes = [route.config?.scope ?? []].flat() as Scope[]
   const isList = schema.querystring?.properties?.cursor !== undefined
   const answers = Object.entries(schema.response).map(([status, answer]) => {
@@ -136,7 +120,7 @@ function describeRoute(schema: RouteSchema, route: RouteOptions): FastifySchema 
     ...(schema.body && { body: { ...schema.body, examples: [exampleOf(schema.body)] } }),
     // Separate entries are alternatives: one of several scopes suffices.
     security: scopes.map((scope) => ({ clientCredentials: [scope] })),
-    response: { ...Object.fromEntries(answers), ...describeErrors(errorsOf(schema, route)) },
+    response: { ...Object.fromEntries(answers), ...describeErrors(errorsOf(schema, route), errorSchema) },
   }
 }
 
@@ -216,16 +200,30 @@ function exampleOfError(error: ApiError) {
   return isShared ? { $ref: `#/components/examples/${error.code}` } : { value }
 }
 
-function describeErrors(errors: ApiError[]): Record<string, object> {
+/** The description of invalid input is about one example of it. */
+function summaryOf({ code, description }: ApiError): string {
+  return code === 'validation_failed' ? ALL_ERRORS[code][1] : description
+}
+
+/** Some errors have an example of their own wherever they occur. */
+function dropUnusedExamples<Description extends { components?: { examples?: object } }>(document: Description) {
+  const text = JSON.stringify(document)
+  const used = Object.entries(document.components?.examples ?? {}).filter(([code]) =>
+    text.includes(`"#/components/examples/${code}"`),
+  )
+  return { ...document, components: { ...document.components, examples: Object.fromEntries(used) } }
+}
+
+function describeErrors(errors: ApiError[], schema: object): Record<string, object> {
   const statuses = [...new Set(errors.map(({ status }) => status))]
   return Object.fromEntries(
     statuses.map((status) => {
       const group = errors.filter((error) => error.status === status)
       const examples = group.map((error) => [error.code, exampleOfError(error)])
       const answer = {
-        description: group.map(({ code }) => `\`${code}\`: ${ALL_ERRORS[code][1]}`).join('\n\n'),
+        description: group.map((error) => `\`${error.code}\`: ${summaryOf(error)}`).join('\n\n'),
         ...(ERROR_HEADERS[status] && { headers: pick(ERROR_HEADERS[status]) }),
-        content: { 'application/json': { schema: { $ref: 'Error#' }, examples: Object.fromEntries(examples) } },
+        content: { 'application/json': { schema, examples: Object.fromEntries(examples) } },
       }
       return [status, answer]
     }),
@@ -236,7 +234,11 @@ const EVENT_ID = 'evt_0b0a2c7e-2c1f-4d53-9c0d-7f8f5a1e6b21'
 const EVENT_AT = '2026-01-31T09:00:00.000000Z'
 
 const EVENT_HEADERS = [
-  ['webhook-id', EVENT_ID, 'Of the event; the same over retries, redelivery and replay: whoever has seen it drops it'],
+  [
+    'webhook-id',
+    EVENT_ID,
+    'The id of the event, the same in retries, redeliveries and replays: ignore an id that you have seen',
+  ],
   ['webhook-timestamp', `${Date.parse(EVENT_AT) / 1000}`, 'Of this attempt, in seconds since 1970: refuse what is old'],
   [
     'webhook-signature',
@@ -257,6 +259,8 @@ function describeEvent(type: string, { description, scope, data, example }: Desc
       summary: type,
       description: `${description}\n\nSent to clients with ${scopes.map((name) => `\`${name}\``).join(' and ')}.`,
       tags: ['Events'],
+      // The signature proves where an event is from; there is no token.
+      security: [],
       parameters: EVENT_HEADERS.map(([name, value, text]) => ({
         in: 'header',
         name,

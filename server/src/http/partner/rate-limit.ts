@@ -2,17 +2,21 @@ import { networkOf } from '../../core/networks.ts'
 import type { FastifyReply } from 'fastify'
 import type { Caller } from './access.ts'
 import type { Counters } from '../shared/counters.ts'
+import type { Count } from '../shared/memory-counter.ts'
 import { ApiError, tooManyFailures } from '../shared/errors.ts'
 
 const WINDOW_SECONDS = 60
 const FAILURES_PER_CLIENT_AND_ADDRESS_MAX = 10
 const FAILURES_PER_ADDRESS_MAX = 100
+const RETRY_ADVICE = 'Try again after the time in Retry-After.'
 /** Truncates client ids in counter keys, because callers can send any text. */
 const CLIENT_ID_LENGTH_MAX = 100
 
 export interface RateLimits {
   /** Counts the call against its partner, sets the rate limit headers and rejects calls over the limit. */
   spend(caller: Caller, reply: FastifyReply): Promise<void>
+  /** Counts further calls that this one stands for; rejects it without counting them if fewer are left. */
+  spendMore(caller: Caller, reply: FastifyReply, calls: number): Promise<void>
   /** Rejects further guesses at this client from this address only. */
   rejectGuessing(address: string, clientId: string): Promise<void>
   /** Counts a failed authentication of a client, or of a token without `clientId`; returns true over the limit. */
@@ -26,15 +30,34 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
   const addressFailures = counters.counter('address-failures', WINDOW_SECONDS)
   const tokenFailures = counters.counter('token-failures', WINDOW_SECONDS)
 
+  function limitOf({ rateLimitPerMinute }: Caller): number {
+    return Math.ceil(rateLimitPerMinute / nodes)
+  }
+
+  /** Sets the rate limit headers, and rejects a call over the limit. */
+  function admit(caller: Caller, reply: FastifyReply, { count, resetSeconds }: Count): void {
+    const limit = limitOf(caller)
+    reply.header('ratelimit-policy', `"default";q=${caller.rateLimitPerMinute};w=${WINDOW_SECONDS}`)
+    reply.header('ratelimit', `"default";r=${Math.max(0, limit - count)};t=${resetSeconds}`)
+    if (count > limit) throw tooManyCalls(resetSeconds)
+  }
+
   return {
     async spend(caller, reply) {
-      const { count, resetSeconds } = await calls.add(`${caller.communityId}:${caller.partnerId}`)
-      const limit = Math.ceil(caller.rateLimitPerMinute / nodes)
-      reply.header('ratelimit-policy', `"default";q=${caller.rateLimitPerMinute};w=${WINDOW_SECONDS}`)
-      reply.header('ratelimit', `"default";r=${Math.max(0, limit - count)};t=${resetSeconds}`)
-      if (count > limit) {
-        throw new ApiError('rate_limited', { headers: { 'retry-after': `${resetSeconds}` } })
+      admit(caller, reply, await calls.add(partnerKey(caller)))
+    },
+
+    async spendMore(caller, reply, more) {
+      if (more === 0) return
+      const key = partnerKey(caller)
+      const { count, resetSeconds } = await calls.read(key)
+      const limit = limitOf(caller)
+      if (count + more > limit) {
+        const all = more + 1
+        const advice = all > limit ? `More than ${limit} are never left: send smaller batches.` : RETRY_ADVICE
+        throw tooManyCalls(resetSeconds, `This batch counts as ${all} calls, and fewer are left. ${advice}`)
       }
+      admit(caller, reply, await calls.add(key, more))
     },
 
     async rejectGuessing(address, clientId) {
@@ -56,6 +79,17 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
       return byClient.count > FAILURES_PER_CLIENT_AND_ADDRESS_MAX || byAddress.count > FAILURES_PER_ADDRESS_MAX
     },
   }
+}
+
+function partnerKey({ communityId, partnerId }: Caller): string {
+  return `${communityId}:${partnerId}`
+}
+
+function tooManyCalls(resetSeconds: number, description?: string): ApiError {
+  return new ApiError('rate_limited', {
+    ...(description && { description }),
+    headers: { 'retry-after': `${resetSeconds}` },
+  })
 }
 
 function pairKey(address: string, clientId: string): string {

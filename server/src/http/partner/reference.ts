@@ -1,22 +1,18 @@
 import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { runInNewContext } from 'node:vm'
+import { readFile, readdir } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { brotliDecompress } from 'node:zlib'
 import { bestEncoding, encodeOnce } from '../shared/encoding.ts'
 import { ApiError } from '../shared/errors.ts'
 import { answerNotModified } from './etag.ts'
 import { sendError } from '../shared/send-error.ts'
+import { sdkPackages } from './sdk-packages.ts'
 
 const REFERENCE_PATH = '/docs/'
 const PAGE_FILES = new URL('../../../reference/', import.meta.url)
-const SCALAR_FILE = createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')
 const JAVASCRIPT = 'text/javascript; charset=utf-8'
 const YEAR_SECONDS = 365 * 24 * 60 * 60
-
-/** Read on the first request and cached compressed, so it costs nothing if nobody opens the page. */
-const scalarScript = encodeOnce(readScalar)
 
 /** The API reference: our own page around Scalar, with a strict content security policy and no external resources. */
 export async function referenceRoutes(app: FastifyInstance): Promise<void> {
@@ -50,19 +46,22 @@ async function referencePage(app: FastifyInstance): Promise<void> {
   app.addHook('onSend', answerNotModified)
   app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
 
-  const scalarName = `scalar-${await scalarVersion()}.js`
+  const scalarName = await findScalar()
+  // Read on the first request and cached compressed, so it costs nothing if nobody opens the page.
+  const scalarScript = encodeOnce(async () => promisify(brotliDecompress)(await readScalar(scalarName)))
   app.get(`/${scalarName}`, { schema: { hide: true }, compress: false }, async (request, reply) => {
     const encoding = bestEncoding(request.headers['accept-encoding'])
     const tag = `"${scalarName}-${encoding}"`
     reply.headers({ 'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`, etag: tag, vary: 'accept-encoding' })
     if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send()
     if (encoding !== 'identity') reply.header('content-encoding', encoding)
-    return reply.type(JAVASCRIPT).send(await scalarScript(encoding))
+    return reply.type(JAVASCRIPT).send(await (encoding === 'br' ? readScalar(scalarName) : scalarScript(encoding)))
   })
   const page = (await readPageFile('index.html')).replace('{{scalar}}', REFERENCE_PATH + scalarName)
   sendText(app, '/', 'text/html; charset=utf-8', page)
   sendText(app, '/start.js', JAVASCRIPT, await readPageFile('start.js'))
   sendText(app, '/style.css', 'text/css; charset=utf-8', await readPageFile('style.css'))
+  await sdkPackages(app)
 }
 
 function sendText(app: FastifyInstance, path: string, type: string, text: string): void {
@@ -75,17 +74,13 @@ function readPageFile(name: string): Promise<string> {
   return readFile(new URL(name, PAGE_FILES), 'utf8')
 }
 
-/**
- * The package embeds the script as one string literal. Importing the package would block for 0.4 s and retain 60 MB,
- * mostly unused; evaluating the literal alone takes 0.04 s.
- */
-async function readScalar(): Promise<string> {
-  const literal = /^var standalone_default = (".*");$/m.exec(await readFile(SCALAR_FILE, 'utf8'))?.[1]
-  if (!literal) throw new Error(`${SCALAR_FILE} does not hold the script of the API reference where it used to`)
-  return runInNewContext(literal) as string
+/** Scalar's prebuilt script, `scalar-1.72.1.js`; scripts/update-reference.mjs puts it there, compressed. */
+async function findScalar(): Promise<string> {
+  const name = (await readdir(PAGE_FILES)).find((it) => it.startsWith('scalar-'))
+  if (!name) throw new Error('server/reference has no script of the API reference: run npm run reference')
+  return name.replace(/\.br$/, '')
 }
 
-async function scalarVersion(): Promise<string> {
-  const { version } = JSON.parse(await readFile(join(dirname(SCALAR_FILE), '../package.json'), 'utf8'))
-  return version
+function readScalar(name: string): Promise<Buffer> {
+  return readFile(new URL(`${name}.br`, PAGE_FILES))
 }

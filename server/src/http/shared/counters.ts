@@ -32,7 +32,7 @@ export function openCounters(redisUrl: string | undefined, onRedisError: (error:
       const memory = new RateLimiterMemory(options)
       const limiter = new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory })
       return {
-        add: async (key) => toCount(await limiter.consume(key), windowSeconds),
+        add: async (key, events) => toCount(await limiter.consume(key, events), windowSeconds),
         read: async (key) => toCount(await limiter.get(key), windowSeconds),
         reset: async (key) => void (await limiter.delete(key)),
       }

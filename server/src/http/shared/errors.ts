@@ -105,6 +105,14 @@ export class ApiError extends Error {
   }
 }
 
+/** For a route with a limit of its own. */
+export function bodyTooLarge(bytesMax: number, cause?: unknown): ApiError {
+  return new ApiError('payload_too_large', {
+    description: `The request body is larger than ${bytesMax / 1024} KiB.`,
+    cause,
+  })
+}
+
 const RETRY_AFTER_SECONDS = 5
 const FAILURES_RETRY_AFTER_SECONDS = 60
 

@@ -1,6 +1,7 @@
 /** Counts events per key within a fixed window. */
 export interface Counter {
-  add(key: string): Count | Promise<Count>
+  /** Adds one event, or several. */
+  add(key: string, events?: number): Count | Promise<Count>
   read(key: string): Count | Promise<Count>
   reset(key: string): void | Promise<void>
 }
@@ -30,12 +31,12 @@ export function countInMemory(windowSeconds: number): Counter {
   }
 
   return {
-    add(key) {
+    add(key, events = 1) {
       const nowMs = performance.now()
       removeEnded(nowMs)
       let window = windows.get(key)
       if (!window) windows.set(key, (window = { count: 0, endsMs: nowMs + windowMs }))
-      window.count += 1
+      window.count += events
       return toCount(window, nowMs)
     },
     read(key) {

@@ -5,6 +5,7 @@ const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 export interface Metrics {
   registry: Registry
   requestDurations: Histogram<'method' | 'route' | 'status'>
+  batchedCredits: Counter<'result'>
   callsDropped: Counter
   accessCacheTrusted: Gauge
 }
@@ -20,6 +21,12 @@ export function createMetrics(): Metrics {
       help: 'Duration of requests',
       labelNames: ['method', 'route', 'status'],
       buckets: DURATION_BUCKETS_SECONDS,
+      registers: [registry],
+    }),
+    batchedCredits: new Counter({
+      name: 'hourbank_batched_credits_total',
+      help: 'Items of credit batches by their result',
+      labelNames: ['result'],
       registers: [registry],
     }),
     callsDropped: new Counter({

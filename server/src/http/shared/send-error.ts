@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv'
 import { QueueFull } from '../../core/work-queue.ts'
 import { isOutage } from '../../postgres/connect.ts'
 import { isDiskFull } from '../../postgres/embedded/disk-space.ts'
-import { ApiError, type ErrorCode } from './errors.ts'
+import { ApiError, bodyTooLarge, type ErrorCode } from './errors.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { validationFailed } from './validation.ts'
 
@@ -22,7 +22,7 @@ const STREAM_HEADERS = ['content-encoding', 'content-disposition', 'content-leng
 
 /** The only place that turns an error into a response. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = toApiError(error)
+  const failure = isBodyTooLarge(error) ? bodyTooLarge(request.routeOptions.bodyLimit, error) : toApiError(error)
   request.failure = failure
   logFailure(failure, request)
   // A stream that failed before its first byte leaves these headers behind.
@@ -32,6 +32,10 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .headers(failure.headers)
     .type('application/json; charset=utf-8')
     .send(failure.body(request.id))
+}
+
+function isBodyTooLarge(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'FST_ERR_CTP_BODY_TOO_LARGE'
 }
 
 function logFailure(failure: ApiError, request: FastifyRequest): void {

@@ -8,7 +8,7 @@ declare module 'fastify' {
     open: OpenReply | undefined
   }
   interface FastifyContextConfig {
-    /** A longer limit for slow operations that an administrator waits for. */
+    /** A longer limit for slow operations: those that an administrator waits for, and large batches. */
     answerWithinMs?: number
   }
 }

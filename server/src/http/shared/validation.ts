@@ -106,9 +106,12 @@ const FORMATS = {
   date: 'must be a day like 2026-01-31',
 }
 
+/** A batch of a thousand items may have thousands of problems. */
+const FIELD_ERRORS_MAX = 100
+
 /** Converts schema errors to our error format. */
 export function validationFailed(problems: readonly ErrorObject[]): ApiError {
-  const errors = problems.map(toFieldError)
+  const errors = problems.slice(0, FIELD_ERRORS_MAX).map(toFieldError)
   return new ApiError('validation_failed', {
     errors,
     description: errors.map(({ field, message }) => (field ? `${field} ${message}` : `The body ${message}`)).join('; '),

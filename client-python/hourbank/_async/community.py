@@ -1,0 +1,111 @@
+"""What a community shows: members, listings, removals and totals."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Optional, Union, cast
+
+from typing_extensions import Unpack
+
+from .._paging import Changes, ListingsArguments, MembersArguments, Page, RemovalsArguments
+from .._request import CallOptions, Operation, id_text
+from .._response import require_data
+from ..types import CommunityAggregates, Listing, Member, PageMeta, Removal
+from .lists import ItemList
+from .transport import Transport
+
+Time = Union[str, datetime]
+
+
+class Users:
+    """Members. Scope ``users.read``; ``email`` only with ``users.pii``."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._list: ItemList[Member, PageMeta] = ItemList(transport, "/users", MembersArguments)
+
+    async def list(self, **arguments: Unpack[MembersArguments]) -> Page[Member, PageMeta]:
+        """Reads one page of active members."""
+        return await self._list.page(arguments)
+
+    def pages(self, **arguments: Unpack[MembersArguments]) -> AsyncIterator[Page[Member, PageMeta]]:
+        """Reads page after page."""
+        return self._list.pages(arguments)
+
+    def iterate(self, **arguments: Unpack[MembersArguments]) -> AsyncIterator[Member]:
+        """Reads member after member."""
+        return self._list.items(arguments)
+
+    async def changes(self, since: Optional[Time] = None, **options: Unpack[CallOptions]) -> Changes[Member]:
+        """All members that changed since a time, and where the next round begins. For very many, use ``pages``."""
+        return await self._list.changes("updated_since", since, options)
+
+    async def get(self, user_id: int, **options: Unpack[CallOptions]) -> Member:
+        """Fetches one member."""
+        operation = Operation("GET", f"/users/{id_text(user_id)}")
+        return cast(Member, require_data(operation.name, await self._transport.send(operation, options)))
+
+
+class Listings:
+    """Services and requests. Scope ``listings.read``."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._list: ItemList[Listing, PageMeta] = ItemList(transport, "/listings", ListingsArguments)
+
+    async def list(self, **arguments: Unpack[ListingsArguments]) -> Page[Listing, PageMeta]:
+        """Reads one page of active listings."""
+        return await self._list.page(arguments)
+
+    def pages(self, **arguments: Unpack[ListingsArguments]) -> AsyncIterator[Page[Listing, PageMeta]]:
+        """Reads page after page."""
+        return self._list.pages(arguments)
+
+    def iterate(self, **arguments: Unpack[ListingsArguments]) -> AsyncIterator[Listing]:
+        """Reads listing after listing."""
+        return self._list.items(arguments)
+
+    async def changes(self, since: Optional[Time] = None, **options: Unpack[CallOptions]) -> Changes[Listing]:
+        """All listings that changed since a time, and where the next round begins. For very many, use ``pages``."""
+        return await self._list.changes("updated_since", since, options)
+
+    async def get(self, listing_id: int, **options: Unpack[CallOptions]) -> Listing:
+        """Fetches one listing."""
+        operation = Operation("GET", f"/listings/{id_text(listing_id)}")
+        return cast(Listing, require_data(operation.name, await self._transport.send(operation, options)))
+
+
+class Removals:
+    """Members and listings that can no longer be seen. Scope ``users.read`` or ``listings.read``, by type."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._list: ItemList[Removal, PageMeta] = ItemList(transport, "/removals", RemovalsArguments)
+
+    async def list(self, **arguments: Unpack[RemovalsArguments]) -> Page[Removal, PageMeta]:
+        """Reads one page of removals."""
+        return await self._list.page(arguments)
+
+    def pages(self, **arguments: Unpack[RemovalsArguments]) -> AsyncIterator[Page[Removal, PageMeta]]:
+        """Reads page after page."""
+        return self._list.pages(arguments)
+
+    def iterate(self, **arguments: Unpack[RemovalsArguments]) -> AsyncIterator[Removal]:
+        """Reads removal after removal."""
+        return self._list.items(arguments)
+
+    async def changes(self, since: Optional[Time] = None, **options: Unpack[CallOptions]) -> Changes[Removal]:
+        """All removals since a time, and where the next round begins."""
+        return await self._list.changes("since", since, options)
+
+
+class Aggregates:
+    """Community totals without personal data. Scope ``aggregates.read``."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def community(self, **options: Unpack[CallOptions]) -> CommunityAggregates:
+        """Reads the figures of closed months; they change only when a month is closed."""
+        operation = Operation("GET", "/aggregates/community")
+        return cast(CommunityAggregates, require_data(operation.name, await self._transport.send(operation, options)))

@@ -1,0 +1,131 @@
+"""Starts a real service on an embedded PostgreSQL, the way an operator starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Optional
+
+import httpx
+import pytest
+from hostile import HostileService
+
+from hourbank import Hourbank
+
+COMMAND = ["node", str(Path(__file__).parents[2] / "server/bin/hourbank.js")]
+#: Long enough for a busy machine: only what hangs takes this long.
+WAIT_SECONDS = 300
+SCOPES = "users.read users.pii listings.read wallet.read wallet.write aggregates.read webhooks.manage"
+
+
+class Service:
+    """A service that can be restarted; its data stays."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._log = folder / "service.log"
+        self._environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ.get("HOME", ""),
+            "DATA_DIR": str(folder / "data"),
+            "PORT": str(self.port),
+            "DEMO": "off",
+        }
+        self._process: Optional[subprocess.Popen[bytes]] = None
+
+    def start(self) -> None:
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen([*COMMAND, "serve"], env=self._environment, stdout=log, stderr=log)
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not self._is_ready():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"The service did not start: {self._log.read_text()}")
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(WAIT_SECONDS)
+
+    def run(self, *arguments: str) -> str:
+        """Runs ``hourbank …`` beside the service."""
+        done = subprocess.run([*COMMAND, *arguments], env=self._environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+        return done.stdout
+
+    def _is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/readyz").status_code == 200
+        except httpx.HTTPError:
+            return False
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[Service]:
+    folder = Path(tempfile.mkdtemp(prefix="hourbank-python-"))
+    # The embedded database runs as another user if the tests run as root.
+    folder.chmod(0o755)
+    service = Service(folder)
+    try:
+        service.start()
+        yield service
+    finally:
+        service.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def community(service: Service) -> dict[str, Any]:
+    """A test community with members and listings."""
+    service.run("community", "create", "--slug", "python", "--name", "Python town", "--test", "--json")
+    return {"slug": "python"}
+
+
+
+
+def add_partner(service: Service, community: dict[str, Any], *more: str, scopes: str = SCOPES) -> dict[str, Any]:
+    arguments = ["--community", community["slug"], "--name", f"Bank {time.time_ns()}", "--scopes", scopes]
+    limits = ["--rate-limit", "100000", "--hours-per-day", "100000"]
+    partner: dict[str, Any] = json.loads(service.run("partner", "create", *arguments, *limits, *more, "--json"))
+    return partner
+
+
+@pytest.fixture
+def partner(service: Service, community: dict[str, Any]) -> dict[str, Any]:
+    return add_partner(service, community)
+
+
+@pytest.fixture
+def credentials(service: Service, partner: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "base_url": service.url,
+        "client_id": partner["client_id"],
+        "client_secret": partner["client_secret"],
+    }
+
+
+@pytest.fixture
+def client(credentials: dict[str, Any]) -> Iterator[Hourbank]:
+    with Hourbank(**credentials) as client:
+        yield client
+
+
+@pytest.fixture
+def hostile() -> Iterator[HostileService]:
+    with HostileService() as hostile:
+        yield hostile
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

@@ -1,0 +1,68 @@
+import type { Config } from '../../config.ts'
+import { ERRORS, type PartnerErrorCode } from './errors.ts'
+
+const COMMON_PROPERTIES = {
+  error_description: { type: 'string', description: 'For people' },
+  request_id: { type: 'string', format: 'uuid', description: 'Also in the header Request-Id' },
+} as const
+
+const COMMON_REQUIRED = ['error', 'error_description', 'request_id'] as const
+
+const FieldErrors = {
+  type: 'array',
+  description: 'Every problem found, up to 100',
+  items: {
+    title: 'FieldError',
+    type: 'object',
+    required: ['code', 'field', 'message'],
+    properties: { code: { type: 'string' }, field: { type: 'string' }, message: { type: 'string' } },
+  },
+} as const
+
+/** The errors of the console API; the console shows their descriptions and needs no type per code. */
+export const ConsoleError = {
+  title: 'Error',
+  type: 'object',
+  required: COMMON_REQUIRED,
+  properties: { error: { type: 'string', description: 'A stable code' }, ...COMMON_PROPERTIES, errors: FieldErrors },
+} as const
+
+/**
+ * The errors of the partner API, as one schema that is discriminated by `error`, so that generated clients know which
+ * codes carry `data` or `errors`, and of what type.
+ */
+export function partnerError(dataByCode: Partial<Record<PartnerErrorCode, object>>): object {
+  const withData = Object.entries(dataByCode).map(([code, data]) => errorSchema([code], { data }))
+  const withFields = errorSchema(['validation_failed'], { errors: FieldErrors })
+  const rest = Object.keys(ERRORS).filter((code) => !(code in dataByCode) && code !== 'validation_failed')
+  const other = { ...errorSchema(rest), title: 'OtherError' }
+  const kinds = [...withData, withFields, other]
+  const mapping = kinds.flatMap(({ title, properties }) =>
+    properties.error.enum.map((code) => [code, `#/components/schemas/${title}`]),
+  )
+  return {
+    title: 'Error',
+    type: 'object',
+    oneOf: kinds,
+    discriminator: { propertyName: 'error', mapping: Object.fromEntries(mapping) },
+  }
+}
+
+function errorSchema(codes: string[], extra: Record<string, object> = {}) {
+  return {
+    title: `${codes[0]!.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Error`,
+    type: 'object',
+    required: [...COMMON_REQUIRED, ...Object.keys(extra)],
+    properties: {
+      error: { type: 'string', enum: codes, description: 'A stable code; more may be added' },
+      ...COMMON_PROPERTIES,
+      ...extra,
+    },
+  }
+}
+
+/** Whom to ask about the API: API_CONTACT, or else the people who hand out the credentials. */
+export function contactOf({ apiContact }: Config): { name?: string; email?: string; url?: string } {
+  if (apiContact === undefined) return { name: 'The administrators of your community' }
+  return apiContact.startsWith('mailto:') ? { email: apiContact.slice('mailto:'.length) } : { url: apiContact }
+}
