@@ -45,7 +45,8 @@ export async function guideRoutes(app: FastifyInstance, config: Config): Promise
     const type = TYPES[extname(name)]
     if (!type) continue
     const text = withSources(await readFile(new URL(name, GUIDES_DIR), 'utf8'), config.webhookSourceAddresses)
-    app.get(pathOf(name), { schema: { hide: true } }, async (_request, reply) =>
+    // Without the slash, the links of the first page would lead elsewhere.
+    app.get(pathOf(name), { schema: { hide: true }, prefixTrailingSlash: 'slash' }, async (_request, reply) =>
       reply.type(type).header('cache-control', 'no-cache').send(text),
     )
   }
