@@ -222,6 +222,7 @@ test('the examples of the README check against the types of the package', async 
     join(dir, 'context.d.ts'),
     `declare const hourbank: import('@hourbank/client').Hourbank
 declare const credit: import('@hourbank/client').CreditRequest
+declare function readCredits(file: string): AsyncIterable<import('@hourbank/client').CreditRequest>
 declare const copy: Map<number, import('@hourbank/client').Member>
 declare let state: { users?: string; removals?: string }
 declare let cursor: string | undefined

@@ -133,8 +133,8 @@ function withCsv(described: Schema & { headers?: object; 'x-response-description
     description,
     ...(headers && { headers }),
     content: {
-      'application/json': { schema, examples: { json: { value: examples?.[0] } } },
-      'text/csv': { schema: { type: 'string' }, examples: { csv: { value: csv } } },
+      'application/json': { schema, example: examples?.[0] },
+      'text/csv': { schema: { type: 'string' }, example: csv },
     },
   }
 }
