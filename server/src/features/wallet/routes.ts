@@ -11,7 +11,7 @@ import { invalidField } from '../../http/shared/validation.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { callsFor, countResults, creditBatch } from './credit-batch.ts'
 import { createCreditBatcher, presentCredit } from './credit-member.ts'
-import { createFaultHooks } from './faults-on-demand.ts'
+import { createFaults } from './faults-on-demand.ts'
 import type { CreditFields } from './insert-credits.ts'
 import { findBalances, listCredits, sumCredits } from './queries.ts'
 import { reverseCredit } from './reverse-credit.ts'
@@ -37,7 +37,7 @@ const BATCH_TIMEOUT_MS = 25_000
 
 export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, metrics }: Deps): void {
   const creditMember = createCreditBatcher(sql)
-  const faultHooks = createFaultHooks(api)
+  const faults = createFaults(api)
   const findBalance = coalesce(async (communityId: number, memberIds: number[]) => {
     const byMember = new Map((await findBalances(sql, communityId, memberIds)).map((row) => [row.member_id, row]))
     return memberIds.map((id) => byMember.get(id))
@@ -81,7 +81,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
         201: CreditAnswer,
       },
     },
-    ...faultHooks('credit'),
+    ...faults.hooksFor('credit'),
     handler: async (request, reply) => {
       const { credit, replayed } = await creditMember(request.caller, request.body)
       if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
@@ -111,7 +111,8 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
       const { caller, body } = request
       // The frame counted one call, before the body was read.
       await rateLimits.spendMore(caller, reply, callsFor(body.credits.length) - 1)
-      const data = await creditBatch(creditMember, caller, body.credits, () => isAwaited(reply))
+      const data = await creditBatch(faults.creditItem(creditMember), caller, body.credits, () => isAwaited(reply))
+      faults.loseBatch(request, body.credits, data)
       for (const { result } of data) metrics.batchedCredits.inc({ result })
       return { data, meta: countResults(data) }
     },
@@ -187,7 +188,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
       body: ReverseRequest,
       response: { 200: Type.Object({ data: Reversal }), 201: Type.Object({ data: Reversal }) },
     },
-    ...faultHooks('reversal'),
+    ...faults.hooksFor('reversal'),
     handler: async (request, reply) => {
       const { credit, reversal, replayed } = await reverseCredit(sql, request.caller, request.body)
       if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
