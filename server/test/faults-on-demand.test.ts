@@ -36,6 +36,7 @@ async function start(options: BankOptions = {}) {
 }
 
 const outcome = ({ status, body }: Answer) => ({ status, error: body.error })
+const results = ({ body }: Answer) => body.data.map(({ result }: { result: string }) => result)
 const errors = CALL_TRIGGERS.flatMap(({ fault, ...trigger }) =>
   fault.kind === 'error' ? [{ ...trigger, fault, code: fault.code as PartnerErrorCode }] : [],
 )
@@ -111,7 +112,6 @@ test('a lost response is a credit or a reversal that happened: sent again, it is
 
 test('in a batch, errors of a credit are results of their items, and others fail the batch once', async () => {
   const { trial, real } = await start()
-  const results = ({ body }: Answer) => body.data.map(({ result }: { result: string }) => result)
   const items = ['tx-1', 'test_user_not_found', 'test_reference_conflict', 'tx-2'].map((reference) => ({ reference }))
   expect(results(await trial.batch(items))).toEqual(['created', 'user_not_found', 'reference_conflict', 'created'])
   expect(results(await real.batch(items))).toEqual(['created', 'created', 'created', 'created'])
