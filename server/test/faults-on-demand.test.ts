@@ -24,6 +24,10 @@ async function start(options: BankOptions = {}) {
       token,
       member,
       credit: (body: object) => post('/wallet/credit', { user_id: member.id, hours: 1, ...body }),
+      batch: (items: object[]) => {
+        const credits = items.map((item) => ({ user_id: member.id, hours: 1, ...item }))
+        return post('/wallet/credits/batch', { credits })
+      },
       reverse: (body: object) => post('/wallet/credits/reverse', body),
       balance: async () => (await bank.call(`/wallet/balance/${member.id}`, { token })).body.data.balance_hours,
     }
@@ -32,6 +36,7 @@ async function start(options: BankOptions = {}) {
 }
 
 const outcome = ({ status, body }: Answer) => ({ status, error: body.error })
+const results = ({ body }: Answer) => body.data.map(({ result }: { result: string }) => result)
 const errors = CALL_TRIGGERS.flatMap(({ fault, ...trigger }) =>
   fault.kind === 'error' ? [{ ...trigger, fault, code: fault.code as PartnerErrorCode }] : [],
 )
@@ -103,6 +108,22 @@ test('a lost response is a credit or a reversal that happened: sent again, it is
   await expect(trial.reverse(reversal)).rejects.toThrow('fetch failed')
   expect(await trial.reverse(reversal)).toMatchObject({ status: 200, body: { data: { replayed: true } } })
   expect(await trial.balance()).toBe(1)
+})
+
+test('in a batch, errors of a credit are results of their items, and others fail the batch once', async () => {
+  const { trial, real } = await start()
+  const items = ['tx-1', 'test_user_not_found', 'test_reference_conflict', 'tx-2'].map((reference) => ({ reference }))
+  expect(results(await trial.batch(items))).toEqual(['created', 'user_not_found', 'reference_conflict', 'created'])
+  expect(results(await real.batch(items))).toEqual(['created', 'created', 'created', 'created'])
+
+  const failing = [{ reference: 'tx-3' }, { reference: 'test_unavailable_once:1' }]
+  expect(outcome(await trial.batch(failing))).toEqual({ status: 503, error: 'unavailable' })
+  expect((await trial.batch(failing)).body.meta).toMatchObject({ rejected: 0 })
+
+  const lost = [{ reference: 'tx-4' }, { reference: 'test_lost_response:1' }]
+  await expect(trial.batch(lost)).rejects.toThrow('fetch failed')
+  expect(results(await trial.batch(lost))).toEqual(['replayed', 'replayed'])
+  expect(await trial.balance()).toBe(6)
 })
 
 test('a call that times out on demand gets no response, not even when the service gives up on others', async () => {

@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findFault, type TriggeredFault } from '../../core/test-triggers.ts'
+import type { Caller } from '../../http/partner/access.ts'
 import { ApiError, type PartnerErrorCode } from '../../http/shared/errors.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { invalidField } from '../../http/shared/validation.ts'
+import type { CreditMember } from './credit-member.ts'
 import { CREDIT } from './schema.ts'
 
 /** Longer than the timeout of any client that waits for a credit. */
@@ -19,16 +21,16 @@ interface Triggering {
 }
 
 /**
- * Hooks that make credits and reversals in test communities fail as their reference or amount asks for. They run after
- * all checks of the frame and before the ledger is touched.
+ * Makes credits and reversals in test communities fail as their reference or amount asks for, after all checks of
+ * the frame and before the ledger is touched.
  */
-export function createFaultHooks(api: PartnerApi) {
+export function createFaults(api: PartnerApi) {
   const silent = new Set<FastifyRequest>()
   const failedOnce = new Set<string>()
   // Shutting down does not wait for connections that will never get a response.
   api.addHook('preClose', async () => silent.forEach(disconnect))
 
-  function isOver({ communityId, partnerId }: FastifyRequest['caller'], operation: Operation, reference: string) {
+  function isOver({ communityId, partnerId }: Caller, operation: Operation, reference: string) {
     const key = `${communityId}:${partnerId}:${operation}:${reference}`
     if (failedOnce.has(key)) return true
     if (failedOnce.size >= FAILED_ONCE_MAX) failedOnce.delete(failedOnce.values().next().value!)
@@ -48,27 +50,54 @@ export function createFaultHooks(api: PartnerApi) {
     })
   }
 
-  return (operation: Operation) => ({
+  const hooksFor = (operation: Operation) => ({
     preHandler(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
-      const triggered = faultOf(operation, request)
-      if (!triggered || triggered.fault.kind === 'lost-response') return done()
       const triggering = triggeringOf(operation, request)
+      const triggered = faultOf(operation, request.caller, triggering)
+      if (!triggered || triggered.fault.kind === 'lost-response') return done()
       if (triggered.once && isOver(request.caller, operation, triggering.reference)) return done()
       if (triggered.fault.kind === 'silence') keepSilent(request, reply)
-      else done(toError(triggered.fault, operation, request))
+      else done(toError(triggered.fault, operation, triggering, request.caller))
     },
 
     /** 201 means that the work was done by this call; a replay gets its response. */
     onSend(request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void): void {
-      const isLost = reply.statusCode === 201 && faultOf(operation, request)?.fault.kind === 'lost-response'
-      if (isLost) disconnect(request)
+      if (reply.statusCode === 201 && losesResponse(operation, request.caller, triggeringOf(operation, request))) {
+        disconnect(request)
+      }
       done()
     },
   })
+
+  return {
+    hooksFor,
+
+    /** For the items of a batch: errors of an item become its result, and other errors fail the batch. */
+    creditItem: (creditMember: CreditMember): CreditMember => {
+      return async (caller, request) => {
+        const { fault, once } = faultOf('credit', caller, request) ?? {}
+        const isDue = fault?.kind === 'error' && !(once && isOver(caller, 'credit', request.reference))
+        if (isDue) throw toError(fault, 'credit', request, caller)
+        return creditMember(caller, request)
+      }
+    },
+
+    /** Closes the connection of a batch if it has made a credit that loses its response. */
+    loseBatch(request: FastifyRequest, items: readonly Triggering[], results: readonly { result: string }[]): void {
+      const isLost = items.some(
+        (item, n) => results[n]!.result === 'created' && losesResponse('credit', request.caller, item),
+      )
+      if (isLost) disconnect(request)
+    },
+  }
 }
 
-function faultOf(operation: Operation, request: FastifyRequest): TriggeredFault | undefined {
-  return request.caller.isTest ? findFault(operation, triggeringOf(operation, request)) : undefined
+function faultOf(operation: Operation, caller: Caller, triggering: Triggering): TriggeredFault | undefined {
+  return caller.isTest ? findFault(operation, triggering) : undefined
+}
+
+function losesResponse(operation: Operation, caller: Caller, triggering: Triggering): boolean {
+  return faultOf(operation, caller, triggering)?.fault.kind === 'lost-response'
 }
 
 function triggeringOf(operation: Operation, { body }: FastifyRequest): Triggering {
@@ -83,7 +112,8 @@ function disconnect({ raw }: FastifyRequest): void {
 function toError(
   { code, retryAfterSeconds }: { code: string; retryAfterSeconds?: number },
   operation: Operation,
-  { body, caller }: FastifyRequest,
+  triggering: Triggering,
+  { scopes }: Caller,
 ): ApiError {
   if (code === 'validation_failed') {
     const field = operation === 'credit' ? 'reference' : 'reversal_reference'
@@ -92,7 +122,7 @@ function toError(
   return new ApiError(code as PartnerErrorCode, {
     // The log then says that nothing is wrong with the service.
     cause: new Error('asked for by a reference or an amount, in a test community'),
-    ...(code === 'reference_conflict' && { data: inventConflict(body as Triggering, caller.scopes) }),
+    ...(code === 'reference_conflict' && { data: inventConflict(triggering, scopes) }),
     headers: {
       ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
       ...(code === 'invalid_token' && { 'www-authenticate': 'Bearer realm="hourbank", error="invalid_token"' }),

@@ -12,8 +12,8 @@ import { invalidField } from '../../http/shared/validation.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { callsFor, countResults, creditBatch } from './credit-batch.ts'
 import { createCreditBatcher, presentCredit } from './credit-member.ts'
-import { createFaultHooks } from './faults-on-demand.ts'
 import { creditsExport } from './export-credits.ts'
+import { createFaults } from './faults-on-demand.ts'
 import type { CreditFields } from './insert-credits.ts'
 import { findBalances, listCredits, sumCredits } from './queries.ts'
 import { reverseCredit } from './reverse-credit.ts'
@@ -42,7 +42,7 @@ const CREDITS_CSV = `${Object.keys(CREDIT).join()}\r\n${Object.values(CREDIT).jo
 
 export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, metrics, partnerFiles }: Deps): void {
   const creditMember = createCreditBatcher(sql)
-  const faultHooks = createFaultHooks(api)
+  const faults = createFaults(api)
   const findBalance = coalesce(async (communityId: number, memberIds: number[]) => {
     const byMember = new Map((await findBalances(sql, communityId, memberIds)).map((row) => [row.member_id, row]))
     return memberIds.map((id) => byMember.get(id))
@@ -86,7 +86,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
         201: CreditAnswer,
       },
     },
-    ...faultHooks('credit'),
+    ...faults.hooksFor('credit'),
     handler: async (request, reply) => {
       const { credit, replayed } = await creditMember(request.caller, request.body)
       if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
@@ -116,7 +116,8 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
       const { caller, body } = request
       // The frame counted one call, before the body was read.
       await rateLimits.spendMore(caller, reply, callsFor(body.credits.length) - 1)
-      const data = await creditBatch(creditMember, caller, body.credits, () => isAwaited(reply))
+      const data = await creditBatch(faults.creditItem(creditMember), caller, body.credits, () => isAwaited(reply))
+      faults.loseBatch(request, body.credits, data)
       for (const { result } of data) metrics.batchedCredits.inc({ result })
       return { data, meta: countResults(data) }
     },
@@ -195,7 +196,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
       body: ReverseRequest,
       response: { 200: Type.Object({ data: Reversal }), 201: Type.Object({ data: Reversal }) },
     },
-    ...faultHooks('reversal'),
+    ...faults.hooksFor('reversal'),
     handler: async (request, reply) => {
       const { credit, reversal, replayed } = await reverseCredit(sql, request.caller, request.body)
       if (!replayed) reply.code(201).header('location', creditPath(credit.reference))
