@@ -37,7 +37,6 @@ export async function describeWithdrawals(nodes: Nodes): Promise<Record<string, 
   const ownersToken = await newSession(bank, owner)
   const act = (path: string, options?: CallOptions) =>
     callConsole(first, ownersToken, `/communities/town${path}`, options)
-  const status = async (answer: ReturnType<typeof callNode>) => (await answer).status
 
   async function newPartner(
     withdraw: (partner: Awaited<ReturnType<Bank['addPartner']>>, token: string) => CallArguments,
@@ -129,6 +128,10 @@ export async function describeWithdrawals(nodes: Nodes): Promise<Record<string, 
       undo: () => bank.sql`update communities set second_factor_required = false where id = ${bank.communityId}`,
     }),
   }
+}
+
+async function status(answer: ReturnType<typeof callNode>): Promise<number> {
+  return (await answer).status
 }
 
 type CallArguments = [path: string, options?: CallOptions]

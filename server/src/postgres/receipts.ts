@@ -65,6 +65,14 @@ export function openReceipts({ listener, background, node, trustMs }: ReceiptsOp
     progress.finish?.()
   }
 
+  async function sendReceipt(id: string): Promise<void> {
+    try {
+      await background`select pg_notify(${CHANNEL}, ${`${id}:${node}`})`
+    } catch {
+      // The other node waits a little longer; nothing else depends on it.
+    }
+  }
+
   function noteReceipt(payload: string): void {
     const [id = '', peer = ''] = payload.split(':')
     const progress = progressOf(id)
@@ -83,11 +91,7 @@ export function openReceipts({ listener, background, node, trustMs }: ReceiptsOp
       progress.missing = new Set(peers.filter((peer) => !progress.receivedFrom.has(peer)))
       if (progress.missing.size === 0) complete(progress)
       if (peers.length === 0 || progress.finish) return
-      // Without a receipt the other node waits a little longer; nothing else depends on it.
-      background`select pg_notify(${CHANNEL}, ${`${id}:${node}`})`.then(
-        () => {},
-        () => {},
-      )
+      void sendReceipt(id)
     },
 
     collect(id) {
