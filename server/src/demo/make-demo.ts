@@ -14,7 +14,9 @@ import type { Town } from './town.ts'
 
 export const DEMO_MEMBERS = 250
 const SEED = 1
-const SLUG = 'demo'
+/** The first demo community; further ones are demo-2 and so on. */
+export const SLUG = 'demo'
+export const PARTNER_NAME = 'Demo bank'
 const NAME = 'Lindenau Time Bank'
 const TIME_ZONE = 'Europe/Vienna'
 const DEMO: Actor = { kind: 'system', name: 'demo' }
@@ -83,9 +85,13 @@ export async function makeTestCommunity(
   return made
 }
 
+export function ownerEmail(slug: string): string {
+  return `admin@${slug}.example`
+}
+
 async function createWithOwner(tx: Transaction, actor: Actor, slug: string, size: DemoSize): Promise<AnotherDemo> {
   const community = await createCommunity(tx, actor, { slug, name: NAME, timeZone: TIME_ZONE })
-  const email = `admin@${slug}.example`
+  const email = ownerEmail(slug)
   const admin = await createAdmin(tx, actor, community.id, { email, name: 'Demo owner', role: 'owner' })
   const { partner, town } = await fillWithPartner(tx, actor, community, size, admin.adminId)
   const { clientId, clientSecret } = partner
@@ -99,7 +105,7 @@ async function fillWithPartner(
   size: DemoSize,
   adminId?: number,
 ) {
-  const partner = await createPartner(tx, actor, community.id, { name: 'Demo bank', scopes: SCOPE_NAMES })
+  const partner = await createPartner(tx, actor, community.id, { name: PARTNER_NAME, scopes: SCOPE_NAMES })
   const town = await fillCommunity(tx, actor, {
     community,
     partnerId: partner.partnerId,
