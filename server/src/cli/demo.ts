@@ -11,7 +11,7 @@ const MEMBERS_MAX = 5_000_000
 
 const credentialsCommand: Command = {
   name: 'demo credentials',
-  usage: '[--json | --shell]',
+  usage: '[--json] [--shell]',
   summary:
     'Replace the password and the client secret of the demo; --shell leaves both and prints a client as shell variables',
   run: ({ config, values }) =>
