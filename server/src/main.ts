@@ -16,7 +16,7 @@ const COMMANDS: Record<string, () => Promise<Command[]>> = {
   backup: async () => (await import('./cli/backup.ts')).backupCommands,
   restore: async () => (await import('./cli/backup.ts')).backupCommands,
   openapi: async () => [(await import('./cli/openapi.ts')).openapiCommand],
-  demo: async () => [(await import('./cli/demo.ts')).demoCommand],
+  demo: async () => (await import('./cli/demo.ts')).demoCommands,
   members: async () => [...(await fileCommands()), ...(await import('./cli/erasures.ts')).erasureCommands],
   listings: fileCommands,
   transfers: fileCommands,

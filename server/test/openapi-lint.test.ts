@@ -45,14 +45,15 @@ test('both linters apply their recommended rules', async () => {
   expect(complaints).toContainEqual(expect.stringMatching(/^Redocly info-license/))
 })
 
+async function contactWith(apiContact: string | undefined) {
+  const { url } = await startBank({ config: { apiContact } })
+  return (await callNode(url, '/openapi.json')).body.info.contact
+}
+
 test('the contact is a setting; without it, partners are sent to the administrators', async () => {
-  const contactOf = async (apiContact: string | undefined) => {
-    const { url } = await startBank({ config: { apiContact } })
-    return (await callNode(url, '/openapi.json')).body.info.contact
-  }
-  expect(await contactOf('mailto:partners@town.example')).toEqual({ email: 'partners@town.example' })
-  expect(await contactOf('https://town.example/partners')).toEqual({ url: 'https://town.example/partners' })
-  expect(await contactOf(undefined)).toEqual({ name: 'The administrators of your community' })
+  expect(await contactWith('mailto:partners@town.example')).toEqual({ email: 'partners@town.example' })
+  expect(await contactWith('https://town.example/partners')).toEqual({ url: 'https://town.example/partners' })
+  expect(await contactWith(undefined)).toEqual({ name: 'The administrators of your community' })
 })
 
 const { components } = descriptions.partner as { components: { schemas: Record<string, any> } }

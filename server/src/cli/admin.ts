@@ -3,7 +3,7 @@ import { createAdmin, resetAdmin } from '../features/admins/create-admin.ts'
 import { passwordChangedMail } from '../features/admins/mails.ts'
 import type { Config } from '../config.ts'
 import { openMailer, type Mail } from '../mail/mailer.ts'
-import type { AdminRole } from '../postgres/across-communities.ts'
+import { listAllAdmins, type AdminRole } from '../postgres/across-communities.ts'
 import { Refusal } from '../core/refusal.ts'
 import {
   commandActor,
@@ -58,6 +58,22 @@ export const adminCommands: Command[] = [
         }
         print(`${email} is ${role} of ${community.slug}.`)
         print(password ? `One-time password: ${password}` : existingAccount(email))
+      }),
+  },
+  {
+    name: 'admin list',
+    usage: '[--json]',
+    summary: 'List the administrators with their communities and roles, last sign-in and second factor',
+    run: ({ config, values }) =>
+      withTables(config, async (sql) => {
+        const admins = await listAllAdmins(sql)
+        if (values.json) return printJson(admins.map(({ id, ...rest }) => ({ admin_id: id, ...rest })))
+        if (admins.length === 0) print('There is no administrator yet. See: npx hourbank admin create --help')
+        for (const { email, name, communities, last_seen_at, second_factor } of admins) {
+          const roles = communities.map(({ slug, role }) => `${role} of ${slug}`).join(', ') || 'no role'
+          const seen = last_seen_at ? `last seen ${last_seen_at}` : 'never signed in'
+          print(`${email}  ${name}  ${roles}  ${seen}  ${second_factor ? 'second factor' : 'no second factor'}`)
+        }
       }),
   },
   {

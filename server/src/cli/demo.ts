@@ -1,4 +1,6 @@
 import { DEMO_MEMBERS, makeAnotherDemo } from '../demo/make-demo.ts'
+import { issueShellClient, renewDemoCredentials } from '../demo/renew-credentials.ts'
+import { readAddress } from '../process/address-file.ts'
 import { Refusal } from '../core/refusal.ts'
 import { commandActor, optionalNumber, print, printJson, withTables, type Command } from './command.ts'
 import { showProgress } from './show-progress.ts'
@@ -6,6 +8,37 @@ import { showProgress } from './show-progress.ts'
 /** The demo needs at least this many members for a plausible community. */
 const MEMBERS_MIN = 10
 const MEMBERS_MAX = 5_000_000
+
+const credentialsCommand: Command = {
+  name: 'demo credentials',
+  usage: '[--json] [--shell]',
+  summary:
+    'Replace the password and the client secret of the demo; --shell leaves both and prints a client as shell variables',
+  run: ({ config, values }) =>
+    withTables(config, async (sql) => {
+      if (values.shell) {
+        const { API_PREFIX } = await import('../http/partner/frame.ts')
+        const { clientId, clientSecret } = await issueShellClient(sql, commandActor())
+        return print(
+          `HOURBANK_API=${await readAddress(config)}${API_PREFIX}`,
+          `HOURBANK_CLIENT_ID=${clientId}`,
+          `HOURBANK_CLIENT_SECRET=${clientSecret}`,
+        )
+      }
+      const { email, password, clientId, clientSecret } = await renewDemoCredentials(sql, commandActor())
+      if (values.json) {
+        return printJson({ email, one_time_password: password, client_id: clientId, client_secret: clientSecret })
+      }
+      print(
+        'These credentials replace the earlier ones. They are shown only once:',
+        '',
+        `  Administrator      ${email}`,
+        `  One-time password  ${password}`,
+        `  client_id          ${clientId}`,
+        `  client_secret      ${clientSecret}`,
+      )
+    }),
+}
 
 export const demoCommand: Command = {
   name: 'demo',
@@ -45,3 +78,6 @@ export const demoCommand: Command = {
       )
     }),
 }
+
+/** The longer name first: `demo` alone would match both. */
+export const demoCommands = [credentialsCommand, demoCommand]

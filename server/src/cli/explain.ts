@@ -1,17 +1,23 @@
 import { ConfigError } from '../config.ts'
 import { isOutage } from '../postgres/connect.ts'
+import { isDiskFull, isOutOfSpace } from '../postgres/embedded/disk-space.ts'
 import { AlreadyRunning } from '../postgres/embedded/embedded.ts'
 import { NewerDatabase } from '../postgres/migrate.ts'
 import { Refusal } from '../core/refusal.ts'
 
 const EXPECTED = [Refusal, ConfigError, AlreadyRunning, NewerDatabase]
+const DISK_FULL = 'The disk is full. Free space on it, or set DATA_DIR to a folder on another one, and start again.'
+/** Of a file that the user may not read or write. */
+const FILE_DENIED = new Set(['EACCES', 'EPERM', 'EROFS'])
 const PERMISSION_DENIED = '42501'
 /** Wrong password, unknown role, unknown database: SQLSTATE classes 28 and 3D. */
 const CONNECTION_REJECTED = /^(28|3D)/
 
 /** Returns one clear message for errors that the user can fix, and a stack for bugs. */
 export function explain(error: unknown): string {
-  const { code, message, stack } = error as Error & { code?: string }
+  const { code, message, stack, path } = error as NodeJS.ErrnoException
+  // First: it is also an outage, and the reason why the embedded database does not start.
+  if (isDiskFull(error) || isOutOfSpace(error)) return DISK_FULL
   if (EXPECTED.some((kind) => error instanceof kind)) return message
   if (isOutage(error))
     return `The database cannot be reached (${code}): ${message}. Check DATABASE_URL, and that the server is running.`
@@ -19,5 +25,7 @@ export function explain(error: unknown): string {
     return `The database role of DATABASE_URL lacks a permission: ${message}. Run: npx hourbank migrate, with MIGRATION_DATABASE_URL set to the role that owns the tables.`
   if (code && CONNECTION_REJECTED.test(code))
     return `The database rejects the connection: ${message}. Check DATABASE_URL.`
+  if (path !== undefined && code && FILE_DENIED.has(code))
+    return `${path} cannot be read or written (${code}). Change its permissions, or run this as the user it belongs to.`
   return stack ?? String(error)
 }

@@ -8,10 +8,11 @@ import { connect, type Sql } from '../postgres/connect.ts'
 import { openEmbedded } from '../postgres/embedded/embedded.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { makeDemo, type Demo } from '../demo/make-demo.ts'
+import { writeAddress } from '../process/address-file.ts'
+import { checkAddress, toRefusal } from '../process/check-address.ts'
 import { createLog } from '../process/log.ts'
 import { createSecretBox } from '../crypto/secret-box.ts'
 import type { NodeOptions, ServingNode } from '../process/node.ts'
-import { Refusal } from '../core/refusal.ts'
 import { loadSecretKey } from '../crypto/secret-key.ts'
 import { checkSecretKey } from '../features/subscriptions/check-secret-key.ts'
 import { startWebProcesses } from '../process/web-processes.ts'
@@ -24,19 +25,25 @@ export const serveCommand: Command = {
   async run({ config }) {
     const log = createLog(config.logLevel)
     const stopped = stopSignal()
+    await checkAddress(config)
     const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve', log)
     try {
       const databaseUrl = config.databaseUrl ?? embedded!.serviceUrl
       const ownerUrl = config.migrationUrl ?? config.databaseUrl ?? embedded!.url
       const secretKey = await loadSecretKey(config)
-      const firstSteps = await prepare(config, ownerUrl, secretKey, log)
+      await prepare(config, ownerUrl, secretKey, log)
       await admitService(ownerUrl, databaseUrl)
       const node = await listen({ config, databaseUrl, secretKey, log })
-      print(...(await welcome(config, firstSteps)))
-      log.info({ port: config.port, role: config.role }, 'serving')
-      const signal = await stopped
-      log.info({ signal }, 'stopping')
-      await node.close()
+      try {
+        if (embedded) await writeAddress(config)
+        // After listening: a start that fails must not create credentials that it never shows.
+        print(...(await welcome(config, await takeFirstSteps(config, ownerUrl))))
+        log.info({ port: config.port, role: config.role }, 'serving')
+        const signal = await stopped
+        log.info({ signal }, 'stopping')
+      } finally {
+        await node.close()
+      }
     } finally {
       await embedded?.close()
     }
@@ -49,8 +56,19 @@ interface FirstSteps {
   setUp: NewLink | undefined
 }
 
-/** Migrates the database, checks the secret key and creates the demo on the first start. */
-async function prepare(config: Config, databaseUrl: string, secretKey: string, log: Logger): Promise<FirstSteps> {
+/** Creates what the first start shows: the demo, or the link by which the first administrator sets up the service. */
+async function takeFirstSteps(config: Config, databaseUrl: string): Promise<FirstSteps> {
+  const sql = connect(databaseUrl, { connectionsMax: 2, name: 'start' })
+  try {
+    const demo = config.demo ? await makeDemo(sql) : undefined
+    return { demo, setUp: config.role === 'worker' ? undefined : await offerSetUp(sql) }
+  } finally {
+    await sql.end({ timeoutMs: 1000 })
+  }
+}
+
+/** Migrates the database and checks the secret key. */
+async function prepare(config: Config, databaseUrl: string, secretKey: string, log: Logger): Promise<void> {
   const sql = connect(databaseUrl, { connectionsMax: 2, name: 'start' })
   try {
     const applied = await migrate(sql, {
@@ -59,8 +77,6 @@ async function prepare(config: Config, databaseUrl: string, secretKey: string, l
     })
     if (applied.length > 0) log.info({ applied }, 'migrated')
     await checkSecretKey(sql, createSecretBox(secretKey, config.previousSecretKey))
-    const demo = config.demo ? await makeDemo(sql) : undefined
-    return { demo, setUp: config.role === 'worker' ? undefined : await offerSetUp(sql) }
   } finally {
     await sql.end({ timeoutMs: 1000 })
   }
@@ -94,16 +110,8 @@ async function listen(options: NodeOptions): Promise<ServingNode> {
     const { startNode } = await import('../process/node.ts')
     return await startNode(options)
   } catch (error) {
-    const { code } = error as { code?: string }
-    if (code === 'EADDRINUSE') {
-      throw new Refusal(
-        `Port ${config.port} is already in use. Stop the program that uses it, or choose another port: PORT=3001 npm start`,
-      )
-    }
-    if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
-      throw new Refusal(`${config.host}:${config.port} is not available here (${code}). Change HOST or PORT.`)
-    }
-    throw error
+    // The address was free a moment ago.
+    throw toRefusal(error as NodeJS.ErrnoException, config.host, config.port)
   }
 }
 
@@ -131,6 +139,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
     return [
       ...lines,
       'To create new credentials:',
+      ...(config.demo ? ['  npx hourbank demo credentials'] : []),
       '  npx hourbank community list',
       '  npx hourbank partner create --community SLUG --name NAME --scopes "users.read"',
       '  npx hourbank admin reset --email EMAIL',

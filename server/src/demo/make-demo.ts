@@ -15,7 +15,11 @@ import type { Town } from './town.ts'
 
 export const DEMO_MEMBERS = 250
 const SEED = 1
-const SLUG = 'demo'
+/** The first demo community; further ones are demo-2 and so on. */
+export const SLUG = 'demo'
+export const PARTNER_NAME = 'Demo bank'
+/** Of the partner that made the past credits. */
+const PAST_SCOPES: Scope[] = ['users.read', 'wallet.read', 'wallet.write']
 const NAME = 'Lindenau Time Bank'
 const TIME_ZONE = 'Europe/Vienna'
 const DEMO: Actor = { kind: 'system', name: 'demo' }
@@ -68,7 +72,6 @@ export async function makeAnotherDemo(sql: Sql, actor: Actor, size: DemoSize = {
 export interface MadeTestCommunity extends NewCredentials {
   community: Pick<CommunityRow, 'id' | 'slug' | 'name'>
 }
-const PAST_SCOPES: Scope[] = ['users.read', 'wallet.read', 'wallet.write']
 
 /** Creates a test community with a client for a partner. */
 export async function makeTestCommunity(
@@ -95,9 +98,13 @@ export async function createTestCommunity(
   return { community, id, clientId, clientSecret }
 }
 
+export function ownerEmail(slug: string): string {
+  return `admin@${slug}.example`
+}
+
 async function createWithOwner(tx: Transaction, actor: Actor, slug: string, size: DemoSize): Promise<AnotherDemo> {
   const community = await createCommunity(tx, actor, { slug, name: NAME, timeZone: TIME_ZONE })
-  const email = `admin@${slug}.example`
+  const email = ownerEmail(slug)
   const admin = await createAdmin(tx, actor, community.id, { email, name: 'Demo owner', role: 'owner' })
   const { partner, town } = await fillWithPartner(tx, actor, community, size, admin.adminId)
   const { clientId, clientSecret } = partner
@@ -111,7 +118,7 @@ async function fillWithPartner(
   size: DemoSize,
   adminId?: number,
 ) {
-  const partner = await createPartner(tx, actor, community.id, { name: 'Demo bank', scopes: SCOPE_NAMES })
+  const partner = await createPartner(tx, actor, community.id, { name: PARTNER_NAME, scopes: SCOPE_NAMES })
   // The history is another partner's, so that the totals of the one handed out are those of its own calls.
   const past = await createPartner(tx, actor, community.id, { name: 'Savings bank', scopes: PAST_SCOPES })
   const town = await fillCommunity(tx, actor, {

@@ -95,6 +95,26 @@ export async function communitiesWithRole(sql: Queries, adminId: number): Promis
     where a.admin_id = ${adminId} order by c.test, c.name, c.id`
 }
 
+export interface ListedAdmin {
+  id: number
+  email: string
+  name: string
+  second_factor: boolean
+  last_seen_at: string | null
+  communities: { slug: string; role: AdminRole }[]
+}
+
+/** Returns everybody who administers something, for the operator. */
+export async function listAllAdmins(sql: Queries): Promise<ListedAdmin[]> {
+  return sql<ListedAdmin[]>`
+    select a.id, a.email, a.name, max(r.last_seen_at) as last_seen_at,
+      exists (select from admin_apps p where p.admin_id = a.id and p.active_since is not null) as second_factor,
+      coalesce(json_agg(json_build_object('slug', c.slug, 'role', r.role) order by c.slug)
+        filter (where c.id is not null), '[]') as communities
+    from admins a left join community_admins r on r.admin_id = a.id left join communities c on c.id = r.community_id
+    group by a.id order by a.email`
+}
+
 /** Returns the communities of an administrator, with the name by which each knows them. */
 export async function namesOfAdmin(sql: Queries, adminId: number): Promise<{ community_id: number; name: string }[]> {
   return sql<{ community_id: number; name: string }[]>`

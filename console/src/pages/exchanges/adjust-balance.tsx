@@ -1,7 +1,7 @@
-import { Button, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { api } from '../../api.ts'
 import { FormDialog } from '../../parts/form.tsx'
+import type { DialogProps } from '../../parts/lazy-dialog.tsx'
 import { MemberField, NO_MEMBER, type MemberChoice } from '../../parts/member-field.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { useForm } from '../../parts/use-form.ts'
@@ -13,8 +13,7 @@ import type { RecordedTransfers } from '../../wire.ts'
 const NOTHING = { member_id: NO_MEMBER, direction: 'give', hours: '', reason: '' }
 
 /** The office gives or takes hours, with a reason. */
-export function AdjustBalance() {
-  const [opened, setOpened] = useState(false)
+export function AdjustBalance({ opened, onClose }: DialogProps) {
   const path = useCommunityPath()
   const form = useForm({
     initial: NOTHING,
@@ -27,46 +26,33 @@ export function AdjustBalance() {
     },
     onSaved: () => {
       form.replace(NOTHING)
-      setOpened(false)
+      onClose()
       notify('Balance adjusted')
       void refresh(path('/transfers'), path('/members'))
     },
   })
   return (
-    <>
-      <Button variant="default" onClick={() => setOpened(true)}>
-        Adjust a balance
-      </Button>
-      <FormDialog
-        form={form}
-        title="Adjust a balance"
-        submit="Adjust"
-        opened={opened}
-        onClose={() => {
-          setOpened(false)
-        }}
-      >
-        <Text size="sm">
-          Gives hours to a member from the community’s account, or takes them. For gifts and corrections; what one
-          member did for another is recorded as an exchange.
-        </Text>
-        <MemberField label="Member" withInactive {...form.value<MemberChoice>('member_id')} />
-        <Radio.Group label="What to do" {...form.value<string>('direction')}>
-          <Stack gap="xs" mt={6}>
-            <Radio value="give" label="Give hours to the member" />
-            <Radio value="take" label="Take hours from the member" />
-          </Stack>
-        </Radio.Group>
-        <TextInput label="Hours" inputMode="decimal" autoComplete="off" maw="10rem" {...form.text('hours')} />
-        <Textarea
-          label="Why"
-          description="It stands on the member’s statement"
-          autosize
-          minRows={2}
-          {...form.text('reason')}
-        />
-      </FormDialog>
-    </>
+    <FormDialog form={form} title="Adjust a balance" submit="Adjust" opened={opened} onClose={onClose}>
+      <Text size="sm">
+        Gives hours to a member from the community’s account, or takes them. For gifts and corrections; what one member
+        did for another is recorded as an exchange.
+      </Text>
+      <MemberField label="Member" withInactive {...form.value<MemberChoice>('member_id')} />
+      <Radio.Group label="What to do" {...form.value<string>('direction')}>
+        <Stack gap="xs" mt={6}>
+          <Radio value="give" label="Give hours to the member" />
+          <Radio value="take" label="Take hours from the member" />
+        </Stack>
+      </Radio.Group>
+      <TextInput label="Hours" inputMode="decimal" autoComplete="off" maw="10rem" {...form.text('hours')} />
+      <Textarea
+        label="Why"
+        description="It stands on the member’s statement"
+        autosize
+        minRows={2}
+        {...form.text('reason')}
+      />
+    </FormDialog>
   )
 }
 

@@ -1,19 +1,18 @@
-import { Stack, Text } from '@mantine/core'
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { formatDay } from '../../parts/day.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
 import { Hours } from '../../parts/hours.tsx'
+import { lazyDialog } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import { AdjustBalance } from './adjust-balance.tsx'
-import { MemberFilter } from './member-filter.tsx'
-import { TransferDrawer } from './transfer-drawer.tsx'
 import type { TransferRecord } from '../../wire.ts'
 import { KIND_NAMES, transferText } from './words.ts'
 
@@ -23,6 +22,18 @@ const STATUSES = [
   { value: 'standing', label: 'Standing' },
   { value: 'reversed', label: 'Taken back' },
 ]
+
+const AdjustBalance = lazyDialog(
+  async () => (await import('./adjust-balance.tsx')).AdjustBalance,
+  (open) => (
+    <Button variant="default" onClick={open}>
+      Adjust a balance
+    </Button>
+  ),
+)
+/** Its list of members is the largest script of the page, and the table does not have to wait for it. */
+const MemberFilter = lazy(async () => ({ default: (await import('./member-filter.tsx')).MemberFilter }))
+const TransferDrawer = lazy(async () => ({ default: (await import('./transfer-drawer.tsx')).TransferDrawer }))
 
 export function Exchanges() {
   const { slug } = useCommunity()
@@ -46,7 +57,9 @@ export function Exchanges() {
         }
       />
       <FilterBar names={FILTERS}>
-        <MemberFilter />
+        <Suspense fallback={<TextInput label="Member" disabled />}>
+          <MemberFilter />
+        </Suspense>
         <ChoiceFilter name="kind" label="Kind" choices={KINDS} />
         <ChoiceFilter name="status" label="Status" choices={STATUSES} />
         <DateFilter name="from" label="From" />
@@ -70,7 +83,9 @@ export function Exchanges() {
           { header: 'Note', cell: (row) => <Note row={row} /> },
         ]}
       />
-      <TransferDrawer />
+      <Suspense>
+        <TransferDrawer />
+      </Suspense>
     </>
   )
 }

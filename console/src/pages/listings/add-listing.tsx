@@ -1,7 +1,6 @@
-import { Button } from '@mantine/core'
-import { useState } from 'react'
 import { api } from '../../api.ts'
 import { FormDialog } from '../../parts/form.tsx'
+import type { DialogProps } from '../../parts/lazy-dialog.tsx'
 import { NO_MEMBER } from '../../parts/member-field.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { useForm } from '../../parts/use-form.ts'
@@ -19,33 +18,23 @@ const NOTHING: ListingValues = {
   hours: '',
 }
 
-export function AddListing() {
+export function AddListing({ opened, onClose }: DialogProps) {
   const path = useCommunityPath()
-  const [opened, setOpened] = useState(false)
   const form = useForm<ListingValues, OfficeListing>({
     initial: NOTHING,
     check: ({ member_id }) => (member_id.id === null ? { member_id: 'Choose the member whose listing it is.' } : {}),
     save: (values, { key }) =>
       api.post<OfficeListing>(path('/listings'), { member_id: values.member_id.id, ...bodyOf(values), key }),
     onSaved: async (listing) => {
-      setOpened(false)
+      onClose()
       form.replace(NOTHING)
       notify(`“${listing.title}” added`)
       await refresh(path('/listings'), path('/categories'))
     },
   })
   return (
-    <>
-      <Button onClick={() => setOpened(true)}>Add listing</Button>
-      <FormDialog
-        form={form}
-        title="Add a listing"
-        submit="Add listing"
-        opened={opened}
-        onClose={() => setOpened(false)}
-      >
-        <ListingFields form={form} isNew />
-      </FormDialog>
-    </>
+    <FormDialog form={form} title="Add a listing" submit="Add listing" opened={opened} onClose={onClose}>
+      <ListingFields form={form} isNew />
+    </FormDialog>
   )
 }

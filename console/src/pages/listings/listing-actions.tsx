@@ -1,12 +1,13 @@
 import { Button, Group } from '@mantine/core'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import { EditListing } from './edit-listing.tsx'
 import type { OfficeListing } from '../../wire.ts'
+
+const EditListing = lazy(async () => ({ default: (await import('./edit-listing.tsx')).EditListing }))
 
 /** What can be done with one listing. */
 export function ListingActions({ listing }: { listing: OfficeListing }) {
@@ -35,7 +36,11 @@ export function ListingActions({ listing }: { listing: OfficeListing }) {
           {isOpen ? 'Close' : 'Reopen'}
         </Button>
       )}
-      {asked === 'edit' && <EditListing key={listing.id} listing={listing} onClose={done} />}
+      {asked === 'edit' && (
+        <Suspense>
+          <EditListing key={listing.id} listing={listing} onClose={done} />
+        </Suspense>
+      )}
       <ConfirmDialog
         opened={asked === 'switch'}
         onClose={done}

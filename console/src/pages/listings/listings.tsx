@@ -4,12 +4,12 @@ import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { formatHours } from '../../parts/hours.tsx'
+import { lazyDialog } from '../../parts/lazy-dialog.tsx'
 import { LinkButton, LinkText } from '../../parts/links.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useList, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import { AddListing } from './add-listing.tsx'
 import { ListingActions } from './listing-actions.tsx'
 import classes from './listings.module.css'
 import type { Category, OfficeListing } from '../../wire.ts'
@@ -23,6 +23,11 @@ const STATUSES = [
   { value: 'closed', label: 'Closed' },
 ]
 const NAMES = ['q', 'type', 'category', 'status', 'member']
+
+const AddListing = lazyDialog(
+  async () => (await import('./add-listing.tsx')).AddListing,
+  (open) => <Button onClick={open}>Add listing</Button>,
+)
 
 interface Filters {
   q?: string

@@ -27,6 +27,7 @@ import {
   userForNewCluster,
   type User,
 } from './place.ts'
+import { Refusal } from '../../core/refusal.ts'
 
 const INITDB_TIMEOUT_MS = 120_000
 const PASSWORD_BYTES = 32
@@ -60,7 +61,7 @@ export async function ensureCluster(dataDir: string): Promise<Cluster> {
   const path = join(home, 'postgres')
   if (await isMissing(join(path, 'data', 'PG_VERSION'))) await createCluster(home, path)
   if (await isMissing(join(path, 'password'))) {
-    throw new Error(`${path} is not a database of Hourbank's. Move it away, or set DATA_DIR to another folder.`)
+    throw new Refusal(`${path} is not a database of Hourbank's. Move it away, or set DATA_DIR to another folder.`)
   }
   const folder = await realpath(path)
   // Read the user from the folder: the process that created it may have run as another user.
@@ -107,7 +108,7 @@ async function initdb(cluster: Cluster): Promise<void> {
   try {
     await runProgram(cluster, 'initdb', options, INITDB_TIMEOUT_MS)
   } catch (cause) {
-    throw new Error(
+    throw new Refusal(
       `The database could not be made in ${cluster.folder}.\n${(cause as Error).message}\n${EXTERNAL_DATABASE_HINT}`,
       {
         cause,

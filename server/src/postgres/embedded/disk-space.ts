@@ -22,6 +22,12 @@ export function isDiskFull(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === DISK_FULL_CODE
 }
 
+/** Whether a file could not be written because the disk is full; initdb and PostgreSQL's log only say it in words. */
+export function isOutOfSpace(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return code === 'ENOSPC' || (typeof message === 'string' && message.includes('No space left on device'))
+}
+
 /** Returns the free space on a folder's disk, or undefined if it cannot be read. */
 export async function readDiskSpace(folder: string): Promise<DiskSpace | undefined> {
   const disk = await statfs(folder).catch(() => undefined)

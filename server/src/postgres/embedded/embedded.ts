@@ -6,6 +6,7 @@ import { connect, identifier, isOutage, type Sql } from '../connect.ts'
 import { DATABASE_USER, ensureCluster, SERVICE_USER, type Cluster } from './cluster.ts'
 import { TransientFailure, findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 import { watchPostmaster, type Watch } from './watch.ts'
+import { Refusal } from '../../core/refusal.ts'
 
 /*
  * All processes on one data folder share the built-in PostgreSQL, and the last one to leave stops it. Session-level
@@ -220,14 +221,14 @@ function codeOf(error: unknown): string | undefined {
 /** Replaces the driver's message with one that says what to do. */
 function toUserError(error: unknown, cluster: Cluster): unknown {
   if (codeOf(error) === WRONG_PASSWORD) {
-    return new Error(
+    return new Refusal(
       `The database in ${cluster.folder} refuses the password in ${cluster.folder}/password. Put the right one back, ` +
         `or set it again with: alter role ${DATABASE_USER} password '…'`,
       { cause: error },
     )
   }
   if (!isOutage(error) && codeOf(error) !== LOCK_NOT_AVAILABLE) return error
-  return new Error(
+  return new Refusal(
     `The database in ${cluster.folder} does not answer (${(error as Error).message}). If its log, ` +
       `${cluster.folder}/log, shows that it is still recovering, wait for that and try again.`,
     { cause: error },

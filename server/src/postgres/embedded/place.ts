@@ -1,8 +1,24 @@
-import { chmod, cp, lstat, mkdir, readFile, readdir, realpath, rename, rm, stat, symlink } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import {
+  access,
+  chmod,
+  cp,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
+import { userInfo } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { Refusal } from '../../core/refusal.ts'
+import { isOutOfSpace } from './disk-space.ts'
 
 /** Where a root process puts files that the database's user could not reach otherwise. */
 const SYSTEM_DIR = '/var/lib/hourbank'
@@ -28,7 +44,12 @@ const isRoot = () => process.getuid?.() === 0
  */
 export async function ensureDataDir(dataDir: string): Promise<string> {
   const modeMax = isRoot() ? 0o711 : 0o700
-  if (await mkdir(dataDir, { recursive: true, mode: modeMax })) await chmod(dataDir, modeMax)
+  try {
+    if (await mkdir(dataDir, { recursive: true, mode: modeMax })) await chmod(dataDir, modeMax)
+    await access(dataDir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw toRefusal(error as NodeJS.ErrnoException, dataDir)
+  }
   const { mode, uid } = await stat(dataDir)
   if (mode & STICKY) {
     throw new Refusal(`${dataDir} is shared with other users. Set DATA_DIR to a folder of its own.`)
@@ -36,6 +57,16 @@ export async function ensureDataDir(dataDir: string): Promise<string> {
   const isOurs = isRoot() || uid === process.getuid?.()
   if (isOurs && mode & PERMISSIONS & ~modeMax) await chmod(dataDir, mode & modeMax)
   return realpath(dataDir)
+}
+
+function toRefusal(cause: NodeJS.ErrnoException, dataDir: string): Error {
+  const isFile = cause.code === 'EEXIST' || cause.code === 'ENOTDIR'
+  const reason = isFile ? 'is a file, or lies below one' : `cannot be written by ${userInfo().username} (${cause.code})`
+  return isOutOfSpace(cause)
+    ? cause
+    : new Refusal(`DATA_DIR is ${dataDir}, which ${reason}. Set DATA_DIR to a folder that this user may write.`, {
+        cause,
+      })
 }
 
 /** PostgreSQL refuses to run as root, so root runs it as the owner of the data folder, or as postgres or nobody. */
@@ -52,16 +83,16 @@ export async function userForExistingCluster(folder: string): Promise<User | und
   const { uid, gid } = await stat(folder)
   if (!isRoot()) {
     if (uid === process.getuid?.()) return undefined
-    throw new Error(`The database in ${folder} belongs to user id ${uid}. Run this command as that user or as root.`)
+    throw new Refusal(`The database in ${folder} belongs to user id ${uid}. Run this command as that user or as root.`)
   }
   if (uid === 0) {
-    throw new Error(
+    throw new Refusal(
       `The database in ${folder} belongs to root, and PostgreSQL refuses to run as root. ` +
         `Give it to another user: chown -R nobody ${JSON.stringify(folder)}`,
     )
   }
   if (!(await canTraverse(folder, { uid, gid }))) {
-    throw new Error(
+    throw new Refusal(
       `The database in ${folder} belongs to user id ${uid}, who may not enter a folder above it. ` +
         'Allow it (chmod o+x on the folders above), or move the data and set DATA_DIR to the new place.',
     )
@@ -102,7 +133,7 @@ async function findPackage() {
     const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
     return { native: join(folder, 'native'), version }
   } catch (cause) {
-    throw new Error(
+    throw new Refusal(
       `No built-in PostgreSQL is installed for this platform (${name}). Set DATABASE_URL to a PostgreSQL 15 or newer.`,
       { cause },
     )
@@ -117,7 +148,7 @@ async function restoreLinks(native: string): Promise<void> {
     if (await lstat(link).catch(() => undefined)) continue
     await symlink(relative(dirname(target), source), link).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code === 'EEXIST') return
-      throw new Error(
+      throw new Refusal(
         `The built-in PostgreSQL lacks ${link}, which this user may not make (${cause.code}). ` +
           'Run "npm rebuild" as the user who installed Hourbank.',
         { cause },
@@ -154,7 +185,7 @@ async function ensureSystemDir(folder: string, mode: number, unreachable: string
     if (await mkdir(folder, { recursive: true })) await chmod(folder, mode)
     await removeLeftovers(folder)
   } catch (cause) {
-    throw new Error(
+    throw new Refusal(
       `PostgreSQL does not run as root, the user it runs as may not enter ${unreachable}, and ${folder} cannot be made ` +
         `(${(cause as Error).message}). Run Hourbank as an ordinary user, or from a folder that others may enter.`,
       { cause },

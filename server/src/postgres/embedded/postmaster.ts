@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
 import { EXTERNAL_DATABASE_HINT, runProgram, type Cluster } from './cluster.ts'
+import { Refusal } from '../../core/refusal.ts'
 
 /** After a power failure the server first replays its WAL, which takes long after many writes. */
 const START_TIMEOUT_SECONDS = 120
@@ -117,7 +118,7 @@ export async function startPostmaster(
   const log = await readLog(cluster, logBefore)
   // Without a failure, another process has already stopped the server again.
   if (!failure || TRANSIENT_CAUSES.test(log)) throw new TransientFailure(startMessage(cluster, log), { cause: failure })
-  throw new Error(startMessage(cluster, log || (failure as Error).message), { cause: failure })
+  throw new Refusal(startMessage(cluster, log || (failure as Error).message), { cause: failure })
 }
 
 function startMessage(cluster: Cluster, log: string): string {
@@ -201,7 +202,7 @@ export async function stopPostmaster(cluster: Cluster, port: number): Promise<vo
   const deadline = performance.now() + STOP_TIMEOUT_MS
   while ((await findPostmaster(cluster))?.pid === running.pid) {
     if (performance.now() > deadline) {
-      throw new Error(
+      throw new Refusal(
         `The database in ${cluster.folder} (process ${running.pid}) has not stopped after ${STOP_TIMEOUT_MS / 1000} s. ` +
           `It goes on stopping by itself; see ${join(cluster.folder, 'log')}.`,
       )
