@@ -8,14 +8,14 @@ import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { eventually, SECRET_KEY, TESTER } from './bank.ts'
 import { newDatabase } from './database.ts'
 import { startKillable } from './killable-service.ts'
-import { openTransaction } from './lock-table.ts'
+import { openTransaction, type OpenTransaction } from './lock-table.ts'
 import { isFullVolume } from './volume.ts'
 
 const CREDITS = isFullVolume ? 10_000 : 2_000
 const BATCH_SIZE = CREDITS / 10
 const MEMBERS = 50
 /** In the second half of the third and of the eighth batch, so that a part of each is committed before. */
-const KILLS_AT = [0.28, 0.78].map((share) => share * CREDITS)
+const KILLS_AT = [28, 78].map((percent) => (CREDITS / 100) * percent)
 
 test(
   'the SDK credits every transfer of a file once while the server is killed twice in the middle of a batch',
@@ -45,9 +45,7 @@ test(
       }
     }
     /** Kills the server while a batch, credited in part, waits for this member's wallet. */
-    async function killDuring(memberId: number): Promise<void> {
-      const held = await openTransaction(sql)
-      await held.tx`select from accounts where member_id = ${memberId} for update`
+    async function killDuring(held: OpenTransaction): Promise<void> {
       await eventually(async () => {
         const waiting = await sql`
           select from pg_stat_activity where datname = current_database()
@@ -59,8 +57,14 @@ test(
       await server.restart()
     }
 
+    const wallets: OpenTransaction[] = []
+    for (const memberId of heldIds) {
+      const held = await openTransaction(sql)
+      await held.tx`select from accounts where member_id = ${memberId} for update`
+      wallets.push(held)
+    }
     const kills = (async () => {
-      for (const memberId of heldIds) await killDuring(memberId)
+      for (const held of wallets) await killDuring(held)
     })()
     const references: string[] = []
     const results = { created: 0, replayed: 0 }
