@@ -53,20 +53,21 @@ function told(answer: { error?: components['schemas']['Error']; response: Respon
 }
 
 const list = await client.GET(\`\${API}/users\`, { params: { query: { limit: 1 } } })
-const id = list.data!.data[0]!.id
+const user_id = list.data!.data[0]!.id
+const id = String(user_id)
 const get = await client.GET(\`\${API}/users/{id}\`, { params: { path: { id } } })
-const credit = { user_id: id, hours: 1.5, reference: 'tx-1' }
+const credit = { user_id, hours: 1.5, reference: 'tx-1' }
 const post = await client.POST(\`\${API}/wallet/credit\`, { body: credit })
 const made = await client.POST(\`\${API}/webhooks/subscriptions\`, {
   body: { event_types: ['*'], target_url: 'https://partner.example.org/hook' },
 })
-const path = { id: made.data!.data.id }
+const path = { id: String(made.data!.data.id) }
 const patch = await client.PATCH(\`\${API}/webhooks/subscriptions/{id}\`, { params: { path }, body: { status: 'paused' } })
 const deleted = await client.DELETE(\`\${API}/webhooks/subscriptions/{id}\`, { params: { path } })
 const errors = [
   told(await clientWith('wrong').GET(\`\${API}/users\`)),
   told(await clientWith(readerToken).POST(\`\${API}/wallet/credit\`, { body: credit })),
-  told(await client.GET(\`\${API}/users/{id}\`, { params: { path: { id: 999 } } })),
+  told(await client.GET(\`\${API}/users/{id}\`, { params: { path: { id: '999' } } })),
   told(await client.POST(\`\${API}/wallet/credit\`, { body: { ...credit, hours: 2 } })),
   told(await client.POST(\`\${API}/wallet/credit\`, { body: { ...credit, hours: -1 } })),
 ]
