@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tarGz, zip } from './archive.mjs'
+import { writeSyncHalf } from './python-sync.mjs'
 import { root } from './run.mjs'
 
 const TARGET = process.argv[2] ?? join(root, 'dist', 'sdk')
@@ -11,6 +12,7 @@ const COMMAND = 'bin/hourbank.js'
 const WHEEL = 'Wheel-Version: 1.0\nGenerator: hourbank\nRoot-Is-Purelib: true\nTag: py3-none-any\n'
 
 mkdirSync(TARGET, { recursive: true })
+writeSyncHalf()
 writeFileSync(join(TARGET, 'hourbank-client.tgz'), packTypeScript())
 const wheel = packPython()
 writeFileSync(join(TARGET, wheel.name), wheel.content)

@@ -42,10 +42,13 @@ const PARTS = [
       'client/README.md',
       'client/LICENSE',
       'client-python/hourbank',
+      'client-python/hourbank/_sync/__init__.py',
+      'client-python/hourbank/_sync/runtime.py',
       'client-python/pyproject.toml',
       'client-python/README.md',
       'client-python/LICENSE',
       'scripts/pack-sdks.mjs',
+      'scripts/python-sync.mjs',
       'scripts/archive.mjs',
     ],
     dist: 'dist/sdk',
@@ -64,6 +67,8 @@ const PARTS = [
     command: ['scripts/build-guides.mjs'],
   },
 ]
+/** Made while building or running. */
+const MADE_FOLDERS = new Set(['__pycache__', '_sync'])
 const SHARED_SOURCES = ['package-lock.json', 'tsconfig.base.json']
 
 export async function prepare() {
@@ -177,7 +182,7 @@ function filesUnder(path) {
   if (!stats) return []
   if (!stats.isDirectory()) return [path]
   return readdirSync(join(root, path))
-    .filter((name) => name !== '__pycache__')
+    .filter((name) => !MADE_FOLDERS.has(name))
     .toSorted()
     .flatMap((name) => filesUnder(`${path}/${name}`))
 }

@@ -1,17 +1,14 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { syncFiles } from '../../scripts/python-sync.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const read = (path: string) => readFile(new URL(path, ROOT), 'utf8')
 
-test('the synchronous half of the Python SDK is what npm run python:sync makes of the asynchronous one', async () => {
-  const files = Object.entries(syncFiles())
-  expect(files.length).toBeGreaterThan(5)
-  for (const [path, text] of files) {
-    expect(await read(path), path).toBe(text)
-    expect(text, path).not.toMatch(/\b(async|await)\b/)
-  }
+test('the synchronous half of the Python SDK, which the build makes, waits for nothing', async () => {
+  const folder = 'client-python/hourbank'
+  const names = (await readdir(new URL(`${folder}/_async/`, ROOT))).filter((name) => name.endsWith('.py'))
+  expect(names.length).toBeGreaterThan(5)
+  for (const name of names) expect(await read(`${folder}/_sync/${name}`), name).not.toMatch(/\b(async|await)\b/)
 })
 
 test('both SDKs have the version of the service', async () => {
