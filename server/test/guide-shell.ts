@@ -9,14 +9,12 @@ import { SETTINGS } from '../src/config.ts'
 import { eventually, freePort } from './bank.ts'
 import { REPOSITORY, type Block, type Guide } from './guide-blocks.ts'
 import { difference } from './guide-output.ts'
+import { hasPython, PYTHON, PYTHON_ENV } from './python.ts'
 
 const PRELUDE = fileURLToPath(new URL('./guide-prelude.sh', import.meta.url))
 /** A guide that waits for something that never comes is ended. */
 const GUIDE_MS_MAX = 200_000
 /** Ports that the guides name; others may have them here. */
-/** The virtual environment in which the Python SDK is tested. */
-const PYTHON = join(REPOSITORY, 'client-python/.venv/bin/python')
-export const hasPython = existsSync(PYTHON)
 const SERVICE_PORT = '3000'
 const RECEIVER_PORT = '4443'
 
@@ -54,8 +52,7 @@ export async function openGuideShell(): Promise<GuideShell> {
     GUIDE_HOURBANK: join(REPOSITORY, 'server/bin/hourbank.js'),
     GUIDE_TSX: import.meta.resolve('tsx'),
     GUIDE_PYTHON: PYTHON,
-    PYTHONPATH: join(REPOSITORY, 'client-python'),
-    PYTHONDONTWRITEBYTECODE: '1',
+    ...PYTHON_ENV,
     GUIDE_SETTINGS: [...Object.keys(SETTINGS), 'NODE_EXTRA_CA_CERTS'].join('|'),
   }
   const asReader = (credentials: Credentials) => (text: string) =>

@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readGuides, REPOSITORY, type Guide } from './guide-blocks.ts'
 import { difference } from './guide-output.ts'
-import { hasPython, openGuideShell, type GuideShell } from './guide-shell.ts'
+import { openGuideShell, type GuideShell } from './guide-shell.ts'
+import { hasPython } from './python.ts'
 
 const TSC = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
 
