@@ -146,7 +146,11 @@ test('calls that were logged one by one stay what they were, in the partition of
       .map(({ at, path }) => `${at} ${path}`)
       .toSorted()
       .slice(0, 3),
-  ).toEqual(['2026-03-03T12:00:00.15Z /nowhere', '2026-03-03T12:00:00.15Z /users', '2026-03-03T12:00:00.25Z /nowhere'])
+  ).toEqual([
+    '2026-03-03T12:00:00.150000Z /nowhere',
+    '2026-03-03T12:00:00.150000Z /users',
+    '2026-03-03T12:00:00.250000Z /nowhere',
+  ])
 })
 
 /** The tables that belong to no community, as the comment in across-communities.ts names them. */
