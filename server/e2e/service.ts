@@ -61,7 +61,8 @@ export async function startService(settings: Record<string, string> = {}): Promi
   }
 
   const deadline = Date.now() + START_MAX_MS
-  while (!(await isReady(url))) {
+  // What it prints is read by tests, and follows a moment after it is ready.
+  while (!output.includes('Hourbank is running.') || !(await isReady(url))) {
     const problem = hasExited() ? 'ended' : Date.now() > deadline ? 'was not ready in time' : undefined
     if (problem) {
       await stop()

@@ -144,7 +144,7 @@ test('calls that share a row are told apart: by their moment, their path and the
   }
   expect((await viewer.call(`/calls/${second}`)).body.data).toMatchObject({
     request_id: second,
-    at: '2026-03-02T12:00:00.4Z',
+    at: '2026-03-02T12:00:00.400000Z',
     path: `${USERS}/2`,
     route,
     duration_ms: 2.5,
@@ -193,7 +193,7 @@ test('errors are told in groups, the most frequent first', async () => {
       partner_id: bank.partner.partnerId,
       partner_name: 'Bank',
       count: 2,
-      last_at: '2026-03-02T12:02:00Z',
+      last_at: '2026-03-02T12:02:00.000000Z',
     },
     expect.objectContaining({ ...scope, method: 'POST', route: null, count: 1 }),
   ])

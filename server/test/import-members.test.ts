@@ -20,7 +20,7 @@ describe('members import', () => {
     expect(rows.map((row) => ({ ...row }))).toMatchObject([
       {
         external_id: 'L-1',
-        joined_at: '2020-02-29T12:00:00Z',
+        joined_at: '2020-02-29T12:00:00.000000Z',
         status: 'active',
         left: false,
         active: true,
@@ -82,7 +82,7 @@ describe('members import', () => {
       from members m join accounts a on a.community_id = ${community.id} and a.member_id = m.id
       where m.community_id = ${community.id} order by m.id`
     expect(rows.map((row) => ({ ...row }))).toMatchObject([
-      { email: 'new@example.org', status: 'inactive', active: false, joined_at: '2020-02-29T12:00:00Z' },
+      { email: 'new@example.org', status: 'inactive', active: false, joined_at: '2020-02-29T12:00:00.000000Z' },
       { status: 'active', active: true, email: null },
       { name: 'Doris Krenn', email: null, hidden: false, wallet_hidden: false },
     ])

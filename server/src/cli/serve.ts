@@ -33,11 +33,13 @@ export const serveCommand: Command = {
       const secretKey = await loadSecretKey(config)
       await prepare(config, ownerUrl, secretKey, log)
       await admitService(ownerUrl, databaseUrl)
+      // Before listening, so that a service that is ready has its demo. The address has been tried: a start that fails must
+      // not create credentials that it never shows. If another program takes it meanwhile, `demo credentials` helps.
+      const firstSteps = await takeFirstSteps(config, ownerUrl)
       const node = await listen({ config, databaseUrl, secretKey, log })
       try {
         if (embedded) await writeAddress(config)
-        // After listening: a start that fails must not create credentials that it never shows.
-        print(...(await welcome(config, await takeFirstSteps(config, ownerUrl))))
+        print(...(await welcome(config, firstSteps)))
         log.info({ port: config.port, role: config.role }, 'serving')
         const signal = await stopped
         log.info({ signal }, 'stopping')
