@@ -135,7 +135,8 @@ test('what a suspended partner would get is held back, and goes out when the par
   const id = await subscribe(page)
   const admin = (path: string) => `${service.url}${ADMIN_API}/communities/demo${path}`
   const headers = { origin: service.url }
-  const [partner] = (await (await page.request.get(admin('/partners'))).json()).data
+  const { data: partners } = await (await page.request.get(admin('/partners'))).json()
+  const partner = partners.find(({ name }: { name: string }) => name === 'Demo bank')
   const become = async (status: string) => {
     const answer = await page.request.patch(admin(`/partners/${partner.id}`), {
       headers: { ...headers, 'if-match': '*' },
