@@ -9,7 +9,7 @@ export const TOTAL_TIMEOUT_MS_DEFAULT = 120_000
 /** Longer ones come close to overflowing the platform's timers, which then fire at once. */
 export const TIMEOUT_MS_MAX = 24 * 60 * 60 * 1000
 const BACKOFF_BASE_MS = 500
-/** Whoever waits for a service that restarts notices soon that it is back. */
+/** Short enough to notice soon that a restarted service is back. */
 const BACKOFF_MAX_MS = 10_000
 /** Time has to pass, because only time ends the retries. */
 const PAUSE_MS_MIN = 5

@@ -126,8 +126,8 @@ export function createTransport(settings: TransportSettings): Transport {
       }
     }
 
-    // A token is asked for by one call for all. If it could not be had in time, whoever joined late still has time left;
-    // whoever asked has not. A client that was told how often to retry has done so.
+    // A token is asked for by one call for all. If it could not be had in time, calls that joined late still have time left;
+    // the call that asked has not. A client that was told how often to retry has done so.
     const halfTimeMs = clock.now() + limits.totalTimeoutMs / 2
     const hasJoinedLate = () => defaults.retries === Infinity && clock.now() < halfTimeMs
     const isWorthIt = (error: unknown) =>

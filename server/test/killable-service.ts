@@ -16,7 +16,7 @@ export interface KillableService {
 /** `hourbank serve` as a process of its own. */
 export async function startKillable(settings: Record<string, string>): Promise<KillableService> {
   const port = await freePort()
-  // Only what is named here: the settings of whoever runs the tests are not the tests'.
+  // Only what is named here, so that the settings of the user's shell do not affect the tests.
   const { PATH, HOME } = process.env
   const env = { PATH, HOME, PORT: `${port}`, ...settings }
   let child: ChildProcess

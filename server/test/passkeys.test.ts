@@ -38,7 +38,7 @@ test('with a passkey, the password alone opens nothing; the passkey completes th
   expect((await auditOf(bank, 'admin.signed_in')).at(-1)).toMatchObject({ detail: { second_factor: 'passkey' } })
   expect((await owner.call('/second-factor')).body.data.passkeys[0].last_used_at).not.toBeNull()
 
-  // Whoever is not signing in has no challenge.
+  // Without a sign-in under way there is no challenge.
   const stranger = newBrowser(bank)
   expect((await stranger.call('/session/second-factor')).body.error).toBe('second_step_expired')
   const refused = await stranger.call('/session/second-factor/passkey-options', { method: 'POST' })

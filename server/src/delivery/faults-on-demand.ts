@@ -9,7 +9,7 @@ export function deliveryFaultOf({ recipient, event }: DueDelivery): DeliveryFaul
   return findDeliveryFault(recipient.target_url, isOwn ? event.data.reference : undefined)
 }
 
-/** When a late delivery may be sent. By the event's age, so it is late only once, whoever sends it. */
+/** When a late delivery may be sent. By the event's age, so it is late only once, on any node. */
 export function lateUntil(eventCreatedAt: string): Date {
   return new Date(Date.parse(eventCreatedAt) + LATE_MS)
 }
