@@ -30,7 +30,7 @@ export interface Nodes {
 export async function describeWithdrawals(nodes: Nodes): Promise<Record<string, () => Promise<Withdrawal>>> {
   const { bank, first, second } = nodes
   const owner = await addAdmin(bank)
-  // Whoever requires a second factor has one.
+  // An owner who requires a second factor has one.
   await bank.sql`
     insert into admin_passkeys (id, admin_id, name, credential_id, public_key, counter, transports, rp_id)
     values (1, ${owner.id}, 'Key', '', '', 0, '{}', 'localhost')`
