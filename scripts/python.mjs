@@ -1,4 +1,4 @@
-// The Python with which the Python SDK is tested: found on this machine, with packages of its own in a folder of its own.
+// Virtual environments for tests: with the Python of this machine, and packages of their own in folders of their own.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,32 +6,40 @@ import { join } from 'node:path'
 import { Failure, root, run, say } from './run.mjs'
 
 const NAMES = ['python3', 'python', 'python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3.10']
-const FOLDER = join(root, 'client-python', '.venv')
-const REQUIREMENTS = join(root, 'client-python', 'requirements-test.txt')
-const STAMP = join(FOLDER, '.installed-from')
+/** For the tests of the Python SDK. */
+const SDK_ENVIRONMENT = {
+  folder: join(root, 'client-python', '.venv'),
+  requirements: join(root, 'client-python', 'requirements-test.txt'),
+  purpose: 'the tests of the Python SDK',
+}
 
 /** A virtual environment needs ensurepip, which Debian has in a package of its own (python3-venv). */
 const IS_USABLE = 'import sys, venv, ensurepip; print(sys.version); sys.exit(sys.version_info < (3, 10))'
 
-/** Returns the Python of the test environment, or undefined if there is no Python 3.10 or newer to create it with. */
-export async function preparePython() {
+export function preparePython() {
+  return prepareEnvironment(SDK_ENVIRONMENT)
+}
+
+/** Returns the Python of the environment, or undefined if there is no Python 3.10 or newer to create it with. */
+export async function prepareEnvironment({ folder, requirements, purpose }) {
+  const stamp = join(folder, '.installed-from')
   const found = findPython()
   if (!found) return undefined
-  const python = join(FOLDER, 'bin', 'python')
-  const wanted = createHash('sha256').update(found.stdout).update(readFileSync(REQUIREMENTS)).digest('hex')
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return python
+  const python = join(folder, 'bin', 'python')
+  const wanted = createHash('sha256').update(found.stdout).update(readFileSync(requirements)).digest('hex')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return python
 
-  say('Installing the packages for the tests of the Python SDK …')
-  rmSync(FOLDER, { recursive: true, force: true })
+  say(`Installing the packages for ${purpose} …`)
+  rmSync(folder, { recursive: true, force: true })
   const steps = [
-    [found.name, ['-m', 'venv', FOLDER]],
-    [python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', REQUIREMENTS]],
+    [found.name, ['-m', 'venv', folder]],
+    [python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]],
   ]
   for (const [command, args] of steps) {
     const code = await run(command, args)
-    if (code !== 0) throw new Failure('The packages for the tests of the Python SDK could not be installed.', code)
+    if (code !== 0) throw new Failure(`The packages for ${purpose} could not be installed.`, code)
   }
-  writeFileSync(STAMP, wanted)
+  writeFileSync(stamp, wanted)
   return python
 }
 

@@ -1,3 +1,4 @@
-export type Program = 'chromium' | 'redis-server' | 'pgbouncer'
+export type Program =
+  'chromium' | 'redis-server' | 'pgbouncer' | 'nginx' | 'caddy' | 'promtool' | 'buildah' | 'pg_basebackup'
 export function findProgram(name: Program): string | undefined
 export function requirePrograms(names: Program[]): Promise<void>

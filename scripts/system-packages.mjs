@@ -1,4 +1,4 @@
-// The programs that the tests need besides npm packages: a browser, Redis and a connection pooler.
+// The programs that tests need besides npm packages: a browser, Redis, a connection pooler; and those of deployments.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -14,6 +14,18 @@ const PROGRAMS = {
   },
   'redis-server': { names: ['redis-server'], packages: ['redis-server'], daemon: 'redis-server' },
   pgbouncer: { names: ['pgbouncer'], packages: ['pgbouncer'], daemon: 'pgbouncer' },
+  // For `npm run test:deploy`. Without them, the tests that run them are skipped.
+  nginx: { names: ['nginx'], packages: ['nginx-light'], daemon: 'nginx' },
+  caddy: { names: ['caddy'], packages: ['caddy'], daemon: 'caddy' },
+  promtool: { names: ['promtool'], packages: ['prometheus'], daemon: 'prometheus' },
+  buildah: { names: ['buildah'], packages: ['buildah'] },
+  // For standbys, which the embedded server cannot make. The one on the PATH is a wrapper without the server beside it.
+  pg_basebackup: {
+    names: [],
+    elsewhere: ['/usr/lib/postgresql/15/bin/pg_basebackup'],
+    packages: ['postgresql-15'],
+    daemon: 'postgresql',
+  },
 }
 
 // Daemons are here, and these folders are often missing from an ordinary user's PATH.

@@ -57,7 +57,7 @@ class ApiError(HourbankError):
         self.errors = rejection.errors
         #: Quote it when you ask the operator for help.
         self.request_id = rejection.request_id
-        #: What a conflict is with; see ``stored_credit``.
+        #: The resource that causes a conflict; see ``stored_credit``.
         self.data = rejection.data
         #: Seconds to wait before the next call, if the service said so.
         self.retry_after = rejection.retry_after

@@ -9,7 +9,7 @@ from typing_extensions import NotRequired
 
 class AcceptedCredit(TypedDict):
     reference: str
-    #: replayed: this reference was credited before
+    #: replayed: the credit already existed
     result: Literal["created", "replayed"]
     credit: CreditAnswer
 
@@ -18,7 +18,7 @@ class Attempt(TypedDict):
     number: int
     at: str
     duration_ms: int
-    #: Of the HTTP answer
+    #: Status of the HTTP response
     status: Union[int, None]
     error_kind: Union[Literal["dns", "connect", "tls", "timeout", "status", "refused_address"], None]
     error: Union[str, None]
@@ -36,7 +36,7 @@ class Balance(TypedDict):
 class BalanceChange(TypedDict):
     user_id: int
     balance_hours: float
-    #: Counts the changes of the resource, so that a late event can be told from a newer one
+    #: Counts the changes of the resource, so that you can ignore an event that arrives late
     version: int
 
 
@@ -49,11 +49,11 @@ class Bucket(TypedDict):
 
 
 class CommunityAggregatesFlows(TypedDict):
-    #: Exchanges between members, less those taken back
+    #: Exchanges between members, without reversed ones
     exchanges: Flow
     #: Whole hours, rounded down
     hours_exchanged: Flow
-    #: By partners; whole hours, rounded down. The credits of a partner count in the period in which they have come to concern enough members.
+    #: Credited by partners, in whole hours, rounded down. The credits of a partner count in the period in which they concern enough members.
     hours_credited: Flow
     #: Distinct members of the period. A member who trades in several periods counts in each, and so in the total.
     trading_members: Flow
@@ -74,12 +74,12 @@ class CommunityAggregatesStocks(TypedDict):
 
 
 class CommunityAggregates(TypedDict):
-    #: The last month that is closed; closed for good
+    #: The last closed month; its figures no longer change
     closed_through: Union[str, None]
     closed_at: Union[str, None]
-    #: What happened in closed months. Totals are the sums of the published periods.
+    #: Activity in closed months. Totals are the sums of the published periods.
     flows: CommunityAggregatesFlows
-    #: What partners could see at the last close at which enough members had changed it. Hidden members and their listings are not counted.
+    #: The state that partners could see when a month was last closed after enough members had changed it. Hidden members and their listings are not counted.
     stocks: CommunityAggregatesStocks
 
 
@@ -109,7 +109,7 @@ class CreditAnswer(TypedDict):
     #: The balance right after this credit; only for tokens with wallet.read
     balance_hours: NotRequired[float]
     created_at: str
-    #: true: this reference was credited before, by an earlier call or by an attempt whose answer was lost
+    #: true if the credit already existed, from an earlier call or from an attempt whose response was lost
     replayed: bool
 
 
@@ -147,11 +147,11 @@ class CreditsMeta(TypedDict):
     limit: int
     has_more: bool
     next_cursor: Union[str, None]
-    #: The updated_since (or since) of the next round; nothing that commits late is missed
+    #: Use it as updated_since (or since) in the next round: no late commit is missed
     synced_until: NotRequired[str]
-    #: Of the whole selection
+    #: For the whole selection
     total_count: int
-    #: Of the whole selection
+    #: For the whole selection
     total_hours: float
 
 
@@ -183,7 +183,7 @@ class Event(TypedDict):
 class EventType(TypedDict):
     name: str
     description: str
-    #: Needed beside webhooks.manage
+    #: Required in addition to webhooks.manage
     scope: Union[str, None]
     #: JSON Schema of data
     schema: Any
@@ -202,24 +202,24 @@ Figure: TypeAlias = "Union[Bucket, Suppressed]"
 
 class Flow(TypedDict):
     total: Figure
-    #: The oldest first. The last one is suppressed while it waits for more to be merged with; after a year it stays so.
+    #: Oldest first. The last one is suppressed until it can be merged with more months; after a year it stays suppressed.
     periods: list[Period]
 
 
 class Gone(TypedDict):
     id: int
-    #: Counts the changes of the resource, so that a late event can be told from a newer one
+    #: Counts the changes of the resource, so that you can ignore an event that arrives late
     version: int
 
 
 class Listing(TypedDict):
     id: int
-    #: Offered, or asked for
+    #: Whether it is offered or requested
     type: Literal["service", "request"]
     title: str
     description: str
     category: str
-    #: What it is expected to take
+    #: The expected duration
     hours: Union[float, None]
     user_id: int
     status: Literal["active"]
@@ -243,7 +243,7 @@ class NewSubscription(TypedDict):
     id: int
     event_types: list[str]
     target_url: str
-    #: Those of the token that created it: it sends nothing else. Other tokens need all of them for more than listing, pausing and deleting it
+    #: The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it
     scopes: list[Literal["users.read", "users.pii", "listings.read", "wallet.read", "wallet.write", "aggregates.read", "webhooks.manage"]]
     status: Literal["active", "paused", "disabled"]
     status_reason: Union[str, None]
@@ -252,7 +252,7 @@ class NewSubscription(TypedDict):
     last_success_at: Union[str, None]
     created_at: str
     updated_at: str
-    #: The key of the signatures; shown only in this answer
+    #: The signing key; returned only in this response
     secret: str
 
 
@@ -269,7 +269,7 @@ class PageMeta(TypedDict):
     limit: int
     has_more: bool
     next_cursor: Union[str, None]
-    #: The updated_since (or since) of the next round; nothing that commits late is missed
+    #: Use it as updated_since (or since) in the next round: no late commit is missed
     synced_until: NotRequired[str]
 
 
@@ -303,7 +303,7 @@ class RejectedCredit(TypedDict):
 
 class Removal(TypedDict):
     type: Literal["user", "listing"]
-    #: Of the member or listing
+    #: Id of the member or listing
     id: int
     removed_at: str
 
@@ -352,7 +352,7 @@ class Subscription(TypedDict):
     id: int
     event_types: list[str]
     target_url: str
-    #: Those of the token that created it: it sends nothing else. Other tokens need all of them for more than listing, pausing and deleting it
+    #: The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it
     scopes: list[Literal["users.read", "users.pii", "listings.read", "wallet.read", "wallet.write", "aggregates.read", "webhooks.manage"]]
     status: Literal["active", "paused", "disabled"]
     status_reason: Union[str, None]
@@ -368,7 +368,7 @@ class SubscriptionChange(TypedDict):
     event_types: NotRequired[list[str]]
     #: An https:// address of a host on the internet, without spaces, backslashes, credentials or fragment; by name, not by IP address
     target_url: NotRequired[str]
-    #: active also enables what was disabled
+    #: active also enables a disabled subscription
     status: NotRequired[Literal["active", "paused"]]
 
 
@@ -385,7 +385,7 @@ class SubscriptionRequest(TypedDict):
 
 
 class Suppressed(TypedDict):
-    #: Below 10, or fewer than ten members are behind it, or fewer than ten are not
+    #: The figure is below 10, or is based on fewer than ten members, or excludes fewer than ten
     suppressed: Literal[True]
 
 
@@ -398,7 +398,7 @@ class Token(TypedDict):
     token_type: Literal["Bearer"]
     #: Seconds: 3600
     expires_in: int
-    #: What was granted
+    #: The granted scopes
     scope: str
 
 
@@ -413,7 +413,7 @@ class TokenRequest(TypedDict):
     client_assertion_type: NotRequired[str]
     #: Instead of a secret: a JWT signed with the private key of the client (RFC 7523)
     client_assertion: NotRequired[str]
-    #: Separated by spaces; all that the client may have when omitted: users.read users.pii listings.read wallet.read wallet.write aggregates.read webhooks.manage
+    #: Separated by spaces; if omitted, all scopes of the client. Known scopes: users.read users.pii listings.read wallet.read wallet.write aggregates.read webhooks.manage
     scope: NotRequired[str]
 
 
@@ -430,18 +430,18 @@ class ValidationFailedError(TypedDict):
 
 class VersionedListing(TypedDict):
     id: int
-    #: Offered, or asked for
+    #: Whether it is offered or requested
     type: Literal["service", "request"]
     title: str
     description: str
     category: str
-    #: What it is expected to take
+    #: The expected duration
     hours: Union[float, None]
     user_id: int
     status: Literal["active"]
     created_at: str
     updated_at: str
-    #: Counts the changes of the resource, so that a late event can be told from a newer one
+    #: Counts the changes of the resource, so that you can ignore an event that arrives late
     version: int
 
 
@@ -455,14 +455,14 @@ class VersionedMember(TypedDict):
     payment_reference: str
     joined_at: str
     updated_at: str
-    #: Counts the changes of the resource, so that a late event can be told from a newer one
+    #: Counts the changes of the resource, so that you can ignore an event that arrives late
     version: int
 
 
 class WalletCredited(TypedDict):
     user_id: int
     balance_hours: NotRequired[float]
-    #: Counts the changes of the resource, so that a late event can be told from a newer one
+    #: Counts the changes of the resource, so that you can ignore an event that arrives late
     version: NotRequired[int]
     transaction_id: NotRequired[int]
     hours: NotRequired[float]
@@ -474,7 +474,7 @@ class WalletCredited(TypedDict):
 class WalletReversed(TypedDict):
     user_id: int
     balance_hours: NotRequired[float]
-    #: Counts the changes of the resource, so that a late event can be told from a newer one
+    #: Counts the changes of the resource, so that you can ignore an event that arrives late
     version: NotRequired[int]
     transaction_id: NotRequired[int]
     hours: NotRequired[float]
@@ -487,7 +487,7 @@ class ListUsersQuery(TypedDict, total=False):
     limit: int
     #: Continues a list: meta.next_cursor of the previous page, with the same filters
     cursor: str
-    #: Only what changed since; ordered by change. Begin with the synced_until of your last round.
+    #: Only what changed since this time, ordered by time of change. Start with the synced_until of your last round.
     updated_since: Union[str, datetime]
     #: Only the member with this reference
     payment_reference: str
@@ -498,13 +498,13 @@ class ListListingsQuery(TypedDict, total=False):
     limit: int
     #: Continues a list: meta.next_cursor of the previous page, with the same filters
     cursor: str
-    #: Only what changed since; ordered by change. Begin with the synced_until of your last round.
+    #: Only what changed since this time, ordered by time of change. Start with the synced_until of your last round.
     updated_since: Union[str, datetime]
-    #: Offered, or asked for
+    #: Whether it is offered or requested
     type: Literal["service", "request"]
-    #: Exactly as listed
+    #: Exact name
     category: str
-    #: Only of this member
+    #: Only listings of this member
     user_id: int
     #: Words in title or description
     q: str
@@ -530,11 +530,11 @@ class ListCreditsQuery(TypedDict, total=False):
     reference: str
     #: Only to this member
     user_id: int
-    #: Only those that stand, or not
+    #: Only completed or only reversed credits
     status: Literal["completed", "reversed"]
-    #: Made at this time or later
+    #: Created at this time or later
     created_since: Union[str, datetime]
-    #: Made before this time
+    #: Created before this time
     created_until: Union[str, datetime]
     #: Settled on this day
     settled_on: Union[str, date]
@@ -552,7 +552,7 @@ class ListDeliveriesQuery(TypedDict, total=False):
     limit: int
     #: Continues a list: meta.next_cursor of the previous page, with the same filters
     cursor: str
-    #: Only in this state
+    #: Only deliveries in this state
     status: Literal["pending", "held", "delivered", "failed"]
 
 

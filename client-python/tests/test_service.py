@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -113,8 +114,11 @@ def test_subscriptions_are_managed(client: Hourbank) -> None:
     assert subscriptions.rotate_secret(made["id"])["secret"] != made["secret"]
     event_id = subscriptions.test(made["id"])["event_id"]
     assert subscriptions.replay(made["id"], since=datetime.now(timezone.utc)) == {"deliveries": 0}
-    deliveries = list(subscriptions.iterate_deliveries(made["id"]))
-    assert deliveries == subscriptions.deliveries(made["id"]).data
+    # The service creates the delivery soon after the event.
+    give_up = time.monotonic() + 60
+    while not (deliveries := list(subscriptions.iterate_deliveries(made["id"]))) and time.monotonic() < give_up:
+        time.sleep(0.05)
+    assert len(deliveries) == 1 and deliveries == subscriptions.deliveries(made["id"]).data
     for delivery in deliveries:
         assert delivery["event_id"] == event_id
         assert client.webhooks.redeliver(delivery["id"])["id"] == delivery["id"]

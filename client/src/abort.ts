@@ -1,9 +1,9 @@
 import { HourbankError } from './errors.ts'
 
-/** One listener for all the calls that a signal serves: Node warns of a leak at the eleventh. */
+/** One listener per signal, shared by all calls that use it: Node warns of a leak at the eleventh. */
 const listeners = new WeakMap<AbortSignal, { stops: Set<() => void>; listen: () => void }>()
 
-/** Calls `stop` when the signal aborts; gives back how to take that back. */
+/** Calls `stop` when the signal aborts. Returns a function that cancels this. */
 export function onAbort(signal: AbortSignal | undefined, stop: () => void): () => void {
   if (!signal) return () => undefined
   const { stops, listen } = listeners.get(signal) ?? startListening(signal)

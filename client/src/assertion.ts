@@ -3,7 +3,7 @@ const ASSERTION_SECONDS = 60
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const PEM = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/
 
-/** In the order in which they are tried: a PEM does not say what it fits. */
+/** Tried in this order, because a PEM file does not name its algorithm. */
 const ALGORITHMS = [
   { alg: 'ES256', key: { name: 'ECDSA', namedCurve: 'P-256' }, sign: { name: 'ECDSA', hash: 'SHA-256' } },
   { alg: 'EdDSA', key: { name: 'Ed25519' }, sign: { name: 'Ed25519' } },
@@ -24,7 +24,7 @@ export interface SignerSettings {
   now: () => number
 }
 
-/** Makes the parameters by which a client proves itself (RFC 7523), different ones for each request. */
+/** Creates the parameters that authenticate a client (RFC 7523), new ones for each request. */
 export function createSigner({ clientId, privateKey, keyId, audience, now }: SignerSettings) {
   const pem = typeof privateKey === 'string' ? readPem(privateKey) : undefined
   const kid =
@@ -58,7 +58,7 @@ async function importKey(key: Uint8Array<ArrayBuffer> | PrivateJwk) {
       if (key instanceof Uint8Array) {
         return { key: await crypto.subtle.importKey('pkcs8', key, algorithm, false, ['sign']), alg, sign }
       }
-      // Platforms differ in which names of an algorithm they take here.
+      // Platforms accept different names for an algorithm here.
       const { alg: own = alg, use: _use, key_ops: _operations, ...bare } = key
       if (own !== alg) continue
       return { key: await crypto.subtle.importKey('jwk', bare, algorithm, false, ['sign']), alg, sign }

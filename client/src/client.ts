@@ -19,38 +19,38 @@ import {
 import type { Scope } from './types.ts'
 
 export interface HourbankOptions {
-  /** Where the service is, such as https://hours.example.org */
+  /** Address of the service, such as https://hours.example.org */
   baseUrl: string
   clientId: string
-  /** This, or a private key. */
+  /** Either this or a private key. */
   clientSecret?: string | undefined
-  /** Instead of a secret: the private key to the public one that is registered, as PEM (PKCS #8) or JWK. */
+  /** Instead of a secret: the private key of the registered public key, as PEM (PKCS #8) or JWK. */
   privateKey?: string | PrivateJwk | undefined
-  /** The `kid` of the key, if the client publishes its keys at an address; that of the JWK when omitted. */
+  /** The `kid` of the key, if the client publishes its keys at an address. Default: the `kid` of the JWK. */
   keyId?: string | undefined
-  /** For whom assertions are signed, if the service is reached under another address than its public one. */
+  /** Audience of signed assertions, if `baseUrl` is not the service's public address. */
   audience?: string | undefined
-  /** What to ask for; all that the client may have when omitted. */
+  /** Scopes to request. Default: all scopes of the client. */
   scope?: string | readonly Scope[] | undefined
-  /** For each attempt, the reading of its answer included; 30 seconds when omitted. */
+  /** Limit for each attempt, including reading the response. Default: 30 seconds. */
   timeoutMs?: number | undefined
-  /** For a whole call: token, attempts and the pauses between them; 2 minutes when omitted. */
+  /** Limit for a whole call: token, attempts and the pauses between them. Default: 2 minutes. */
   totalTimeoutMs?: number | undefined
-  /** How often to try again; 5 when omitted, 0: never. */
+  /** How often to retry; 0 means never. Default: as often as `totalTimeoutMs` allows. */
   retries?: number | undefined
-  /** Instead of the platform's `fetch`, for instance one that goes through a proxy. */
+  /** Replaces the platform's `fetch`, for example to use a proxy. */
   fetch?: Fetch | undefined
-  /** Instead of the clock's time in milliseconds, for tests. */
+  /** Replaces the clock (time in milliseconds), for tests. */
   now?: (() => number) | undefined
-  /** Instead of a timer for the pauses between attempts, for tests. */
+  /** Replaces the timer for the pauses between attempts, for tests. */
   wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined
-  /** Instead of `Math.random` for the length of these pauses, for tests. */
+  /** Replaces `Math.random` for the length of these pauses, for tests. */
   random?: (() => number) | undefined
 }
 
 /**
- * The partner API. One instance per pair of credentials serves a whole program: it keeps the access token, renews it
- * in time, and tries again what can be tried again.
+ * The partner API. Use one instance per pair of credentials for the whole program: it caches the access token, renews
+ * it in time, and retries where that is safe.
  */
 export class Hourbank {
   /** Members. */
@@ -67,7 +67,7 @@ export class Hourbank {
   readonly webhooks: ReturnType<typeof webhooksResource>
   /** The same events as a feed. */
   readonly events: ReturnType<typeof eventsResource>
-  // Private to the language, so that no log or debugger that prints the client shows what is behind it.
+  // A private field, so that logging the client does not print its credentials.
   readonly #transport: Transport
 
   constructor(options: HourbankOptions) {
@@ -78,7 +78,7 @@ export class Hourbank {
       authenticate: createAuthentication(options, baseUrl, now),
       clientSecret: options.clientSecret,
       scope: typeof scope === 'object' ? scope.join(' ') : scope,
-      // Looked up at each call, so that instrumentation of the global one works at any time, and it keeps its `this`.
+      // Looked up at each call, so that a global `fetch` that is instrumented later is used too, with its own `this`.
       fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
       clock: { now, wait, random },
       limits: readLimits(
@@ -101,14 +101,14 @@ export class Hourbank {
     this.events = eventsResource(send)
   }
 
-  /** Revokes the access token that is held, if there is one. The next call gets a new one. */
+  /** Revokes the current access token, if there is one. The next call gets a new one. */
   async revokeToken(options?: CallOptions): Promise<void> {
     await this.#transport.revokeToken(options)
   }
 
   /**
-   * Ends the client: later calls are refused, and the token is revoked. A token that cannot be revoked, because the
-   * service is away, ends by itself within the hour, so this does not throw; `revokeToken` would.
+   * Closes the client: later calls are rejected, and the token is revoked. If the service is unreachable, the token
+   * expires by itself within the hour, so this does not throw; `revokeToken` would.
    */
   async close(options?: CallOptions): Promise<void> {
     this.#transport.close()
@@ -116,7 +116,7 @@ export class Hourbank {
   }
 }
 
-/** With or without the prefix of the API and a slash at its end. */
+/** Accepts the address with or without the API prefix and a trailing slash. */
 function readBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
@@ -126,7 +126,7 @@ function readBaseUrl(text: string): string {
   return url.origin + (path.endsWith(API_PREFIX) ? path.slice(0, -API_PREFIX.length) : path)
 }
 
-/** By a secret or by a key, and not by both. */
+/** Requires a secret or a key, but not both. */
 function createAuthentication(options: HourbankOptions, baseUrl: string, now: () => number): Authenticate {
   const { clientSecret, privateKey, keyId } = options
   const clientId = requireText('clientId', options.clientId)

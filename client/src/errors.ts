@@ -1,16 +1,16 @@
 import type { Credit, ErrorCode, FieldError } from './types.ts'
 
 /**
- * - `network`: no answer, or one that broke off
- * - `timeout`: no answer in time
+ * - `network`: no response, or a truncated one
+ * - `timeout`: no response in time
  * - `aborted`: by the caller's signal
- * - `invalid_response`: an answer that is not of this API, such as the page of a proxy
+ * - `invalid_response`: a response that is not from this API, such as a proxy's error page
  * - `closed`: called after `close()`
- * - `api`: refused by the service; the error is an `ApiError`
+ * - `api`: rejected by the service; the error is an `ApiError`
  */
 export type ErrorKind = 'network' | 'timeout' | 'aborted' | 'invalid_response' | 'closed' | 'api'
 
-/** Whatever goes wrong between calling and having the answer. Holds neither token nor secret. */
+/** Any failure of a call. Contains neither tokens nor secrets. */
 export class HourbankError extends Error {
   override readonly name: string = 'HourbankError'
 
@@ -23,7 +23,7 @@ export class HourbankError extends Error {
   }
 }
 
-/** What the service, or something in front of it, said. */
+/** An error response of the service, or of a proxy in front of it. */
 export interface Refusal {
   status: number
   code: string
@@ -35,21 +35,21 @@ export interface Refusal {
   requiredScopes: string[]
 }
 
-/** The service refused the call. */
+/** The service rejected the call. */
 export class ApiError extends HourbankError {
   override readonly name = 'ApiError'
   readonly status: number
-  /** Stable, for programs. `http_502` and the like when the answer did not come from the service itself. */
+  /** Stable code for programs. `http_502` and the like if the response is not from the service itself. */
   readonly code: ErrorCode | (string & {})
-  /** For people. */
+  /** Message for people. */
   readonly description: string
   /** Every problem found with the request, one per field. */
   readonly errors: readonly FieldError[]
-  /** Tell this one when you ask the operator for help. */
+  /** Quote this when you ask the operator for help. */
   readonly requestId: string | undefined
-  /** What a conflict is with; see `storedCredit`. */
+  /** The resource that causes a conflict; see `storedCredit`. */
   readonly data: unknown
-  /** How long to leave the service alone, if it said so. */
+  /** How long to wait before the next try, if the service says so. */
   readonly retryAfterSeconds: number | undefined
   /** With `insufficient_scope`: one of these is needed. */
   readonly requiredScopes: readonly string[]
@@ -67,18 +67,18 @@ export class ApiError extends HourbankError {
     this.requiredScopes = refusal.requiredScopes
   }
 
-  /** With `reference_conflict`: the credit that this reference stands for. */
+  /** With `reference_conflict`: the credit that already has this reference. */
   get storedCredit(): Credit | undefined {
     return this.code === 'reference_conflict' && this.data !== undefined ? (this.data as Credit) : undefined
   }
 }
 
 /**
- * - `body_not_raw`: pass the body as it came, as text or bytes, not parsed
+ * - `body_not_raw`: pass the body as received, as text or bytes, not parsed
  * - `missing_header`: not a delivery, or a proxy removed its headers
  * - `invalid_timestamp`, `timestamp_too_old`, `timestamp_too_new`: replayed, or a clock is wrong
- * - `invalid_secret`: one of the secrets given is not one of Standard Webhooks
- * - `no_matching_signature`: forged, changed on its way, or signed with another secret
+ * - `invalid_secret`: one of the secrets is not a Standard Webhooks secret
+ * - `no_matching_signature`: forged, changed in transit, or signed with another secret
  * - `malformed_body`: signed, but not an event
  */
 export type WebhookVerificationReason =
@@ -91,7 +91,7 @@ export type WebhookVerificationReason =
   | 'no_matching_signature'
   | 'malformed_body'
 
-/** A delivery that must not be believed. */
+/** The delivery is not authentic. Do not process it. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError'
 

@@ -3,12 +3,12 @@ import { ApiError, HourbankError, type Refusal } from './errors.ts'
 import { readRetryAfter } from './retry.ts'
 import type { FieldError } from './types.ts'
 
-/** Far above the largest page (100 deliveries with 16 KiB of each attempt's answer); a runaway answer ends here. */
+/** Far above the largest page (100 deliveries with 16 KiB of each attempt's response). */
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024
-/** Shorter ones could be part of ordinary words. */
+/** Shorter secrets could be part of ordinary words. */
 const REDACTED_LENGTH_MIN = 8
 
-/** The part of the platform's `fetch` that is used; any implementation of it fits. */
+/** The part of the platform's `fetch` that the SDK uses. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>
 
 export interface FetchInit {
@@ -31,17 +31,17 @@ export interface BodyReader {
 }
 
 export interface Request {
-  /** For messages: method and path, without query, which may hold what concerns nobody else. */
+  /** For messages: method and path, without the query, which may contain personal data. */
   name: string
   method: string
   url: string
   headers: Record<string, string>
   body: string | undefined
-  /** Not to appear in any error. */
+  /** Never shown in errors. */
   secrets: string[]
 }
 
-/** One attempt: sends, reads and parses, all of it within the limit. Gives back only an object of a success. */
+/** One attempt: sends, reads and parses within the limit. Returns the JSON object of a successful response. */
 export async function fetchJson(
   fetch: Fetch,
   request: Request,
@@ -57,7 +57,7 @@ export async function fetchJson(
 
     async function sendAndRead() {
       try {
-        // Redirects are not followed: one must never carry the client secret or the hours of a member elsewhere.
+        // Redirects are not followed: they must never take a secret or a credit to another host.
         const init = {
           method,
           headers,
@@ -75,7 +75,7 @@ export async function fetchJson(
   })
 }
 
-/** Ends in time and with the caller's signal, whatever the work does; the work is told through its own signal. */
+/** Ends at the limit or with the caller's signal, whatever the work does. The work gets a signal of its own. */
 export async function within<T>(
   limitMs: number,
   signal: AbortSignal | undefined,
@@ -86,7 +86,7 @@ export async function within<T>(
   const controller = new AbortController()
   const { promise: stopped, reject } = rejectable()
   const stop = (error: HourbankError) => {
-    // First the reason, then the abort: the work's own complaint about the abort comes too late to be told.
+    // Reject first, then abort: otherwise the work's own AbortError would be reported.
     reject(error)
     controller.abort(error)
   }
@@ -119,7 +119,7 @@ async function readText({ body }: FetchResponse, name: string): Promise<string> 
     if (done) return text + decoder.decode()
     bytes += value?.byteLength ?? 0
     if (bytes > RESPONSE_BYTES_MAX) {
-      // Not awaited: a stream that does not end may not end its cancellation either.
+      // Not awaited: cancelling a stream that hangs may hang too.
       void reader.cancel().catch(() => undefined)
       throw new HourbankError('invalid_response', `${name}: the answer is larger than ${RESPONSE_BYTES_MAX} bytes`)
     }
@@ -172,7 +172,7 @@ function isFieldError(value: unknown): value is FieldError {
   return isObject(value) && [value.code, value.field, value.message].every((part) => typeof part === 'string')
 }
 
-/** An answer may repeat what was sent, and errors end up in logs. */
+/** A response may repeat what was sent, and errors end up in logs. */
 function redact(text: string, secrets: string[]): string {
   return secrets
     .filter((secret) => secret.length >= REDACTED_LENGTH_MIN)

@@ -10,7 +10,7 @@ const EVER = '1970-01-01T00:00:00Z'
 /** Everything that changed since a time. */
 export interface Changes<Item> {
   items: Item[]
-  /** Keep it: the `since` of the next round. */
+  /** Store it: the `since` of the next round. */
   syncedUntil: string
 }
 
@@ -26,7 +26,7 @@ export function listAt<Item, Query extends PageQuery = PageQuery, Meta extends P
     return page as unknown as Page<Item, Meta>
   }
 
-  /** Reads page after page, from `query.cursor` on. */
+  /** Reads all pages, starting at `query.cursor`. */
   async function* pages(query?: Query, options?: CallOptions): AsyncGenerator<Page<Item, Meta>, void, undefined> {
     let next = { limit: LIMIT_MAX, ...query } as Query
     for (;;) {
@@ -34,7 +34,7 @@ export function listAt<Item, Query extends PageQuery = PageQuery, Meta extends P
       yield page
       if (!page.meta.has_more) return
       const cursor = page.meta.next_cursor
-      // Or the same page would be read for ever.
+      // Otherwise the same page would be read forever.
       if (cursor === null || cursor === next.cursor) {
         throw new HourbankError('invalid_response', `GET ${path}: there is more, but the answer does not say where`)
       }
@@ -42,7 +42,7 @@ export function listAt<Item, Query extends PageQuery = PageQuery, Meta extends P
     }
   }
 
-  /** Reads item after item; asks for the next page when it is needed. */
+  /** Reads all items, and requests the next page when it is needed. */
   async function* iterate(query?: Query, options?: CallOptions): AsyncGenerator<Item, void, undefined> {
     for await (const page of pages(query, options)) yield* page.data
   }

@@ -1,7 +1,7 @@
 import { aborted, onAbort } from './abort.ts'
 import { ApiError, HourbankError, type ErrorKind } from './errors.ts'
 
-/** As many as fit into the time of the call: a service that restarts is back within it. */
+/** As many as fit into the call's time limit, which is long enough for a restart of the service. */
 export const RETRIES_DEFAULT = Infinity
 export const RETRIES_MAX = 20
 export const TIMEOUT_MS_DEFAULT = 30_000
@@ -14,7 +14,7 @@ const BACKOFF_MAX_MS = 10_000
 /** Time has to pass, because only time ends the retries. */
 const PAUSE_MS_MIN = 5
 
-/** Something in between, or a service that is away for the moment: the same call may well succeed later. */
+/** Responses of a proxy or of a service that is briefly unavailable: the same call may succeed later. */
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 const TRANSIENT_KINDS: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'timeout', 'invalid_response'])
 
@@ -36,20 +36,20 @@ export interface Limits {
   signal: AbortSignal | undefined
 }
 
-/** It may well go better the next time. Whether it was carried out this time is not always known. */
+/** Tells whether the next attempt may succeed. Whether this one was carried out is not always known. */
 export function isTransient(error: unknown): boolean {
-  // A person switched it off; that does not change within seconds, and the caller should hear the reason at once.
+  // An administrator switched the API off. That does not change within seconds, so report the reason immediately.
   if (error instanceof ApiError) return TRANSIENT_STATUSES.has(error.status) && error.code !== 'partner_api_disabled'
   return error instanceof HourbankError && TRANSIENT_KINDS.has(error.kind)
 }
 
-/** `repeatable`: doing it twice is the same as doing it once. */
+/** `repeatable`: the operation is idempotent. */
 export function isWorthRepeating(error: unknown, repeatable: boolean): boolean {
-  // Too many requests: refused before anything was done, so even what must not be done twice can be sent again.
+  // 429 means that nothing was done, so even an operation that is not idempotent can be sent again.
   return isTransient(error) && (repeatable || (error instanceof ApiError && error.status === 429))
 }
 
-/** Tries again while that is worth it, but never beyond the limits; then the last error is the answer. */
+/** Retries within the limits, then throws the last error. */
 export async function withRetries<T>(
   { retries, totalTimeoutMs, signal }: Limits,
   clock: Clock,
@@ -63,7 +63,7 @@ export async function withRetries<T>(
       return await attempt(leftMs, failures)
     } catch (error) {
       const pauseMs = pauseAfter(error, failures, clock.random())
-      // A pause that ends too late is not begun: the caller learns at once when to come back.
+      // Do not start a pause that ends after the limit: the caller learns immediately when to retry.
       if (failures >= retries || !isWorthIt(error) || pauseMs >= leftMs()) throw error
       await clock.wait(pauseMs, signal)
       if (leftMs() <= 0) throw error
@@ -71,19 +71,19 @@ export async function withRetries<T>(
   }
 }
 
-/** Exponential, with full jitter, so that many clients do not come back together; after what Retry-After asks for. */
+/** Exponential backoff with full jitter, so that clients do not return together, but not before Retry-After. */
 function pauseAfter(error: unknown, failures: number, random: number): number {
   const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
   const backoffMs = random * Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** failures)
   return askedMs + Math.max(PAUSE_MS_MIN, backoffMs)
 }
 
-/** Seconds, or a date (RFC 9110 10.2.3). The date is compared with the sender's own clock where it tells it. */
+/** Seconds, or a date (RFC 9110 10.2.3), which is compared with the response's Date header if there is one. */
 export function readRetryAfter(value: string | null, date: string | null, nowMs: number): number | undefined {
   const text = value?.trim()
   if (!text) return undefined
   if (/^\d+$/.test(text)) return Number(text)
-  // Date.parse reads much that is no HTTP date, even '-5'.
+  // Date.parse accepts much that is not an HTTP date, even '-5'.
   const at = /^[A-Z][a-z]+,? /.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(at)) return undefined
   const sentAt = date === null ? Number.NaN : Date.parse(date)

@@ -1,25 +1,25 @@
 import { HourbankError } from './errors.ts'
 import type { TokenResponse } from './types.ts'
 
-/** How long before its end a token is replaced, while calls still use the old one. */
+/** How long before its expiry a token is renewed, while calls still use the old one. */
 const RENEW_AHEAD_MS = 120_000
-/** How long before its end a token is no longer used: a call that is under way must not outlive it. */
+/** How long before its expiry a token is no longer used: it must not expire while a call is in flight. */
 const EXPIRY_MARGIN_MS = 10_000
-/** RFC 6749 A.12. Anything else could not stand in a header, and the platform's complaint would quote it. */
+/** RFC 6749 A.12. Anything else is not allowed in a header, and the platform's error would quote it. */
 const TOKEN_PATTERN = /^[\x21-\x7e]+$/
 
 export interface Tokens {
-  /** A token that is good to use; asks for a new one when needed, once, however many ask. */
+  /** Returns a valid token. Requests a new one if needed; concurrent callers share the request. */
   current(): Promise<string>
-  /** The service no longer takes this one. */
+  /** The service rejected this token. */
   forget(token: string): void
-  /** Hands out the token that is held, for revocation, and holds it no longer. */
+  /** Removes the current token and returns it, so that it can be revoked. */
   giveUp(): Promise<string | undefined>
-  /** From now on there are no tokens. */
+  /** Rejects all later calls. */
   close(): void
 }
 
-/** `issueMsMax`: how long one issue can take; one that takes longer was lost, as runtimes that suspend do. */
+/** `issueMsMax`: a token request that takes longer is lost, for example because the runtime was suspended. */
 export function keepTokens(
   issue: () => Promise<Record<string, unknown>>,
   issueMsMax: number,
@@ -43,7 +43,7 @@ export function keepTokens(
 
   async function ask(askedAt: number): Promise<string> {
     const { access_token: token, expires_in } = readTokenResponse(await issue())
-    // Counted from before the request. A token that lives shortly is still used for half its life.
+    // Counted from before the request. A short-lived token is used for at least half its lifetime.
     const lifetimeMs = expires_in * 1000
     held = {
       token,

@@ -11,18 +11,18 @@ import {
 } from './retry.ts'
 import { keepTokens } from './token.ts'
 
-/** Every path of the partner API begins with this. */
+/** Prefix of all paths of the partner API. */
 export const API_PREFIX = '/api/partner/v1'
 
-/** For one call; what is omitted is as the client was told. */
+/** Options of one call. Defaults are the client's options. */
 export interface CallOptions {
-  /** Ends the call, also while it waits to try again. */
+  /** Ends the call, also during a pause between attempts. */
   signal?: AbortSignal | undefined
-  /** For each attempt, the reading of its answer included. */
+  /** Limit for each attempt, including reading the response. */
   timeoutMs?: number | undefined
-  /** For the whole call: token, attempts and the pauses between them. */
+  /** Limit for the whole call: token, attempts and the pauses between them. */
   totalTimeoutMs?: number | undefined
-  /** How often to try again at most; 0: never. If omitted, as often as `totalTimeoutMs` allows. */
+  /** How often to retry; 0 means never. Default: as often as `totalTimeoutMs` allows. */
   retries?: number | undefined
 }
 
@@ -31,29 +31,29 @@ export interface Operation {
   path: string
   query?: Record<string, string | number | undefined>
   body?: object
-  /** Doing it twice is the same as doing it once: it is sent again when its answer is lost. */
+  /** Idempotent: it is sent again when its response is lost. */
   repeatable: boolean
-  /** Not found, after an answer was lost, means that it was carried out. */
+  /** 404 after a lost response means that it was carried out. */
   endsInNotFound?: boolean
 }
 
-/** Sends an operation and gives back the body of its success. */
+/** Sends an operation and returns the body of a successful response. */
 export type Send = (operation: Operation, options?: CallOptions) => Promise<Record<string, unknown>>
 
 export interface Transport {
   send: Send
   revokeToken(options?: CallOptions): Promise<void>
-  /** From now on nothing is sent. */
+  /** Rejects all later calls. */
   close(): void
 }
 
-/** The parameters of the OAuth endpoints that say who asks. */
+/** The parameters that authenticate the client at the OAuth endpoints. */
 export type Authenticate = () => Promise<Record<string, string>>
 
 export interface TransportSettings {
   baseUrl: string
   authenticate: Authenticate
-  /** Not to appear in any error. */
+  /** Never shown in errors. */
   clientSecret: string | undefined
   scope: string | undefined
   fetch: Fetch
@@ -72,10 +72,10 @@ export function createTransport(settings: TransportSettings): Transport {
     return sendCredentials('/oauth/token', { grant_type: 'client_credentials', ...(scope && { scope }) }, defaults)
   }
 
-  /** Both OAuth endpoints can be asked twice without harm. */
+  /** Both OAuth endpoints are idempotent. */
   function sendCredentials(path: string, parameters: Record<string, string>, limits: Limits) {
     return withRetries(limits, clock, isTransient, async (leftMs) => {
-      // For each attempt: an assertion is accepted once, and the answer to it may have been lost.
+      // For each attempt, because an assertion is accepted only once, and its response may have been lost.
       const authentication = await authenticate()
       const { client_assertion: assertion } = authentication
       const request: Request = {
@@ -99,7 +99,7 @@ export function createTransport(settings: TransportSettings): Transport {
     const { method, path, repeatable, endsInNotFound = false } = operation
     const name = `${method} ${path}`
     const url = base + path + queryText(operation.query)
-    // Once, for all attempts: what the caller does to the object meanwhile must not make another credit of it.
+    // Once for all attempts: changes that the caller makes to the object in the meantime must not change the credit.
     const body = operation.body === undefined ? undefined : JSON.stringify(operation.body)
     let hasToken = false
     let isRenewed = false
@@ -120,14 +120,14 @@ export function createTransport(settings: TransportSettings): Transport {
         if (!isRefusal(error, 'invalid_token')) throw error
         tokens.forget(token)
         if (isRenewed) throw error
-        // Refused before anything was done, so even what must not be done twice can be sent again.
+        // 401 means that nothing was done, so even an operation that is not idempotent can be sent again.
         isRenewed = true
         return sendWithToken(leftMs)
       }
     }
 
-    // A token is asked for by one call for all. If it could not be had in time, calls that joined late still have time left;
-    // the call that asked has not. A client that was told how often to retry has done so.
+    // Concurrent calls share one token request. If it times out, calls that joined late still have time left, unlike
+    // the call that sent it. If the number of retries is limited, they are used up.
     const halfTimeMs = clock.now() + limits.totalTimeoutMs / 2
     const hasJoinedLate = () => defaults.retries === Infinity && clock.now() < halfTimeMs
     const isWorthIt = (error: unknown) =>
@@ -153,7 +153,7 @@ export function createTransport(settings: TransportSettings): Transport {
   }
 }
 
-/** The `data` of a success. */
+/** Returns the `data` of a successful response. */
 export async function sendForData<T extends object>(send: Send, operation: Operation, options?: CallOptions) {
   const body = await send(operation, options)
   return requireData<T>(body, `${operation.method} ${operation.path}`)
@@ -166,7 +166,7 @@ export function requireData<T extends object>({ data }: Record<string, unknown>,
   return data as T
 }
 
-/** Ids stand in paths, where '..' or 'a/b' would lead somewhere else. */
+/** Ids are part of paths, where '..' or 'a/b' would lead somewhere else. */
 export function idText(id: number): string {
   if (Number.isSafeInteger(id)) return `${id}`
   throw new TypeError('An id is an integer.')

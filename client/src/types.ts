@@ -1,5 +1,5 @@
-// The names under which the SDK exports what travels on the wire. wire.ts is made from the description of the partner
-// API; here is what TypeScript can say beyond it.
+// The SDK's names for the wire types. wire.ts is generated from the OpenAPI description of the partner API; this file
+// adds what TypeScript can express beyond it.
 import type { EventDataByType, PageMeta } from './wire.ts'
 import { SCOPES } from './wire.ts'
 
@@ -53,7 +53,7 @@ export type {
   Token as TokenResponse,
 } from './wire.ts'
 
-/** What a token can allow, in the order of the specification. */
+/** All scopes, in the order of the specification. */
 export { SCOPES }
 export type Scope = (typeof SCOPES)[number]
 
@@ -65,25 +65,25 @@ export interface Page<Item, Meta extends PageMeta = PageMeta> {
 export type EventType = keyof EventDataByType
 
 interface EventOf<Type extends string, Data> {
-  /** The webhook-id: the same over retries, redelivery and replay, and in the feed. */
+  /** The webhook-id: the same for retries, redelivery and replay, and in the feed. */
   id: string
   type: Type
   timestamp: string
   data: Data
 }
 
-/** One member per type: `switch (event.type)` tells the type of `event.data`. */
+/** A union by type: `switch (event.type)` narrows `event.data`. */
 export type KnownEvent = { [Type in EventType]: EventOf<Type, EventDataByType[Type]> }[EventType]
 
-/** Nothing at run time. No name can be compared with it, so `switch (event.type)` keeps the known events apart from it. */
+/** Exists only as a type. No string equals it, so `switch (event.type)` tells known events from unknown ones. */
 declare enum NameUnknownHere {
   Any = 'any',
 }
 
-/** A text: the name of an event that this version of the SDK has not heard of. */
+/** The name of an event type that this version of the SDK does not know. */
 export type UnknownEventType = NameUnknownHere
 
-/** An event that this version of the SDK does not know. New ones may come at any time. */
+/** An event of a type that this version of the SDK does not know. New types can be added at any time. */
 export type UnknownEvent = EventOf<UnknownEventType, unknown>
 
 export type HourbankEvent = KnownEvent | UnknownEvent

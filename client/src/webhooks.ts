@@ -3,28 +3,28 @@ import { isObject } from './fetch-json.ts'
 import type { HourbankEvent } from './types.ts'
 
 const TOLERANCE_SECONDS_DEFAULT = 5 * 60
-/** A rotation needs two. More only cost time, which a stranger could make us spend. */
+/** A rotation needs two. More would only let strangers waste our CPU time. */
 const SIGNATURES_MAX = 20
 const SECRET_PREFIX = 'whsec_'
 const VERSION = 'v1'
 
-/** `Headers`, the headers of a Node request, or any record of them; the case of the names does not matter. */
+/** `Headers`, the headers of a Node.js request, or a record of them. Names are case-insensitive. */
 export type WebhookHeaders =
   { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface VerifyOptions {
-  /** How old, or how far ahead, a delivery may be; 5 minutes when omitted. */
+  /** How far the timestamp of a delivery may be in the past or future. Default: 5 minutes. */
   toleranceSeconds?: number | undefined
-  /** Instead of the clock's time in milliseconds, for tests. */
+  /** Replaces the clock (time in milliseconds), for tests. */
   now?: (() => number) | undefined
 }
 
 /**
- * Verifies a delivery by the Standard Webhooks specification and gives back its event. `body` is the body exactly as it
- * came: text or bytes, not parsed. During a rotation pass both secrets; whichever fits suffices.
+ * Verifies a delivery by the Standard Webhooks specification and returns its event. `body` is the body exactly as
+ * received: text or bytes, not parsed. During a rotation pass both secrets; one of them has to match.
  *
- * Throws a `WebhookVerificationError` for whatever must not be believed. Deliveries come at least once: an event whose
- * `id` you have seen before is the same event.
+ * Throws a `WebhookVerificationError` if the delivery is not authentic. Delivery is at least once: an event whose `id`
+ * you have seen before is the same event.
  */
 export async function verifyWebhook(
   body: string | Uint8Array | ArrayBuffer,
@@ -50,7 +50,7 @@ export async function verifyWebhook(
 
 function toBytes(body: string | Uint8Array | ArrayBuffer): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return new TextEncoder().encode(body)
-  // A copy: Web Crypto takes no bytes of shared memory.
+  // A copy, because Web Crypto does not accept shared memory.
   if (body instanceof Uint8Array) return new Uint8Array(body)
   if (body instanceof ArrayBuffer) return new Uint8Array(body)
   throw new WebhookVerificationError('body_not_raw', 'Pass the body as it came, as text or bytes, not parsed.')
@@ -77,7 +77,7 @@ function checkTimestamp(text: string, toleranceSeconds: number, nowMs: number): 
     throw new WebhookVerificationError('invalid_timestamp', 'The header webhook-timestamp is not a number of seconds.')
   }
   const ageSeconds = Math.floor(nowMs / 1000) - Number(text)
-  // Written so that a tolerance that is no number admits nothing.
+  // Written so that a tolerance of NaN admits nothing.
   if (!(ageSeconds <= toleranceSeconds)) {
     throw new WebhookVerificationError('timestamp_too_old', `The delivery is ${ageSeconds} seconds old.`)
   }

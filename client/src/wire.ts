@@ -2,7 +2,7 @@
 
 export interface AcceptedCredit {
   reference: string
-  /** replayed: this reference was credited before */
+  /** replayed: the credit already existed */
   result: 'created' | 'replayed'
   credit: CreditAnswer
 }
@@ -11,7 +11,7 @@ export interface Attempt {
   number: number
   at: string
   duration_ms: number
-  /** Of the HTTP answer */
+  /** Status of the HTTP response */
   status: number | null
   error_kind: 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address' | null
   error: string | null
@@ -29,7 +29,7 @@ export interface Balance {
 export interface BalanceChange {
   user_id: number
   balance_hours: number
-  /** Counts the changes of the resource, so that a late event can be told from a newer one */
+  /** Counts the changes of the resource, so that you can ignore an event that arrives late */
   version: number
 }
 
@@ -41,23 +41,23 @@ export interface Bucket {
 }
 
 export interface CommunityAggregates {
-  /** The last month that is closed; closed for good */
+  /** The last closed month; its figures no longer change */
   closed_through: string | null
   closed_at: string | null
-  /** What happened in closed months. Totals are the sums of the published periods. */
+  /** Activity in closed months. Totals are the sums of the published periods. */
   flows: {
-    /** Exchanges between members, less those taken back */
+    /** Exchanges between members, without reversed ones */
     exchanges: Flow
     /** Whole hours, rounded down */
     hours_exchanged: Flow
-    /** By partners; whole hours, rounded down. The credits of a partner count in the period in which they have come to concern enough members. */
+    /** Credited by partners, in whole hours, rounded down. The credits of a partner count in the period in which they concern enough members. */
     hours_credited: Flow
     /** Distinct members of the period. A member who trades in several periods counts in each, and so in the total. */
     trading_members: Flow
     /** Members recorded */
     new_members: Flow
   }
-  /** What partners could see at the last close at which enough members had changed it. Hidden members and their listings are not counted. */
+  /** The state that partners could see when a month was last closed after enough members had changed it. Hidden members and their listings are not counted. */
   stocks: {
     active_members: Figure
     active_services: Figure
@@ -95,7 +95,7 @@ export interface CreditAnswer {
   /** The balance right after this credit; only for tokens with wallet.read */
   balance_hours?: number
   created_at: string
-  /** true: this reference was credited before, by an earlier call or by an attempt whose answer was lost */
+  /** true if the credit already existed, from an earlier call or from an attempt whose response was lost */
   replayed: boolean
 }
 
@@ -133,11 +133,11 @@ export interface CreditsMeta {
   limit: number
   has_more: boolean
   next_cursor: string | null
-  /** The updated_since (or since) of the next round; nothing that commits late is missed */
+  /** Use it as updated_since (or since) in the next round: no late commit is missed */
   synced_until?: string
-  /** Of the whole selection */
+  /** For the whole selection */
   total_count: number
-  /** Of the whole selection */
+  /** For the whole selection */
   total_hours: number
 }
 
@@ -168,7 +168,7 @@ export interface Event {
 export interface EventType {
   name: string
   description: string
-  /** Needed beside webhooks.manage */
+  /** Required in addition to webhooks.manage */
   scope: string | null
   /** JSON Schema of data */
   schema: unknown
@@ -186,24 +186,24 @@ export type Figure = Bucket | Suppressed
 
 export interface Flow {
   total: Figure
-  /** The oldest first. The last one is suppressed while it waits for more to be merged with; after a year it stays so. */
+  /** Oldest first. The last one is suppressed until it can be merged with more months; after a year it stays suppressed. */
   periods: Period[]
 }
 
 export interface Gone {
   id: number
-  /** Counts the changes of the resource, so that a late event can be told from a newer one */
+  /** Counts the changes of the resource, so that you can ignore an event that arrives late */
   version: number
 }
 
 export interface Listing {
   id: number
-  /** Offered, or asked for */
+  /** Whether it is offered or requested */
   type: 'service' | 'request'
   title: string
   description: string
   category: string
-  /** What it is expected to take */
+  /** The expected duration */
   hours: number | null
   user_id: number
   status: 'active'
@@ -227,7 +227,7 @@ export interface NewSubscription {
   id: number
   event_types: string[]
   target_url: string
-  /** Those of the token that created it: it sends nothing else. Other tokens need all of them for more than listing, pausing and deleting it */
+  /** The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it */
   scopes: (
     | 'users.read'
     | 'users.pii'
@@ -244,7 +244,7 @@ export interface NewSubscription {
   last_success_at: string | null
   created_at: string
   updated_at: string
-  /** The key of the signatures; shown only in this answer */
+  /** The signing key; returned only in this response */
   secret: string
 }
 
@@ -290,7 +290,7 @@ export interface PageMeta {
   limit: number
   has_more: boolean
   next_cursor: string | null
-  /** The updated_since (or since) of the next round; nothing that commits late is missed */
+  /** Use it as updated_since (or since) in the next round: no late commit is missed */
   synced_until?: string
 }
 
@@ -323,7 +323,7 @@ export interface RejectedCredit {
 
 export interface Removal {
   type: 'user' | 'listing'
-  /** Of the member or listing */
+  /** Id of the member or listing */
   id: number
   removed_at: string
 }
@@ -372,7 +372,7 @@ export interface Subscription {
   id: number
   event_types: string[]
   target_url: string
-  /** Those of the token that created it: it sends nothing else. Other tokens need all of them for more than listing, pausing and deleting it */
+  /** The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it */
   scopes: (
     | 'users.read'
     | 'users.pii'
@@ -396,7 +396,7 @@ export interface SubscriptionChange {
   event_types?: string[]
   /** An https:// address of a host on the internet, without spaces, backslashes, credentials or fragment; by name, not by IP address */
   target_url?: string
-  /** active also enables what was disabled */
+  /** active also enables a disabled subscription */
   status?: 'active' | 'paused'
 }
 
@@ -413,7 +413,7 @@ export interface SubscriptionRequest {
 }
 
 export interface Suppressed {
-  /** Below 10, or fewer than ten members are behind it, or fewer than ten are not */
+  /** The figure is below 10, or is based on fewer than ten members, or excludes fewer than ten */
   suppressed: true
 }
 
@@ -426,7 +426,7 @@ export interface Token {
   token_type: 'Bearer'
   /** Seconds: 3600 */
   expires_in: number
-  /** What was granted */
+  /** The granted scopes */
   scope: string
 }
 
@@ -441,7 +441,7 @@ export interface TokenRequest {
   client_assertion_type?: string
   /** Instead of a secret: a JWT signed with the private key of the client (RFC 7523) */
   client_assertion?: string
-  /** Separated by spaces; all that the client may have when omitted: users.read users.pii listings.read wallet.read wallet.write aggregates.read webhooks.manage */
+  /** Separated by spaces; if omitted, all scopes of the client. Known scopes: users.read users.pii listings.read wallet.read wallet.write aggregates.read webhooks.manage */
   scope?: string
 }
 
@@ -458,18 +458,18 @@ export interface ValidationFailedError {
 
 export interface VersionedListing {
   id: number
-  /** Offered, or asked for */
+  /** Whether it is offered or requested */
   type: 'service' | 'request'
   title: string
   description: string
   category: string
-  /** What it is expected to take */
+  /** The expected duration */
   hours: number | null
   user_id: number
   status: 'active'
   created_at: string
   updated_at: string
-  /** Counts the changes of the resource, so that a late event can be told from a newer one */
+  /** Counts the changes of the resource, so that you can ignore an event that arrives late */
   version: number
 }
 
@@ -483,14 +483,14 @@ export interface VersionedMember {
   payment_reference: string
   joined_at: string
   updated_at: string
-  /** Counts the changes of the resource, so that a late event can be told from a newer one */
+  /** Counts the changes of the resource, so that you can ignore an event that arrives late */
   version: number
 }
 
 export interface WalletCredited {
   user_id: number
   balance_hours?: number
-  /** Counts the changes of the resource, so that a late event can be told from a newer one */
+  /** Counts the changes of the resource, so that you can ignore an event that arrives late */
   version?: number
   transaction_id?: number
   hours?: number
@@ -502,7 +502,7 @@ export interface WalletCredited {
 export interface WalletReversed {
   user_id: number
   balance_hours?: number
-  /** Counts the changes of the resource, so that a late event can be told from a newer one */
+  /** Counts the changes of the resource, so that you can ignore an event that arrives late */
   version?: number
   transaction_id?: number
   hours?: number
@@ -515,7 +515,7 @@ export interface ListUsersQuery {
   limit?: number
   /** Continues a list: meta.next_cursor of the previous page, with the same filters */
   cursor?: string
-  /** Only what changed since; ordered by change. Begin with the synced_until of your last round. */
+  /** Only what changed since this time, ordered by time of change. Start with the synced_until of your last round. */
   updated_since?: string
   /** Only the member with this reference */
   payment_reference?: string
@@ -526,13 +526,13 @@ export interface ListListingsQuery {
   limit?: number
   /** Continues a list: meta.next_cursor of the previous page, with the same filters */
   cursor?: string
-  /** Only what changed since; ordered by change. Begin with the synced_until of your last round. */
+  /** Only what changed since this time, ordered by time of change. Start with the synced_until of your last round. */
   updated_since?: string
-  /** Offered, or asked for */
+  /** Whether it is offered or requested */
   type?: 'service' | 'request'
-  /** Exactly as listed */
+  /** Exact name */
   category?: string
-  /** Only of this member */
+  /** Only listings of this member */
   user_id?: number
   /** Words in title or description */
   q?: string
@@ -558,11 +558,11 @@ export interface ListCreditsQuery {
   reference?: string
   /** Only to this member */
   user_id?: number
-  /** Only those that stand, or not */
+  /** Only completed or only reversed credits */
   status?: 'completed' | 'reversed'
-  /** Made at this time or later */
+  /** Created at this time or later */
   created_since?: string
-  /** Made before this time */
+  /** Created before this time */
   created_until?: string
   /** Settled on this day */
   settled_on?: string
@@ -580,7 +580,7 @@ export interface ListDeliveriesQuery {
   limit?: number
   /** Continues a list: meta.next_cursor of the previous page, with the same filters */
   cursor?: string
-  /** Only in this state */
+  /** Only deliveries in this state */
   status?: 'pending' | 'held' | 'delivered' | 'failed'
 }
 
@@ -599,7 +599,7 @@ export interface EventDataByType {
    */
   'wallet.credited': WalletCredited
   /**
-   * A credit was taken back. References and hours go only to the partner that made the credit.
+   * A credit was reversed. References and hours go only to the partner that made the credit.
    *
    * Sent to clients with `webhooks.manage` and `wallet.read`.
    */
@@ -611,7 +611,7 @@ export interface EventDataByType {
    */
   'wallet.balance_changed': BalanceChange
   /**
-   * A member joined, returned, or shows again. email only with users.pii.
+   * A member joined, returned or is no longer hidden. email only with users.pii.
    *
    * Sent to clients with `webhooks.manage` and `users.read`.
    */
@@ -629,13 +629,13 @@ export interface EventDataByType {
    */
   'user.left': Gone
   /**
-   * A member was erased: forget all that you hold of them.
+   * A member was erased: delete everything that you store about them.
    *
    * Sent to clients with `webhooks.manage` and `users.read`.
    */
   'user.erased': Gone
   /**
-   * A listing can be seen, for the first time or again.
+   * A listing became visible, for the first time or again.
    *
    * Sent to clients with `webhooks.manage` and `listings.read`.
    */

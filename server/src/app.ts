@@ -1,6 +1,7 @@
 import compress from '@fastify/compress'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { alertRoutes } from './features/alerts/admin-routes.ts'
 import { adminRoutes } from './features/admins/admin-routes.ts'
 import { linkRoutes } from './features/admins/link-routes.ts'
 import { sessionRoutes } from './features/admins/session-routes.ts'
@@ -34,6 +35,8 @@ import { referenceRoutes } from './http/partner/reference.ts'
 import { newRequestId } from './http/shared/request-id.ts'
 import { compileSerializer } from './http/shared/serialization.ts'
 import { answerInTime } from './http/shared/time-limit.ts'
+import { traceRequests } from './http/shared/trace-requests.ts'
+import { tracing } from './core/tracing.ts'
 import { answerUnframed, ignoreExpectations } from './http/partner/unframed.ts'
 import { compileValidator } from './http/shared/validation.ts'
 import { listingAdminRoutes } from './features/listings/admin-routes.ts'
@@ -49,6 +52,7 @@ import { transferAdminRoutes } from './features/wallet/admin-routes.ts'
 import { walletRoutes } from './features/wallet/routes.ts'
 import { Credit } from './features/wallet/schema.ts'
 import { webhookAdminRoutes } from './features/subscriptions/admin-routes.ts'
+import { endpointRoutes } from './features/subscriptions/endpoint-routes.ts'
 import { webhookRoutes } from './features/subscriptions/routes.ts'
 
 export interface Timeouts {
@@ -93,6 +97,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
 
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(compileSerializer)
+  if (tracing) traceRequests(app, tracing)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('request-id', request.id)
     done()
@@ -150,6 +155,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       passkeyRoutes(api, deps)
       linkRoutes(api, deps)
       overviewRoutes(api, deps)
+      alertRoutes(api, deps)
       adminRoutes(api, deps)
       memberAdminRoutes(api, deps)
       listingAdminRoutes(api, deps)
@@ -161,6 +167,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       callAdminRoutes(api, deps)
       transferAdminRoutes(api, deps)
       webhookAdminRoutes(api, deps)
+      endpointRoutes(api, deps)
       communitySettingsRoutes(api, deps)
       auditRoutes(api, deps)
       adminDescriptionRoute(api)

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { addressesOf } from './core/database-address.ts'
 import { parseNetwork } from './core/networks.ts'
 
 export type Role = 'all' | 'api' | 'worker'
@@ -18,6 +19,7 @@ type Parse<T> = (text: string) => T
 const PROJECT_DIR = fileURLToPath(new URL('../../', import.meta.url))
 const SECRET_KEY_LENGTH_MIN = 32
 const WEB_CONCURRENCY_MAX = 64
+const DATABASE_HOSTS_MAX = 8
 const ON = ['on', 'true', '1']
 const OFF = ['off', 'false', '0']
 
@@ -26,10 +28,11 @@ export const SETTINGS = {
   PORT: [integer(1, 65_535), 3000],
   HOST: [host, '127.0.0.1'],
   DATA_DIR: [(text: string) => resolve(text), resolve(PROJECT_DIR, '.data')],
-  DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
-  DATABASE_LISTEN_URL: [url('postgres:', 'postgresql:'), undefined],
-  MIGRATION_DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
-  REPLACED_DATABASE_URL: [url('postgres:', 'postgresql:'), undefined],
+  DATABASE_URL: [databaseUrl, undefined],
+  DATABASE_LISTEN_URL: [databaseUrl, undefined],
+  DATABASE_REPLICA_URL: [databaseUrl, undefined],
+  MIGRATION_DATABASE_URL: [databaseUrl, undefined],
+  REPLACED_DATABASE_URL: [databaseUrl, undefined],
   PUBLIC_URL: [publicUrl, undefined],
   ALLOWED_HOSTS: [hosts, []],
   REDIS_URL: [url('redis:', 'rediss:'), undefined],
@@ -48,6 +51,8 @@ export const SETTINGS = {
   MAIL_FROM: [mailFrom, undefined],
   SECURITY_CONTACT: [securityContact, undefined],
   API_CONTACT: [apiContact, undefined],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [url('http:', 'https:'), undefined],
+  OTEL_TRACES_SAMPLER_ARG: [ratio, 1],
 } as const satisfies Record<string, readonly [parse: Parse<unknown>, fallback: unknown]>
 
 type Settings = {
@@ -61,6 +66,8 @@ export interface Config {
   /** Undefined means the embedded database under dataDir. */
   readonly databaseUrl: string | undefined
   readonly listenUrl: string | undefined
+  /** A copy of the database, for reads of the console that may lag. */
+  readonly replicaUrl: string | undefined
   /** The same database, as the role that owns its tables; undefined if the service's own role does. */
   readonly migrationUrl: string | undefined
   /** The database that a restore replaces. */
@@ -92,6 +99,10 @@ export interface Config {
   readonly securityContact: string | undefined
   /** Whom partners ask about the API: a mailto: or https: URL. */
   readonly apiContact: string | undefined
+  /** Where traces are sent by OTLP over HTTP. Undefined: nothing is traced. */
+  readonly otlpEndpoint: string | undefined
+  /** The share of traces that is recorded. */
+  readonly traceRatio: number
 }
 
 export function readConfig(env: Record<string, string | undefined>): Config {
@@ -118,6 +129,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (settings.DATABASE_LISTEN_URL && !settings.DATABASE_URL) {
     mistakes.push('DATABASE_LISTEN_URL: expected only together with DATABASE_URL')
   }
+  if (settings.DATABASE_REPLICA_URL && !settings.DATABASE_URL) {
+    mistakes.push('DATABASE_REPLICA_URL: expected only together with DATABASE_URL')
+  }
   if (settings.MIGRATION_DATABASE_URL && !settings.DATABASE_URL) {
     mistakes.push('MIGRATION_DATABASE_URL: expected only together with DATABASE_URL')
   }
@@ -130,6 +144,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     dataDir: settings.DATA_DIR,
     databaseUrl: settings.DATABASE_URL,
     listenUrl: settings.DATABASE_LISTEN_URL,
+    replicaUrl: settings.DATABASE_REPLICA_URL,
     migrationUrl: settings.MIGRATION_DATABASE_URL,
     replacedDatabaseUrl: settings.REPLACED_DATABASE_URL,
     hasPublicUrl: settings.PUBLIC_URL !== undefined,
@@ -151,6 +166,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     mailFrom: settings.MAIL_FROM ?? '',
     securityContact: settings.SECURITY_CONTACT,
     apiContact: settings.API_CONTACT,
+    otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
+    traceRatio: settings.OTEL_TRACES_SAMPLER_ARG,
   })
 }
 
@@ -170,6 +187,12 @@ function integer(min: number, max: number): Parse<number> {
     if (!/^\d+$/.test(text) || value < min || value > max) throw new Error(`a whole number from ${min} to ${max}`)
     return value
   }
+}
+
+function ratio(text: string): number {
+  const value = Number(text)
+  if (!/^\d+(\.\d+)?$/.test(text) || value > 1) throw new Error('a number from 0 to 1')
+  return value
 }
 
 function oneOf<const T extends string>(...choices: T[]): Parse<T> {
@@ -210,6 +233,23 @@ function url(...protocols: string[]): Parse<string> {
     }
     return text
   }
+}
+
+function databaseUrl(text: string): string {
+  const addresses = addressesOf(text)
+  const parse = url('postgres:', 'postgresql:')
+  if (addresses.length === 1) return parse(text)
+  if (addresses.length > DATABASE_HOSTS_MAX || !addresses.every(namesHost)) {
+    throw new Error(`up to ${DATABASE_HOSTS_MAX} hosts with their ports, like postgres://user@db1:5432,db2:5433/name`)
+  }
+  return text
+}
+
+function namesHost(address: string): boolean {
+  if (!URL.canParse(address)) return false
+  const { hostname, searchParams } = new URL(address)
+  // Parameters of these names would replace the host of every address.
+  return hostname !== '' && !searchParams.has('host') && !searchParams.has('port')
 }
 
 function publicUrl(text: string): string {

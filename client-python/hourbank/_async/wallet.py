@@ -78,11 +78,11 @@ class Wallet:
         return await self._credits.page(arguments)
 
     def credit_pages(self, **arguments: Unpack[CreditsArguments]) -> AsyncIterator[Page[Credit, CreditsMeta]]:
-        """Reads page after page of your own credits."""
+        """Reads all pages of your own credits."""
         return self._credits.pages(arguments)
 
     def iterate_credits(self, **arguments: Unpack[CreditsArguments]) -> AsyncIterator[Credit]:
-        """Reads credit after credit."""
+        """Reads all your own credits."""
         return self._credits.items(arguments)
 
     async def reverse(
@@ -93,7 +93,7 @@ class Wallet:
         reason: Optional[str] = None,
         **options: Unpack[CallOptions],
     ) -> Reversal:
-        """Takes a credit back, for a returned bank transfer: in full, once per ``reversal_reference``."""
+        """Reverses a credit in full, for a returned bank transfer; once per ``reversal_reference``."""
         fields = {"reference": reference, "reversal_reference": reversal_reference, "reason": reason}
         operation = Operation("POST", "/wallet/credits/reverse", body=encode_body(fields))
         return cast(Reversal, require_data(operation.name, await self._transport.send(operation, options)))

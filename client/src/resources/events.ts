@@ -9,9 +9,9 @@ export function eventsResource(send: Send) {
   return {
     /** Reads one page of events, the oldest first. */
     list,
-    /** Reads page after page, up to now. Keep `meta.next_cursor` of each page you are done with: go on from there. */
+    /** Reads all pages, up to now. Store `meta.next_cursor` of each processed page, and continue from there. */
     pages,
-    /** Reads event after event, up to now. */
+    /** Reads all events, up to now. */
     iterate,
   }
 }

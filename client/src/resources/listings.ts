@@ -9,11 +9,11 @@ export function listingsResource(send: Send) {
   return {
     /** Reads one page of active listings. */
     list,
-    /** Reads page after page. */
+    /** Reads all pages. */
     pages,
-    /** Reads listing after listing. */
+    /** Reads all listings. */
     iterate,
-    /** All listings that changed since a time, and where the next round begins. For very many, use `pages`. */
+    /** All listings that changed since a time, and the start of the next round. For very many, use `pages`. */
     changes: (since?: string, options?: CallOptions): Promise<Changes<Listing>> =>
       collectChanges((updated_since) => pages({ updated_since }, options), since),
     /** Fetches one listing. */

@@ -9,11 +9,11 @@ export function removalsResource(send: Send) {
   return {
     /** Reads one page of removals. */
     list,
-    /** Reads page after page. */
+    /** Reads all pages. */
     pages,
-    /** Reads removal after removal. */
+    /** Reads all removals. */
     iterate,
-    /** All removals since a time, and where the next round begins. */
+    /** All removals since a time, and the start of the next round. */
     changes: (since?: string, options?: CallOptions): Promise<Changes<Removal>> =>
       collectChanges((from) => pages({ since: from }, options), since),
   }

@@ -9,11 +9,11 @@ export function usersResource(send: Send) {
   return {
     /** Reads one page of active members. */
     list,
-    /** Reads page after page. */
+    /** Reads all pages. */
     pages,
-    /** Reads member after member. */
+    /** Reads all members. */
     iterate,
-    /** All members that changed since a time, and where the next round begins. For very many, use `pages`. */
+    /** All members that changed since a time, and the start of the next round. For very many, use `pages`. */
     changes: (since?: string, options?: CallOptions): Promise<Changes<Member>> =>
       collectChanges((updated_since) => pages({ updated_since }, options), since),
     /** Fetches one member. */

@@ -22,15 +22,15 @@ export function walletResource(send: Send) {
     balance: async (userId: number, options?: CallOptions): Promise<Balance> =>
       sendForData(send, { method: 'GET', path: `/wallet/balance/${idText(userId)}`, repeatable: true }, options),
     /**
-     * Credits hours from a settled bank transfer: once per reference, however often and from wherever it is sent. So it
-     * is sent again when its answer is lost, and so may you: `replayed` tells whether the credit was there before.
+     * Credits hours from a settled bank transfer, exactly once per reference. It is therefore retried when the response
+     * is lost, and you can send it again too: `replayed` tells whether the credit already existed.
      */
     credit: (request: CreditRequest, options?: CallOptions): Promise<CreditAnswer> =>
       sendForData(send, { method: 'POST', path: '/wallet/credit', body: request, repeatable: true }, options),
     /**
-     * Credits many bank transfers in batches and yields the result of each, in order; nothing is sent before you iterate.
-     * A rejected credit is a result, not an error. A batch is retried like a single credit. If that fails, the error is
-     * thrown: run it again from the beginning or from there, and what was credited is `replayed`.
+     * Credits many bank transfers in batches and yields the result of each, in order. Nothing is sent before you
+     * iterate. A rejected credit is a result, not an error. A batch is retried like a single credit. If that fails, the
+     * error is thrown: run it again from the beginning or from there, and existing credits are `replayed`.
      */
     creditAll: (
       requests: Iterable<CreditRequest> | AsyncIterable<CreditRequest>,
@@ -38,11 +38,11 @@ export function walletResource(send: Send) {
     ): AsyncGenerator<BatchedCredit, void, undefined> => creditAll(send, requests, options),
     /** Reads one page of your own credits; `meta` has count and hours of the whole selection. */
     credits: credits.list,
-    /** Reads page after page of your own credits. */
+    /** Reads all pages of your own credits. */
     creditPages: credits.pages,
-    /** Reads credit after credit. */
+    /** Reads all your own credits. */
     iterateCredits: credits.iterate,
-    /** Takes a credit back, for a returned bank transfer: in full, once per `reversal_reference`. */
+    /** Reverses a credit in full, for a returned bank transfer; once per `reversal_reference`. */
     reverse: (request: ReverseRequest, options?: CallOptions): Promise<Reversal> =>
       sendForData(send, { method: 'POST', path: '/wallet/credits/reverse', body: request, repeatable: true }, options),
   }

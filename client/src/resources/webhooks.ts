@@ -22,7 +22,7 @@ export function webhooksResource(send: Send) {
   return {
     /** Subscriptions: which events go where. */
     subscriptions: subscriptionsResource(send),
-    /** Sends one delivery again, from the start of the schedule. Not repeated when its answer is lost. */
+    /** Sends one delivery again, from the start of the schedule. Not retried when its response is lost. */
     redeliver: async (deliveryId: number, options?: CallOptions): Promise<Delivery> => {
       const path = `/webhooks/deliveries/${idText(deliveryId)}/redeliver`
       return sendForData(send, { method: 'POST', path, repeatable: false }, options)
@@ -48,11 +48,11 @@ function subscriptionsResource(send: Send) {
   return {
     /** Reads one page of your subscriptions. */
     list,
-    /** Reads subscription after subscription. */
+    /** Reads all subscriptions. */
     iterate,
     /**
-     * Subscribes to events. The `secret` is shown only here. Not repeated when its answer is lost, since there would be
-     * two then: look for it with `list`, and delete it, before you try again.
+     * Subscribes to events. The `secret` is returned only here. Not retried when its response is lost, because that could
+     * create a second subscription: look for it with `list`, and delete it before you try again.
      */
     create: (request: SubscriptionRequest, options?: CallOptions): Promise<NewSubscription & SubscriptionMeta> =>
       sendForSubscription({ method: 'POST', path: SUBSCRIPTIONS, body: request, repeatable: false }, options),
@@ -70,22 +70,22 @@ function subscriptionsResource(send: Send) {
     delete: async (id: number, options?: CallOptions): Promise<void> => {
       await send({ method: 'DELETE', path: pathOf(id), repeatable: true, endsInNotFound: true }, options)
     },
-    /** Sends a `webhook.test` event to this subscription alone. Not repeated when its answer is lost. */
+    /** Sends a `webhook.test` event to this subscription alone. Not retried when its response is lost. */
     test: async (id: number, options?: CallOptions): Promise<TestSent> =>
       sendForData(send, { method: 'POST', path: `${pathOf(id)}/test`, repeatable: false }, options),
     /**
-     * Gives the subscription a new secret; the old one signs along for 24 hours. Not repeated when its answer is lost:
-     * call it again then, since nobody will see the secret that was made; but a second rotation ends the first secret.
+     * Gives the subscription a new secret; the old one stays valid for 24 hours. Not retried when its response is lost:
+     * call it again then, because the lost secret cannot be read again. A second rotation ends the oldest secret.
      */
     rotateSecret: async (id: number, options?: CallOptions): Promise<NewSubscription> =>
       sendForData(send, { method: 'POST', path: `${pathOf(id)}/rotate-secret`, repeatable: false }, options),
-    /** Delivers all events since a time again. Not repeated when its answer is lost. */
+    /** Delivers all events since a time again. Not retried when its response is lost. */
     replay: async (id: number, request: ReplayRequest, options?: CallOptions): Promise<ReplayStarted> =>
       sendForData(send, { method: 'POST', path: `${pathOf(id)}/replay`, body: request, repeatable: false }, options),
     /** Reads one page of the deliveries, with every attempt. */
     deliveries: async (id: number, query?: DeliveriesQuery, options?: CallOptions): Promise<Page<Delivery>> =>
       deliveriesOf(id).list(query, options),
-    /** Reads delivery after delivery. */
+    /** Reads all deliveries. */
     iterateDeliveries: async function* (
       id: number,
       query?: DeliveriesQuery,

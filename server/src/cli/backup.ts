@@ -5,14 +5,17 @@ import type { Config } from '../config.ts'
 import { backup } from '../backup/backup.ts'
 import type { BackupKey } from '../backup/backup-keys.ts'
 import { fixSettings } from '../backup/catalogue.ts'
-import type { Transaction } from '../postgres/connect.ts'
+import type { Sql, Transaction } from '../postgres/connect.ts'
 import { restore } from '../backup/restore.ts'
 import { adoptSecretKey, findSecretKey, loadSecretKey, readKeyFile } from '../crypto/secret-key.ts'
 import { holdForReview } from '../features/restores/hold-for-review.ts'
 import { readCredentials, type Credentials } from '../features/restores/credential-queries.ts'
 import { readAccess, type Access } from '../features/restores/queries.ts'
 import { withdrawAgain } from '../features/restores/withdraw-again.ts'
+import { recordSuccess } from '../features/alerts/run-queries.ts'
+import { raiseForService } from '../features/alerts/tell-people.ts'
 import { applyErasures, readErasureFile, readErasures, type Erasure } from '../features/members/erasure-list.ts'
+import { addressesOf } from '../core/database-address.ts'
 import type { Progress } from '../core/progress.ts'
 import { Refusal } from '../core/refusal.ts'
 import {
@@ -26,6 +29,7 @@ import {
   type CommandInput,
 } from './command.ts'
 import { showProgress } from './show-progress.ts'
+import { withAlerts } from './with-alerts.ts'
 
 const PASSPHRASE_LENGTH_MIN = 12
 
@@ -41,8 +45,8 @@ export const backupCommands: Command[] = [
         const passphrase = await readPassphrase(values)
         const key = passphrase ?? secretKeyOf(await loadSecretKey(config))
         const encrypt = passphrase !== undefined || values.encrypt === true
-        const { rows } = await withProgress('Backing up', (onProgress, signal) =>
-          backup(sql, file, onProgress, { key, encrypt, signal }),
+        const { rows } = await recorded(sql, config, () =>
+          withProgress('Backing up', (onProgress, signal) => backup(sql, file, onProgress, { key, encrypt, signal })),
         )
         print(`Backed up ${rows} rows to ${file}.`)
       }),
@@ -85,6 +89,23 @@ export const backupCommands: Command[] = [
   },
 ]
 
+/** Tells the console whether there is a backup. A backup is no worse if that fails. */
+async function recorded<T>(sql: Sql, config: Config, work: () => Promise<T>): Promise<T> {
+  let result: T
+  try {
+    result = await work()
+  } catch (error) {
+    await withAlerts(sql, config, (deps) => raiseForService(deps, 'backup', (error as Error).message)).catch(notTold)
+    throw error
+  }
+  await recordSuccess(sql, 'backup').catch(notTold)
+  return result
+}
+
+function notTold({ message }: Error): void {
+  print(`The console could not be told: ${message}`)
+}
+
 function secretKeyOf(text: string): BackupKey {
   return { kind: 'secret_key', text }
 }
@@ -114,7 +135,8 @@ interface Replaced {
 /** Reads what the replaced database knows of erasures and access, including what happened after the backup. */
 async function readReplaced(config: Config, place: string): Promise<Replaced> {
   const isUrl = /^postgres(ql)?:/.test(place)
-  if (isUrl && place !== config.replacedDatabaseUrl && URL.canParse(place) && new URL(place).password !== '') {
+  const [address = ''] = addressesOf(place)
+  if (isUrl && place !== config.replacedDatabaseUrl && URL.canParse(address) && new URL(address).password !== '') {
     throw new Refusal(
       'Other users can see the arguments of a command. Set REPLACED_DATABASE_URL instead of giving a password to --replacing.',
     )

@@ -1,6 +1,9 @@
-import { open, type FileHandle } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { access, constants, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { RowOutcome, ImportSummary } from '../features/spreadsheets/import-rows.ts'
-import { BrokenCsv } from '../csv/read-csv.ts'
+import { BrokenCsv } from '../csv/broken-csv.ts'
+import { toHours } from '../core/hours.ts'
 import { importListings } from '../features/listings/import-listings.ts'
 import { importMembers } from '../features/members/import-members.ts'
 import { Refusal } from '../core/refusal.ts'
@@ -23,16 +26,17 @@ function importCommand(what: string, importFile: typeof importMembers, summary: 
 
 async function run({ config, values, positionals: [file] }: CommandInput, importFile: typeof importMembers) {
   if (!file) throw new Refusal('Name the file to read.')
-  const { handle, bytes } = await openFile(file)
+  const bytes = await sizeOf(file)
   try {
     await withTables(config, async (sql) => {
       const community = await requireCommunity(sql, values)
       const options = { dryRun: values['dry-run'] === true, skipBad: values['skip-bad'] === true }
       const report = values.json ? jsonReport() : textReport()
       const progress = showProgress('Importing')
-      const summary = await importFile(sql, commandActor(), community, handle.createReadStream(), {
+      const summary = await importFile(sql, commandActor(), community, () => createReadStream(file), {
         ...options,
         bytes,
+        fileName: basename(file),
         onRow: report.fate,
         onProgress: progress,
       }).finally(() => progress.done())
@@ -41,17 +45,17 @@ async function run({ config, values, positionals: [file] }: CommandInput, import
     })
   } catch (error) {
     throw error instanceof BrokenCsv ? new Refusal(`${file}: ${error.message} Nothing was written.`) : error
-  } finally {
-    await handle.close()
   }
 }
 
-async function openFile(file: string): Promise<{ handle: FileHandle; bytes: number }> {
+/** The file is read more than once, so it cannot be a pipe. */
+async function sizeOf(file: string): Promise<number> {
   try {
-    const handle = await open(file)
-    const found = await handle.stat()
+    await access(file, constants.R_OK)
+    const found = await stat(file)
     if (found.isDirectory()) throw new Error('it is a folder')
-    return { handle, bytes: found.size }
+    if (!found.isFile()) throw new Error('it is not a file')
+    return found.size
   } catch (cause) {
     throw new Refusal(`${file} cannot be read: ${(cause as Error).message}`, { cause })
   }
@@ -72,13 +76,14 @@ interface Report {
 function textReport(): Report {
   return {
     fate: ({ line, outcome, reason }) => print(`line ${line}: ${outcome}${reason ? `: ${reason}` : ''}`),
-    end({ written, added, changed, unchanged, refused }, dryRun) {
+    end({ written, added, changed, unchanged, refused, openings }, dryRun) {
       const would = written || !dryRun ? '' : 'would be '
       const counts = [
         `${added} ${would}added`,
         `${changed} ${would}changed`,
         `${unchanged} unchanged`,
         `${refused} refused`,
+        ...(openings ? [`${openings.count} opening balances of ${toHours(openings.centihours)} h in total`] : []),
       ]
       if (written || dryRun) print(`${counts.join(', ')}.`)
     },
@@ -97,9 +102,14 @@ function jsonReport(): Report {
       writeSeparator()
       process.stdout.write(`\n    ${JSON.stringify(fate)}`)
     },
-    end({ rows, ...counts }, dryRun) {
+    end({ rows, openings, ...counts }, dryRun) {
       process.stdout.write(isFirst ? '{\n  "rows": []' : '\n  ]')
-      const rest = { dry_run: dryRun, total: rows, ...counts }
+      const rest = {
+        dry_run: dryRun,
+        total: rows,
+        ...counts,
+        ...(openings && { opening_balances: openings.count, opening_hours: toHours(openings.centihours) }),
+      }
       for (const [name, value] of Object.entries(rest)) process.stdout.write(`,\n  "${name}": ${value}`)
       process.stdout.write('\n}\n')
     },

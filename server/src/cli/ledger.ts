@@ -1,8 +1,11 @@
 import { listCommunities } from '../features/communities/queries.ts'
 import { Refusal } from '../core/refusal.ts'
+import { endAlert } from '../features/alerts/queries.ts'
+import { raise, type TellDeps } from '../features/alerts/tell-people.ts'
 import { verifyLedger, type Difference } from '../features/wallet/verify-ledger.ts'
 import { print, printJson, requireCommunity, withTables, type Command } from './command.ts'
 import { showProgress } from './show-progress.ts'
+import { withAlerts } from './with-alerts.ts'
 
 interface Verified {
   slug: string
@@ -26,6 +29,7 @@ export const ledgerCommands: Command[] = [
           const progress = showProgress(`Verifying ${slug}`)
           const report = await verifyLedger(sql, id, progress).finally(() => progress.done())
           verified.push({ slug, ...report })
+          await withAlerts(sql, config, (deps) => noteLedger(deps, id, report.differences.length))
           if (!values.json) printReport({ slug, ...report })
         }
         const wrong = verified.filter(({ differences }) => differences.length > 0)
@@ -34,6 +38,13 @@ export const ledgerCommands: Command[] = [
       }),
   },
 ]
+
+/** Only mails can fail here, and the result is printed all the same. */
+async function noteLedger(deps: TellDeps, communityId: number, differences: number): Promise<void> {
+  const alert = { kind: 'ledger_wrong', subjectId: 0, detail: { differences } } as const
+  if (differences === 0) return endAlert(deps.sql, communityId, alert)
+  await raise(deps, communityId, alert).catch((error: Error) => print(`Not everybody was told: ${error.message}`))
+}
 
 function printReport({ slug, accounts, transfers, differences }: Verified): void {
   const found = differences.length === 1 ? '1 difference' : `${differences.length || 'no'} differences`

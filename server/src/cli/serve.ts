@@ -11,6 +11,7 @@ import { makeDemo, type Demo } from '../demo/make-demo.ts'
 import { writeAddress } from '../process/address-file.ts'
 import { checkAddress, toRefusal } from '../process/check-address.ts'
 import { createLog } from '../process/log.ts'
+import { openTracing } from '../process/tracing.ts'
 import { createSecretBox } from '../crypto/secret-box.ts'
 import type { NodeOptions, ServingNode } from '../process/node.ts'
 import { loadSecretKey } from '../crypto/secret-key.ts'
@@ -110,7 +111,15 @@ async function listen(options: NodeOptions): Promise<ServingNode> {
     if (config.webConcurrency > 1) return await startWebProcesses(options)
     // Imported on demand: the web server takes half a second to load, and other commands do not need it.
     const { startNode } = await import('../process/node.ts')
-    return await startNode(options)
+    const traces = await openTracing(config, options.log)
+    const node = await startNode(options)
+    return {
+      port: node.port,
+      async close() {
+        await node.close()
+        await traces.close()
+      },
+    }
   } catch (error) {
     // The address was free a moment ago.
     throw toRefusal(error as NodeJS.ErrnoException, config.host, config.port)

@@ -5,6 +5,7 @@ import type { Progress } from '../core/progress.ts'
 import type { Sql, Transaction } from '../postgres/connect.ts'
 import { allowNestedLoops, liftTimeouts } from '../postgres/transaction-settings.ts'
 import { Refusal } from '../core/refusal.ts'
+import type { Delimiter } from './file-format.ts'
 import { writeCsv, type CsvValue } from './write-csv.ts'
 
 const CURSOR_ROWS = 1_000
@@ -28,13 +29,14 @@ export async function exportRows<Row extends object>(
   source: Export<Row>,
   write: (text: AsyncIterable<string>) => Promise<void>,
   onProgress: (progress: Progress) => void = () => {},
+  delimiter: Delimiter = 'comma',
 ): Promise<void> {
   await sql.begin('isolation level repeatable read read only', async (tx) => {
     // The receiver may be slow.
     await liftTimeouts(tx)
     // The planner assumes that every community is small (migration 0010) and would choose nested loops.
     if (source.joinsAll) await allowNestedLoops(tx, false)
-    await write(writeCsv(source.columns, readBatches(tx, source, onProgress)))
+    await write(writeCsv(source.columns, readBatches(tx, source, onProgress), delimiter))
   })
 }
 

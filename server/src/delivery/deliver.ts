@@ -4,6 +4,8 @@ import type { Sql } from '../postgres/connect.ts'
 import { isConcealed, renderEvent } from '../features/events/render.ts'
 import { commonScopes, type Scope } from '../core/scopes.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
+import { traceDelivery } from './trace-delivery.ts'
+import { tracing } from '../core/tracing.ts'
 import { disableSubscription, holdDelivery, type Access } from './delivery-queries.ts'
 import { scopesFor } from '../features/subscriptions/event-patterns.ts'
 import { deliveryFaultOf, lateUntil, pretendStatus } from './faults-on-demand.ts'
@@ -49,7 +51,10 @@ export async function deliver(
     return completion(due, { status: 'pending', nextAttemptAt: lateUntil(event.created_at) })
   }
   const isPretended = fault?.kind === 'status' && (!fault.once || due.attempts === 0)
-  const outcome = isPretended ? pretendStatus(fault.status) : await send(deps, communityId, recipient, event, at)
+  const attempt = () => send(deps, communityId, recipient, event, at)
+  const outcome = isPretended
+    ? pretendStatus(fault.status)
+    : await (tracing ? traceDelivery(communityId, due, event, attempt) : attempt())
   // The first result counts: the receiver sees a second delivery of something that it has accepted.
   if (fault?.kind === 'twice' && outcome.ok) await send(deps, communityId, recipient, event, at)
   if (outcome.status === GONE) {
@@ -83,6 +88,7 @@ function scopesOf(access: Access): Scope[] {
 
 function lackOfAccess(access: Access, { type }: DueEvent): string | undefined {
   if (access.partner_status !== 'active') return 'The partner is suspended'
+  if (access.client_status === 'expired') return 'The client that made the subscription has expired'
   if (access.client_status !== 'active') return 'The client that made the subscription is revoked'
   const scopes = scopesOf(access)
   const missing = scopesFor(type).filter((scope) => !scopes.includes(scope))

@@ -2,6 +2,8 @@ import type { Actor } from '../features/audit/record.ts'
 import { recordAudits } from '../features/audit/record-many.ts'
 import { type Fragment, type Queries, type Sql, transaction } from '../postgres/connect.ts'
 
+/** Of the stored time of the last success. */
+const SUCCESS_PRECISION_MS = 60_000
 const WORKER: Actor = { kind: 'system', name: 'deliveries' }
 
 /** What decides whether a recipient may get an event. */
@@ -12,6 +14,11 @@ export interface Access {
   client_scopes: string[]
   /** Of the token that created the subscription. */
   subscription_scopes: string[]
+}
+
+/** The status of the client `c`: one that has expired counts as little as one that is revoked. */
+export function clientState(sql: Queries): Fragment {
+  return sql`case when c.status = 'active' and c.expires_at <= now() then 'expired' else c.status end`
 }
 
 /**
@@ -32,7 +39,7 @@ export async function noteHealth(
       select s.id, i.ok from input i join subscriptions s on s.community_id = ${communityId} and s.id = i.id
       where case when i.ok
         then s.failing_since is not null or s.last_success_at is null
-          or s.last_success_at < ${now}::timestamptz - interval '1 minute'
+          or s.last_success_at < ${new Date(now.getTime() - SUCCESS_PRECISION_MS)}::timestamptz
         else s.failing_since is null end
       order by s.id for no key update of s
     )
@@ -56,7 +63,7 @@ export async function holdDelivery(
 ): Promise<void> {
   await transaction(sql, async (tx) => {
     const [access] = await tx<Access[]>`
-      select p.status as partner_status, p.scopes as partner_scopes, c.status as client_status,
+      select p.status as partner_status, p.scopes as partner_scopes, ${clientState(tx)} as client_status,
         c.scopes as client_scopes, s.scopes as subscription_scopes
       from subscriptions s
       join partners p on p.community_id = ${communityId} and p.id = s.partner_id

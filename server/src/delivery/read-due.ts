@@ -1,7 +1,7 @@
 import { fromJsonTime } from '../core/times.ts'
 import type { StoredEvent } from '../features/events/render.ts'
 import type { Queries } from '../postgres/connect.ts'
-import type { Access } from './delivery-queries.ts'
+import { clientState, type Access } from './delivery-queries.ts'
 
 /** Everything needed to check access, sign and send, as of the moment when the deliveries were read. */
 export interface Recipient extends Access {
@@ -60,7 +60,7 @@ export async function readDueDeliveries(
         'secrets', array_remove(array[encode(s.secret, 'base64'),
           case when s.previous_secret_until > ${now} then encode(s.previous_secret, 'base64') end], null),
         'partner_id', s.partner_id, 'partner_status', p.status, 'partner_scopes', p.scopes, 'client_id', c.id,
-        'client_public_id', c.public_id, 'client_status', c.status, 'client_scopes', c.scopes,
+        'client_public_id', c.public_id, 'client_status', ${clientState(sql)}, 'client_scopes', c.scopes,
         'subscription_scopes', s.scopes, 'is_test', m.test) as facts
       from unnest(${requests.map(({ subscriptionId }) => subscriptionId)}::int8[],
         ${requests.map(({ limit }) => limit)}::int4[]) as r(id, limit_rows)

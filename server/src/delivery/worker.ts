@@ -8,6 +8,7 @@ import { coalesce, type CoalesceLimits } from '../postgres/coalesce.ts'
 import type { Sql } from '../postgres/connect.ts'
 import { disableFailing, noteHealth } from './delivery-queries.ts'
 import { FAN_OUT_MAX, fanOut } from './fan-out.ts'
+import type { Metrics } from '../http/shared/metrics.ts'
 import { createLimiter } from './limiter.ts'
 import { claimQueues, limitDelays, releaseQueues, renewLeases, type Lease, type Release } from './queue-queries.ts'
 import { openQueue, type Queue, type QueueDeps } from './queue.ts'
@@ -48,6 +49,8 @@ export interface WorkerOptions {
   random?: () => number
   /** Whether access changes are sure to be announced to `invalidate`. */
   mayReadAhead?: () => boolean
+  /** Counts results by outcome. */
+  counter?: Pick<Metrics['deliveries'], 'inc'>
   /** If false, only `wake` starts a round. */
   poll?: boolean
   /** Tests pass a shorter one. */
@@ -99,6 +102,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
   async function record(communityId: number, completions: Completion[]): Promise<Completion[]> {
     await recordCompletions(sql, communityId, completions, clock())
+    for (const completion of completions) options.counter?.inc({ outcome: outcomeOf(completion) })
     const now = clock()
     const isSuccess = new Map<number, boolean>()
     for (const { subscriptionId, attempt } of completions) {
@@ -262,6 +266,10 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       await within(FINAL_RECORD_TIMEOUT_MS, idle())
     },
   }
+}
+
+function outcomeOf({ status }: Completion): string {
+  return status === 'pending' ? 'retried' : status
 }
 
 function keyOf(communityId: number, subscriptionId: number): string {

@@ -3,8 +3,16 @@ import { insertPartnerDays } from '../features/communities/admin-settings-querie
 import type { CommunityRow } from '../features/communities/queries.ts'
 import type { Progress } from '../core/progress.ts'
 import type { Transaction } from '../postgres/connect.ts'
+import { allowNestedLoops } from '../postgres/transaction-settings.ts'
 import { copyRows, type CopyValue } from './copy-rows.ts'
-import { findPartnerIds, insertCategories, optimizeBulkLoad, reserveIds, type FirstIds } from './queries.ts'
+import {
+  findPartnerIds,
+  insertCategories,
+  insertTransferCategories,
+  optimizeBulkLoad,
+  reserveIds,
+  type FirstIds,
+} from './queries.ts'
 import { planTown, type Town } from './town.ts'
 import type { TownTransfer } from './town-transfers.ts'
 
@@ -49,6 +57,10 @@ export async function fillCommunity(tx: Transaction, actor: Actor, filling: Fill
   await insertCategories(tx, community.id, town.categories)
   await copyListings(copy, town, first)
   await copyTransfers(tx, copy, town, first, filling)
+  // The tables have no statistics yet: looking up each row would read all listings for each transfer.
+  await allowNestedLoops(tx, false)
+  await insertTransferCategories(tx, community.id)
+  await allowNestedLoops(tx, true)
   await insertPartnerDays(tx, community.id)
   await recordAudit(tx, community.id, actor, {
     action: 'community.filled',
@@ -75,15 +87,16 @@ async function copyMembers(copy: Copy, town: Town, first: FirstIds): Promise<voi
       }
     })(),
   )
-  const { balances, changedAt } = computeBalances(town)
+  const { balances, changedAt, activeOn } = computeBalances(town)
   await copy(
     'accounts',
-    'id, kind, member_id, balance, updated_at',
+    'id, kind, member_id, balance, updated_at, last_active_on',
     (function* () {
       let n = 0
       for (const { joinedAt } of town.memberRows()) {
         const at = changedAt[n] ? new Date(changedAt[n]!) : joinedAt
-        yield [first.accounts + n, 'member', first.members + n, balances[n]!, at]
+        const day = new Date(Math.max(joinedAt.getTime(), activeOn[n]!)).toISOString().slice(0, 10)
+        yield [first.accounts + n, 'member', first.members + n, balances[n]!, at, day]
         n++
       }
     })(),
@@ -91,14 +104,19 @@ async function copyMembers(copy: Copy, town: Town, first: FirstIds): Promise<voi
 }
 
 /** Accounts are inserted before the transfers, so their final balances are computed first. */
-function computeBalances(town: Town): { balances: Int32Array; changedAt: Float64Array } {
+function computeBalances(town: Town): { balances: Int32Array; changedAt: Float64Array; activeOn: Float64Array } {
   const balances = new Int32Array(town.members)
   const changedAt = new Float64Array(town.members)
-  for (const { debit, credit, debitAfter, creditAfter, at } of town.transferRows()) {
+  const activeOn = new Float64Array(town.members)
+  for (const { kind, debit, credit, debitAfter, creditAfter, day, at } of town.transferRows()) {
+    const exchangedMs = kind === 'exchange' ? Date.parse(day) : 0
+    for (const member of [debit, credit]) {
+      if (member !== undefined) activeOn[member] = Math.max(activeOn[member]!, exchangedMs)
+    }
     if (debit !== undefined) [balances[debit], changedAt[debit]] = [debitAfter!, at]
     if (credit !== undefined) [balances[credit], changedAt[credit]] = [creditAfter!, at]
   }
-  return { balances, changedAt }
+  return { balances, changedAt, activeOn }
 }
 
 async function copyListings(copy: Copy, town: Town, first: FirstIds): Promise<void> {

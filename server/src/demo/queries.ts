@@ -56,6 +56,16 @@ export async function insertCategories(tx: Transaction, communityId: number, nam
     on conflict (community_id, name) do nothing`
 }
 
+/** Gives each exchange the category of its listing. */
+export async function insertTransferCategories(tx: Transaction, communityId: number): Promise<void> {
+  await tx`
+    insert into transfer_categories (community_id, transfer_id, category_id)
+    select ${communityId}, t.id, c.id from transfers t
+    join listings l on l.community_id = ${communityId} and l.id = t.listing_id
+    join categories c on c.community_id = ${communityId} and c.name = l.category
+    where t.community_id = ${communityId} and t.kind = 'exchange'`
+}
+
 /** Finds the account and the first client of a partner. */
 export async function findPartnerIds(
   tx: Transaction,
@@ -72,5 +82,5 @@ export async function findPartnerIds(
 
 /** Without it, the planner has no statistics for the copied rows until autovacuum runs. */
 export async function vacuumFilledTables(sql: Queries): Promise<void> {
-  await sql`vacuum (analyze) members, accounts, listings, transfers, transfer_notes, credits`
+  await sql`vacuum (analyze) members, accounts, listings, transfers, transfer_notes, transfer_categories, credits`
 }

@@ -6,6 +6,7 @@ import type { SecretBox } from '../crypto/secret-box.ts'
 import type { KeySets } from './partner/key-sets.ts'
 import type { ConsoleFrameDeps } from './console/admin-frame.ts'
 import type { FileWork } from './console/file-work.ts'
+import type { ConsoleReads } from './console/reads.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { PartnerFrameDeps } from './partner/frame.ts'
 import type { SignInLimits } from './console/sign-in-limits.ts'
@@ -18,8 +19,10 @@ export interface Deps extends PartnerFrameDeps, ConsoleFrameDeps {
   readonly sql: Sql
   /** For slow work of administrators: the overview, new communities, bulk changes. */
   readonly longSql: Sql
-  /** For imports and exports of administrators. */
+  /** For imports of administrators. */
   readonly files: FileWork
+  /** For lists and exports of administrators: on a replica, if there is one. */
+  readonly reads: ConsoleReads
   /** For exports of partners, who must not keep administrators waiting. */
   readonly partnerFiles: FileWork
   /** The database's epoch: part of every cursor, renewed by a restore. */

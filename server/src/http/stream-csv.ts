@@ -2,7 +2,9 @@ import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { encodeText, type WrittenEncoding } from '../csv/encode-text.ts'
 import { exportRows, type Export } from '../csv/export-rows.ts'
+import type { Delimiter } from '../csv/file-format.ts'
 import type { FileWork } from './console/file-work.ts'
 
 /** A client that stops reading its download would block others. */
@@ -20,8 +22,10 @@ export function prefersCsv({ headers: { accept } }: FastifyRequest): boolean {
 
 export interface CsvStream<Row extends object> {
   rows: Export<Row>
-  /** Written before the first row. */
-  start?: string
+  /** A byte order mark comes first. */
+  isMarked?: boolean
+  encoding?: WrittenEncoding
+  delimiter?: Delimiter
   /** Runs before the first row is read. */
   onStart?: () => Promise<void>
 }
@@ -30,20 +34,20 @@ export interface CsvStream<Row extends object> {
 export async function streamCsv<Row extends object>(
   reply: FastifyReply,
   files: FileWork,
-  { rows, start = '', onStart = async () => {} }: CsvStream<Row>,
+  { rows, isMarked = false, encoding = 'utf-8', delimiter = 'comma', onStart = async () => {} }: CsvStream<Row>,
 ): Promise<FastifyReply> {
   const body = new PassThrough()
   // Prevents an uncaught error if the export fails before the response is piped.
   body.on('error', () => {})
   reply.raw.setTimeout(STALL_TIMEOUT_MS, () => reply.raw.destroy())
   await new Promise<void>((resolve, reject) => {
+    const send = async (text: AsyncIterable<string>) => {
+      resolve()
+      await pipeline(encodeText(text, encoding, isMarked), body)
+    }
     const done = files.run(reply, async (fileSql) => {
       await onStart()
-      await exportRows(fileSql, rows, async (text) => {
-        resolve()
-        body.write(start)
-        await pipeline(text, body)
-      })
+      await exportRows(fileSql, rows, send, () => {}, delimiter)
     })
     done.catch((error: Error) => {
       reject(error)
@@ -51,5 +55,5 @@ export async function streamCsv<Row extends object>(
       body.destroy(error)
     })
   })
-  return reply.type('text/csv; charset=utf-8').send(body)
+  return reply.type(`text/csv; charset=${encoding}`).send(body)
 }

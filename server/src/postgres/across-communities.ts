@@ -1,9 +1,10 @@
 import { identifier, type Queries } from './connect.ts'
 
 /*
- * Every statement is restricted to one community, except those in this file and those on the global tables:
- * installation, schema_migrations, communities, admins (a person may run several communities), admin_sessions,
- * admin_links, admin_browsers, admin_apps, admin_passkeys, admin_recovery_codes, admin_second_steps, attempt_counts.
+ * Every statement is restricted to one community, except those in this file, those in alert-causes.ts and those on the
+ * global tables: installation, operator_runs, schema_migrations, communities, admins (a person may run several
+ * communities), admin_sessions, admin_links, admin_browsers, admin_apps, admin_passkeys, admin_recovery_codes,
+ * admin_second_steps, attempt_counts.
  */
 
 const UNAUTHORIZED = 401
@@ -46,11 +47,11 @@ export async function insertCalls(sql: Queries, groups: CallGroup[], { isRetry }
     ), used as (
       update clients c set last_used_at = u.at
       from (
-        select "communityId", "clientId", max(second_at) as at from made
+        select "communityId", "clientId", max(second_at) as at, max(second_at) - interval '1 minute' as at_latest from made
         where "clientId" is not null and status <> ${UNAUTHORIZED} group by 1, 2
       ) u
       where c.community_id = u."communityId" and c.id = u."clientId"
-        and (c.last_used_at is null or c.last_used_at < u.at - interval '1 minute')
+        and (c.last_used_at is null or c.last_used_at < u.at_latest)
     )
     insert into call_groups (community_id, second_at, id, partner_id, client_id, method, route, status, error,
       error_description, address, user_agent, calls, after_ms, request_ids, durations_ms, paths)
@@ -142,15 +143,19 @@ export interface SealedSecrets {
 
 /** Yields and locks all webhook secrets in batches, for a change of SECRET_KEY. */
 export async function* sealedSubscriptions(sql: Queries, batchMax: number): AsyncGenerator<SealedSecrets[]> {
-  let last = { community_id: 0, id: 0 }
-  for (;;) {
-    const batch = await sql<SealedSecrets[]>`
-      select community_id, id, secret, previous_secret from subscriptions
-      where (community_id, id) > (${last.community_id}::int8, ${last.id}::int8)
-      order by community_id, id limit ${batchMax} for no key update`
-    if (batch.length === 0) return
-    yield batch
-    last = batch.at(-1)!
+  // Locked community by community: a distributed table cannot lock rows of several.
+  const communities = await sql<{ id: number }[]>`
+    select distinct community_id as id from subscriptions order by community_id`
+  for (const community of communities) {
+    for (let lastId = 0; ;) {
+      const batch = await sql<SealedSecrets[]>`
+        select community_id, id, secret, previous_secret from subscriptions
+        where community_id = ${community.id} and id > ${lastId}
+        order by id limit ${batchMax} for no key update`
+      if (batch.length === 0) break
+      yield batch
+      lastId = batch.at(-1)!.id
+    }
   }
 }
 
@@ -212,6 +217,22 @@ export async function dueQueues(
         where s.community_id = q.community_id and s.id = q.subscription_id and c.id = q.community_id)
     )
     select community_id, subscription_id from sendable where place <= ${perCommunityMax} order by place limit ${limit}`
+}
+
+/**
+ * Returns for how many seconds the oldest event has waited to be fanned out, or the oldest due queue for a worker. What
+ * waits for a receiver, for an administrator or for its next attempt does not count.
+ */
+export async function backlogAgeSeconds(sql: Queries): Promise<number> {
+  const [row] = await sql<[{ seconds: number }]>`
+    select coalesce(greatest(0, extract(epoch from now() - least(
+      (select min(created_at) from events where position is null),
+      (select min(due_at) from delivery_queues q
+        where due_at <= now() and (leased_until is null or leased_until <= now())
+          and (select s.status = 'active' and c.partner_api_enabled from subscriptions s, communities c
+            where s.community_id = q.community_id and s.id = q.subscription_id and c.id = q.community_id))
+    ))), 0)::float8 as seconds`
+  return row.seconds
 }
 
 /** Returns communities with deliveries that wait for a later time. */
@@ -305,6 +326,13 @@ export const deleteOldAdminRequests: DeleteOld = async (sql, before, batchMax) =
   const { count } = await sql`
     delete from admin_requests where (community_id, key) in (
       select community_id, key from admin_requests where created_at < ${before} limit ${batchMax})`
+  return count
+}
+
+export const deleteOldAlerts: DeleteOld = async (sql, before, batchMax) => {
+  const { count } = await sql`
+    delete from alerts where (community_id, id) in (
+      select community_id, id from alerts where ended_at < ${before} limit ${batchMax})`
   return count
 }
 

@@ -6,7 +6,7 @@ import {
   type ConnectionConfig,
   type types,
 } from 'pg'
-import { DatabaseUnavailable } from './outage.ts'
+import { DatabaseUnavailable, READ_ONLY_TRANSACTION } from './outage.ts'
 import { parserFor, UnreadableValue } from './types.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -24,30 +24,30 @@ const NO_TLS_HELP =
   'the server does not offer TLS, which is required for a database on another machine; switch it on there (ssl = on), or ' +
   'add ?sslmode=disable to the address if nobody can listen on the network in between'
 
-export interface ClientSettings {
-  config: ClientConfig
-  /** False behind a pooler without support for prepared statements (`?prepare=false` in the URL). */
-  isPrepared: boolean
+/** The settings of all connections, whichever server they lead to. */
+export function clientSettings(name: string): ClientConfig {
+  return {
+    application_name: `hourbank ${name}`,
+    types: { getTypeParser: parserFor as typeof types.getTypeParser },
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+  }
 }
 
-export function clientSettings(url: string, name: string): ClientSettings {
-  const address = new URL(url)
-  const isPrepared = address.searchParams.get('prepare') !== 'false'
-  address.searchParams.delete('prepare')
+/** False behind a pooler without support for prepared statements (`?prepare=false` in the URL). */
+export function isPreparedAt(address: string): boolean {
+  return new URL(address).searchParams.get('prepare') !== 'false'
+}
+
+/** Translates the address of one server into one for the driver. */
+export function driverAddress(address: string): string {
+  const url = new URL(address)
+  url.searchParams.delete('prepare')
   // Another machine is reached over a network, where others may listen.
-  if (!address.searchParams.has('sslmode') && isRemote(address)) address.searchParams.set('sslmode', 'require')
+  if (!url.searchParams.has('sslmode') && isRemote(url)) url.searchParams.set('sslmode', 'require')
   // Interpret `sslmode` as libpq does; the driver would treat `require` as `verify-full`.
-  if (address.searchParams.has('sslmode')) address.searchParams.set('uselibpqcompat', 'true')
-  return {
-    config: {
-      connectionString: address.href,
-      application_name: `hourbank ${name}`,
-      types: { getTypeParser: parserFor as typeof types.getTypeParser },
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
-    },
-    isPrepared,
-  }
+  if (url.searchParams.has('sslmode')) url.searchParams.set('uselibpqcompat', 'true')
+  return url.href
 }
 
 /** Parameters that configure TLS in detail. If one of them is set, it decides. */
@@ -66,15 +66,83 @@ interface Startup {
 }
 const driverStartup = DriverClient.prototype as unknown as Startup
 
-/** Sets the session to UTC with a startup parameter: poolers forward it, but neither `options` nor SET. */
+/** What a server says about itself. */
+export interface ServerState {
+  is_standby: boolean
+  /** Every promotion starts a new one. Null on a standby, and where only one server is known. */
+  timeline: number | null
+}
+
+/** Names the server for each new connection, and decides whether it may be used. */
+export interface ServerChoice {
+  /** The driver's address of the server to connect to. */
+  readonly address: string
+  /** Whether other servers are known, so that timelines matter. Some managed databases do not tell theirs. */
+  readonly hasOthers: boolean
+  /** Returns the reason why the server at this address must not be used. */
+  findObjection(address: string, state: ServerState): Error | undefined
+  onFailure(address: string): void
+}
+
+const ASK_STATE = 'select pg_is_in_recovery() as is_standby, null::int4 as timeline'
+/** The name of a WAL file begins with the timeline, in hexadecimal. */
+const ASK_STATE_AND_TIMELINE = `
+  select is_standby, case when not is_standby then
+    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int4 end as timeline
+  from (select pg_is_in_recovery() as is_standby) s`
+
+export type ClientOptions = ClientConfig & { servers: ServerChoice }
+type ConnectCallback = (error?: Error | null) => void
+
+/** A connection to one server. Connecting fails if the server may not be used. */
 export class Client extends DriverClient implements Startup {
-  constructor(config?: ClientConfig) {
+  readonly #servers: ServerChoice
+  readonly address: string
+
+  constructor(options: ClientOptions) {
+    const { address } = options.servers
     // The pool's option of this name limits the wait for a free connection; this one limits connecting.
-    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+    super({ ...options, connectionString: address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+    this.#servers = options.servers
+    this.address = address
+    // An 'error' event without a listener would end the process. Running statements are rejected separately.
+    this.on('error', () => {})
   }
 
+  /** Sets the session to UTC with a startup parameter: poolers forward it, but neither `options` nor SET. */
   getStartupConf(): Record<string, string> {
     return { ...driverStartup.getStartupConf.call(this), TimeZone: 'UTC' }
+  }
+
+  override connect(): Promise<this>
+  override connect(callback: ConnectCallback): void
+  override connect(callback?: ConnectCallback): Promise<this> | void {
+    if (!callback) {
+      return new Promise((resolve, reject) => this.connect((error) => (error ? reject(error) : resolve(this))))
+    }
+    super.connect((error: Error | null) => {
+      if (!error) return this.#askState(callback)
+      this.#servers.onFailure(this.address)
+      callback(error)
+    })
+  }
+
+  /** For a server that no longer answers, or that must not be used any more. Running statements are rejected. */
+  disconnect(): void {
+    ;(this as unknown as { connection: Connection }).connection.stream.destroy()
+  }
+
+  #askState(callback: ConnectCallback): void {
+    const timer = setTimeout(() => this.disconnect(), CONNECT_TIMEOUT_MS)
+    const text = this.#servers.hasOthers ? ASK_STATE_AND_TIMELINE : ASK_STATE
+    this.query<ServerState>(text, (error: Error | null, result) => {
+      clearTimeout(timer)
+      const failure = error ?? this.#servers.findObjection(this.address, result.rows[0]!)
+      if (!failure) return callback()
+      this.#servers.onFailure(this.address)
+      this.disconnect()
+      callback(failure)
+    })
   }
 }
 
@@ -92,7 +160,11 @@ function messageOf(error: unknown): string {
 }
 
 export function endsSession(failure: Error): boolean {
-  if (failure instanceof DatabaseError) return FINAL_SEVERITIES.has(failure.severity ?? '') || isStalePlan(failure)
+  if (failure instanceof DatabaseError) {
+    // A primary that has become a standby keeps its sessions, which then only read.
+    const isDemoted = failure.code === READ_ONLY_TRANSACTION
+    return FINAL_SEVERITIES.has(failure.severity ?? '') || isDemoted || isStalePlan(failure)
+  }
   return failure instanceof DatabaseUnavailable
 }
 

@@ -1,3 +1,4 @@
+import { tracedBatch, tracing, type QueuedSpan } from '../core/tracing.ts'
 import { QueueFull } from '../core/work-queue.ts'
 
 export interface CoalesceLimits {
@@ -13,6 +14,7 @@ interface Waiting<Item, Outcome> {
   item: Item
   resolve: (outcome: Outcome) => void
   reject: (reason: unknown) => void
+  span: QueuedSpan | undefined
 }
 
 interface Queue<Item, Outcome> {
@@ -49,7 +51,11 @@ export function coalesce<Key, Item, Outcome>(
     queue.inFlight += 1
     const batch = queue.waiting.splice(0, limits.batchMax)
     try {
-      await settle(key, batch)
+      if (!tracing) await settle(key, batch)
+      else {
+        const spans = batch.map(({ span }) => span)
+        await tracedBatch(spans, () => settle(key, batch))
+      }
     } finally {
       queue.inFlight -= 1
       if (queue.waiting.length > 0 && !queue.isScheduled) schedule(key, queue)
@@ -80,7 +86,7 @@ export function coalesce<Key, Item, Outcome>(
       let queue = queues.get(key)
       if (!queue) queues.set(key, (queue = { waiting: [], inFlight: 0, isScheduled: false }))
       if (queue.waiting.length >= limits.waitingMax) return reject(new QueueFull())
-      queue.waiting.push({ item, resolve, reject })
+      queue.waiting.push({ item, resolve, reject, span: tracing?.startQueued() })
       if (!queue.isScheduled && queue.inFlight < limits.inFlightMax) schedule(key, queue)
     })
 }

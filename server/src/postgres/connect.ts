@@ -1,14 +1,16 @@
 import { Pool, type PoolClient, type QueryResult } from 'pg'
 import { within } from '../core/within.ts'
-import { Client, clientSettings, isStalePlan, toFailure } from './client.ts'
+import { addressesOf } from '../core/database-address.ts'
+import { Client, clientSettings, isPreparedAt, isStalePlan, toFailure, type ClientOptions } from './client.ts'
 import { copyIn, copyOut } from './copy.ts'
+import { serversOf } from './servers.ts'
 import { openSession, type Session } from './session.ts'
 import { compile, Fragment, type Statement, type Value } from './statement.ts'
 
 export { isOutage } from './outage.ts'
 export { assignments, columnsAndValues, commaSeparated, Fragment, identifier, Json } from './statement.ts'
 
-/** Connections are renewed, so that they eventually follow a pooler or a failover to another host. */
+/** Connections are renewed, so that they eventually follow a pooler or a changed DNS record to another host. */
 const CONNECTION_LIFETIME_SECONDS = 60 * 60
 /** Numbers the names of cursors and savepoints. */
 let lastNameNumber = 0
@@ -34,6 +36,8 @@ export interface Sql extends Queries {
   until(signal: AbortSignal): Sql
   /** Called with what this pool's transactions announce on the channel, after the commit. They resolve after it does. */
   onAnnounced(channel: string, listener: AnnouncementListener): void
+  /** How many statements and transactions wait for a connection. */
+  waiting(): number
   /** Waits for running work; after the timeout, closes its connections. */
   end(options?: { timeoutMs?: number }): Promise<void>
 }
@@ -66,6 +70,8 @@ export interface ConnectOptions {
   onStatement?: ((statement: string) => void) | undefined
   /** Called with each NOTICE; a benchmark reads query plans from them. */
   onNotice?: (message: string) => void
+  /** For a replica. Otherwise connections lead to the primary only. */
+  isStandbyAllowed?: boolean
 }
 
 /** Runs the work in a transaction, or in a savepoint if `sql` is already a transaction. */
@@ -143,9 +149,10 @@ function queriesOn(runner: Runner): Queries {
 export function connect(url: string, options: ConnectOptions): Sql {
   const { connectionsMax, name, timeLimitMs = Infinity, onDisconnect, onStatement, onNotice } = options
   const { connectionLifetimeSeconds = CONNECTION_LIFETIME_SECONDS } = options
-  const { config, isPrepared } = clientSettings(url, name)
+  const isPrepared = isPreparedAt(addressesOf(url)[0]!)
+  const servers = serversOf(url, options)
   const pool = new Pool({
-    ...config,
+    ...({ ...clientSettings(name), servers } satisfies ClientOptions),
     Client: Client as any,
     max: connectionsMax,
     connectionTimeoutMillis: timeLimitMs === Infinity ? 0 : timeLimitMs,
@@ -157,21 +164,29 @@ export function connect(url: string, options: ConnectOptions): Sql {
   const clients = new Set<PoolClient>()
   pool.on('connect', (client) => {
     clients.add(client)
-    // An 'error' event without a listener would end the process. Running statements are rejected separately.
-    client.on('error', () => {})
     if (onDisconnect) client.on('end', onDisconnect)
     if (onNotice) client.on('notice', ({ message = '' }) => onNotice(message))
   })
   pool.on('remove', (client) => clients.delete(client))
   pool.on('error', () => {})
+  const forget = servers.onFound((address) => {
+    // The server that was the primary may have vanished without closing its connections.
+    for (const client of clients as Set<PoolClient & Client>) if (client.address !== address) client.disconnect()
+  })
 
   function acquire(signal: AbortSignal | undefined): Promise<Session> {
     const deadlineMs = performance.now() + timeLimitMs
     return new Promise((resolve, reject) => {
-      pool.connect((error, client) => {
-        if (error) reject(toFailure(error))
-        else resolve(openSession(client!, { isPrepared, deadlineMs, signal, onStatement }))
-      })
+      const open = (isRetry: boolean) =>
+        pool.connect((error, client) => {
+          if (client) resolve(openSession(client, { isPrepared, deadlineMs, signal, onStatement }))
+          else if (servers.isSettled() || isRetry) reject(toFailure(error))
+          else findPrimary(true)
+        })
+      const findPrimary = (isRetry: boolean) => servers.settle().then(() => open(isRetry), reject)
+      // Hot path: no promise while the primary is known.
+      if (servers.isSettled()) open(false)
+      else void findPrimary(false)
     })
   }
 
@@ -227,6 +242,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
 
   let ended: Promise<void> | undefined
   async function end({ timeoutMs = Infinity } = {}): Promise<void> {
+    forget()
     const closed = pool.end()
     if (timeoutMs === Infinity) return closed
     await within(timeoutMs, closed)
@@ -238,6 +254,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
     return Object.assign(queriesOn(runner), {
       begin: <T>(mode: string, work: (tx: Transaction) => Promise<T>) => runTransaction(mode, work, signal),
       until: createPool,
+      waiting: () => pool.waitingCount,
       onAnnounced(channel: string, listener: AnnouncementListener) {
         listeners.set(channel, [...(listeners.get(channel) ?? []), listener])
       },

@@ -1,4 +1,5 @@
 import { Client, clientSettings } from './client.ts'
+import { serversOf } from './servers.ts'
 
 const RECONNECT_DELAY_MS = 500
 /** A query without an answer in time reveals a connection that went silent. */
@@ -21,14 +22,17 @@ export interface ChannelHandlers {
 
 /** Requires a direct connection: behind a transaction-mode pooler, LISTEN succeeds but receives nothing. */
 export function openListener(url: string): Listener {
-  const { config } = clientSettings(url, 'listening')
+  const servers = serversOf(url)
   const channels = new Map<string, ChannelHandlers>()
   let client: Client | undefined
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
 
   async function connect(): Promise<void> {
-    const current = new Client(config)
+    // If there is no primary, connecting fails as well.
+    await servers.settle().catch(() => {})
+    if (isClosed) return
+    const current = new Client({ ...clientSettings('listening'), servers })
     client = current
     current.on('error', () => handleLoss(current))
     current.on('end', () => handleLoss(current))
@@ -68,6 +72,10 @@ export function openListener(url: string): Listener {
     if (!isClosed) timer = setTimeout(connect, RECONNECT_DELAY_MS)
   }
 
+  const forget = servers.onFound((address) => {
+    if (client && client.address !== address) handleLoss(client)
+  })
+
   // Connect after this turn, when the caller has registered its channels.
   timer = setTimeout(connect, 0)
   return {
@@ -76,6 +84,7 @@ export function openListener(url: string): Listener {
     },
     close() {
       isClosed = true
+      forget()
       clearTimeout(timer)
       const last = client
       client = undefined

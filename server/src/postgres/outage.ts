@@ -1,7 +1,7 @@
 /** SQLSTATE classes: connection exception, insufficient resources, operator intervention. */
 const OUTAGE_CLASSES = new Set(['08', '53', '57'])
 /** A write to a read-only server: the primary has become a standby. */
-const READ_ONLY_TRANSACTION = '25006'
+export const READ_ONLY_TRANSACTION = '25006'
 
 /** Connecting failed, the connection was lost, or the server did not answer in time. */
 export class DatabaseUnavailable extends Error {

@@ -2,6 +2,7 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timer
 import type { Logger } from 'pino'
 import {
   deleteOldAdminRequests,
+  deleteOldAlerts,
   deleteOldAttemptCounts,
   deleteOldAssertions,
   deleteOldAttempts,
@@ -27,6 +28,8 @@ const TOKEN_DAYS = 7
 const ASSERTION_DAYS = 1
 /** Longer than a form is likely to stay open in a browser. */
 const ADMIN_REQUEST_DAYS = 7
+/** After they have ended. */
+const ALERT_DAYS = 90
 export const EVENT_DAYS = 30
 /** As long as the cookie. */
 const BROWSER_DAYS = 365
@@ -89,6 +92,7 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
   await deleteOld(deleteOldBrowsers, BROWSER_DAYS)
   await deleteOld(deleteOldAttemptCounts, 0)
   await deleteOld(deleteOldAdminRequests, ADMIN_REQUEST_DAYS)
+  await deleteOld(deleteOldAlerts, ALERT_DAYS)
   // Delete deliveries first: a delivery without its event has nothing to send.
   await deleteOld(deleteOldDeliveries, EVENT_DAYS)
   await dropOld('attempts', EVENT_DAYS)

@@ -1,3 +1,4 @@
+import { addressesOf } from '../core/database-address.ts'
 import { Refusal } from '../core/refusal.ts'
 import { transaction, type Sql } from './connect.ts'
 import { lockMigrations } from './migrate.ts'
@@ -7,7 +8,7 @@ const MAINTAIN_VERSION = 170_000
 
 /** Returns the role that an address names, which is also the default of libpq for the database. */
 export function roleOf(url: string): string {
-  return decodeURIComponent(new URL(url).username)
+  return decodeURIComponent(new URL(addressesOf(url)[0]!).username)
 }
 
 /**

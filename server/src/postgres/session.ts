@@ -1,7 +1,11 @@
 import type { PoolClient, QueryResult } from 'pg'
 import { cancelStatement, endsSession, toFailure } from './client.ts'
+import { traced, tracing, type Attributes } from '../core/tracing.ts'
 import { DatabaseUnavailable } from './outage.ts'
 import type { Statement } from './statement.ts'
+
+/** Enough to recognize a statement; the longest has 8,000. */
+const TRACED_TEXT_LENGTH_MAX = 1000
 
 export interface SessionOptions {
   isPrepared: boolean
@@ -66,6 +70,10 @@ export function openSession(client: PoolClient, options: SessionOptions): Sessio
     })
   }
 
+  function sendTraced(statement: Statement): Promise<QueryResult> {
+    return traced(spanName(statement), { kind: 'client', attributes: describe(statement) }, () => send(statement))
+  }
+
   function startDeadlineTimer(): NodeJS.Timeout | undefined {
     if (deadlineMs === Infinity) return undefined
     const leftMs = Math.max(0, deadlineMs - performance.now())
@@ -79,7 +87,7 @@ export function openSession(client: PoolClient, options: SessionOptions): Sessio
   }
 
   return {
-    run: (statement) => enqueue(() => send(statement)),
+    run: (statement) => enqueue(() => (tracing ? sendTraced(statement) : send(statement))),
     borrow: (work) =>
       enqueue(async () => {
         if (lost) throw lost
@@ -92,5 +100,18 @@ export function openSession(client: PoolClient, options: SessionOptions): Sessio
       if (cancelling) void cancelling.then(() => client.release(lost))
       else client.release(lost)
     },
+  }
+}
+
+/** The first word: `select`, `with`, `begin`. */
+function spanName({ text }: Statement): string {
+  return /[a-z]+/i.exec(text)?.[0].toLowerCase() ?? 'statement'
+}
+
+/** Prepared statements have their values apart. The text of others may contain values, and is left out. */
+function describe({ text, name }: Statement): Attributes {
+  return {
+    'db.system.name': 'postgresql',
+    'db.query.text': name === undefined ? undefined : text.trim().slice(0, TRACED_TEXT_LENGTH_MAX),
   }
 }

@@ -2,20 +2,23 @@ import { setInterval } from 'node:timers'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { startCloseJob } from '../features/aggregates/close-job.ts'
+import { startAlertJob } from '../features/alerts/alert-job.ts'
 import { buildApp, TIMEOUTS, type Timeouts } from '../app.ts'
 import type { Config } from '../config.ts'
-import { connect } from '../postgres/connect.ts'
+import { connect, type Sql } from '../postgres/connect.ts'
 import { epochReader } from '../postgres/epoch.ts'
 import { openListener, type Listener } from '../postgres/listener.ts'
 import { createPartitions } from '../postgres/partitions.ts'
 import { startPruneJob } from '../postgres/prune.ts'
+import { openReplica } from '../postgres/replica.ts'
 import { openAccessCache, type AccessCache } from '../http/partner/access.ts'
 import { openCallLog } from '../http/partner/call-log.ts'
 import { openCounters } from '../http/shared/counters.ts'
 import { openFileWork } from '../http/console/file-work.ts'
+import { createConsoleReads, type ReplicaReads } from '../http/console/reads.ts'
 import { openMailer } from '../mail/mailer.ts'
 import { idleConnectionCloser } from '../http/shared/idle-connections.ts'
-import { createMetrics } from '../http/shared/metrics.ts'
+import { createMetrics, type Metrics } from '../http/shared/metrics.ts'
 import { openKeySets, type KeySets } from '../http/partner/key-sets.ts'
 import { createRateLimits } from '../http/partner/rate-limit.ts'
 import { createDisguise } from '../crypto/disguise.ts'
@@ -25,6 +28,7 @@ import { LONG_WORK_MS } from '../http/shared/time-limit.ts'
 import { resolveBySystem } from '../outbound/addresses.ts'
 import { createSender, type Sender } from '../delivery/send.ts'
 import { deliveryAnnouncer, hearDeliveries } from '../delivery/wake.ts'
+import { watchBacklog } from '../delivery/watch-backlog.ts'
 import { startDeliveryWorker, type DeliveryWorker } from '../delivery/worker.ts'
 import { throttle } from '../core/throttle.ts'
 import { within } from '../core/within.ts'
@@ -86,8 +90,10 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   })
   const files = openFileWork(databaseUrl)
   const partnerFiles = openFileWork(databaseUrl)
+  const replica = config.role === 'worker' ? undefined : openReplicaReads(config.replicaUrl, background, log)
   const listener = openListener(config.listenUrl ?? databaseUrl)
   const metrics = createMetrics()
+  metrics.pools.set('requests', sql).set('background', background).set('long work', longSql)
   const counters = openCounters(config.redisUrl, (error) =>
     log.warn({ err: error }, 'Redis is away; counting in memory'),
   )
@@ -96,8 +102,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const nodes = config.redisUrl ? 1 : config.webConcurrency
   const rateLimits = createRateLimits(counters, nodes)
   const box = createSecretBox(options.secretKey, config.previousSecretKey)
-  const deliveries =
-    config.role === 'api' ? undefined : startDeliveries({ ...options, box, listener, access, sender: options.sender })
+  const deliveries = config.role === 'api' ? undefined : startDeliveries({ ...options, box, listener, access, metrics })
   const wakeDeliveries = deliveries
     ? throttle(WAKE_INTERVAL_MS, () => deliveries.wake())
     : deliveryAnnouncer(background, log)
@@ -116,6 +121,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     longSql,
     files,
     partnerFiles,
+    reads: createConsoleReads({ config }, files, replica),
     epoch: epochReader(sql),
     access,
     rateLimits,
@@ -138,6 +144,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const partitionTimer = setInterval(ensurePartitions, PARTITION_INTERVAL_MS)
   const closeJob = config.role === 'api' ? undefined : startCloseJob(databaseUrl, log)
   const pruneJob = config.role === 'api' ? undefined : startPruneJob(databaseUrl, config.callLogDays, log)
+  const alertJob = config.role === 'api' ? undefined : startAlertJob({ sql: background, config, mailer, log })
 
   async function close(): Promise<void> {
     clearInterval(partitionTimer)
@@ -151,10 +158,12 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     await within(SHUTDOWN_TIMEOUT_MS, callLog.close())
     access.close()
     listener.close()
+    await alertJob?.stop()
     await keySets.close()
     counters.close()
     mailer.close()
-    const pools = [sql, longSql, files, partnerFiles, background].map((pool) =>
+    const ofReplica = replica ? [replica.replica, replica.files] : []
+    const pools = [sql, longSql, files, partnerFiles, ...ofReplica, background].map((pool) =>
       pool.end({ timeoutMs: POOL_END_TIMEOUT_MS }),
     )
     await Promise.all([...pools, closeJob?.stop(), pruneJob?.stop()])
@@ -169,6 +178,11 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   return { port: (app.server.address() as AddressInfo).port, close }
 }
 
+function openReplicaReads(url: string | undefined, primary: Sql, log: Logger): ReplicaReads | undefined {
+  if (!url) return undefined
+  return { replica: openReplica(url, { primary, log }), files: openFileWork(url, { isStandbyAllowed: true }) }
+}
+
 /** Uses a separate pool, so that a slow delivery never delays a request. */
 function startDeliveries({
   config,
@@ -177,12 +191,13 @@ function startDeliveries({
   box,
   listener,
   access,
+  metrics,
   sender,
 }: NodeOptions & {
   box: SecretBox
   listener: Listener
   access: AccessCache
-  sender: Sender | undefined
+  metrics: Metrics
 }): DeliveryWorker {
   const sql = connect(databaseUrl, {
     connectionsMax: DELIVERY_CONNECTIONS_MAX,
@@ -194,14 +209,18 @@ function startDeliveries({
     log,
     box,
     mayReadAhead: access.isCacheTrusted,
+    counter: metrics.deliveries,
     sender:
       sender ?? createSender({ resolve: resolveBySystem, allowPrivateTargets: config.webhookAllowPrivateTargets }),
   })
+  metrics.pools.set('deliveries', sql)
+  const backlog = watchBacklog(sql, metrics, log)
   hearDeliveries(listener, worker.wake)
   access.onChange(worker.invalidate)
   return {
     ...worker,
     async close() {
+      backlog.stop()
       await worker.close()
       await sql.end({ timeoutMs: POOL_END_TIMEOUT_MS })
     },

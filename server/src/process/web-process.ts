@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createLog } from './log.ts'
 import { startNode } from './node.ts'
 import { tuneCollector } from './collector.ts'
+import { openTracing } from './tracing.ts'
 import type { WebProcessOptions, WebProcessReport } from './web-processes.ts'
 
 /* The entry point of one of several processes that share a port; see web-processes.ts. */
@@ -14,10 +15,13 @@ report('ready')
 const [options] = await received
 
 try {
-  const node = await startNode({ ...options, log: createLog(options.config.logLevel) })
+  const log = createLog(options.config.logLevel)
+  const traces = await openTracing(options.config, log)
+  const node = await startNode({ ...options, log })
   report('listening')
   await signalled
   await node.close()
+  await traces.close()
 } catch (error) {
   const { message, code } = error as Error & { code?: string }
   report({ failed: { message, code } })

@@ -1,4 +1,5 @@
 import type { Mail } from '../../mail/mailer.ts'
+import { oneLine, paragraphs } from '../../mail/text.ts'
 
 /*
  * What administrators are told by mail. A mail contains no secret except a link that works once, for an hour, and
@@ -78,13 +79,4 @@ export function roleMail(to: string, community: string, role: string | undefined
       'If you did not expect this, ask an owner of the community.',
     ),
   }
-}
-
-/** Names are chosen by others: they must not look like further lines of the mail. */
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').slice(0, 200)
-}
-
-function paragraphs(...parts: string[]): string {
-  return `${parts.join('\n\n')}\n`
 }

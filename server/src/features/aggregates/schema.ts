@@ -8,7 +8,7 @@ const Figure = Type.Union(
     Type.Object(
       {
         suppressed: Type.Literal(true, {
-          description: 'Below 10, or fewer than ten members are behind it, or fewer than ten are not',
+          description: 'The figure is below 10, or is based on fewer than ten members, or excludes fewer than ten',
         }),
       },
       { title: 'Suppressed' },
@@ -28,7 +28,7 @@ const flow = (description: string) =>
       total: Figure,
       periods: Type.Array(Type.Object({ from: Month, to: Month, figure: Figure }, { title: 'Period' }), {
         description:
-          'The oldest first. The last one is suppressed while it waits for more to be merged with; after a year it stays so.',
+          'Oldest first. The last one is suppressed until it can be merged with more months; after a year it stays suppressed.',
       }),
     },
     { title: 'Flow', description },
@@ -65,21 +65,23 @@ const EXAMPLE = {
 
 export const CommunityAggregates = Type.Object(
   {
-    closed_through: Type.Union([Month, Type.Null()], { description: 'The last month that is closed; closed for good' }),
+    closed_through: Type.Union([Month, Type.Null()], {
+      description: 'The last closed month; its figures no longer change',
+    }),
     closed_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     flows: Type.Object(
       {
-        exchanges: flow('Exchanges between members, less those taken back'),
+        exchanges: flow('Exchanges between members, without reversed ones'),
         hours_exchanged: flow('Whole hours, rounded down'),
         hours_credited: flow(
-          'By partners; whole hours, rounded down. The credits of a partner count in the period in which they have come to concern enough members.',
+          'Credited by partners, in whole hours, rounded down. The credits of a partner count in the period in which they concern enough members.',
         ),
         trading_members: flow(
           'Distinct members of the period. A member who trades in several periods counts in each, and so in the total.',
         ),
         new_members: flow('Members recorded'),
       },
-      { description: 'What happened in closed months. Totals are the sums of the published periods.' },
+      { description: 'Activity in closed months. Totals are the sums of the published periods.' },
     ),
     stocks: Type.Object(
       {
@@ -90,7 +92,7 @@ export const CommunityAggregates = Type.Object(
       },
       {
         description:
-          'What partners could see at the last close at which enough members had changed it. Hidden members and their listings are not counted.',
+          'The state that partners could see when a month was last closed after enough members had changed it. Hidden members and their listings are not counted.',
       },
     ),
   },

@@ -1,4 +1,4 @@
-import type { Queries } from '../../postgres/connect.ts'
+import type { Fragment, Queries } from '../../postgres/connect.ts'
 
 export interface AuditRow {
   id: number
@@ -22,9 +22,57 @@ export interface AuditFilters {
   subject_id?: number
   from?: string
   until?: string
+  /** Only the entries of one import. */
+  batch?: string
 }
 
-/** Lists the newest first. */
+/**
+ * Lists what people read, the newest first: without the rows of imports, and with one entry for all calls of a client
+ * that read email addresses on a day, at the place of the first. Each half reads an index of its own.
+ */
+export async function listGroupedAudit(
+  sql: Queries,
+  communityId: number,
+  { limit, after }: { limit: number; after: { id: number } | undefined },
+  filters: AuditFilters,
+): Promise<AuditRow[]> {
+  const start = after?.id ?? null
+  return sql<AuditRow[]>`
+    select * from (
+      (${selectAudit(sql, communityId, filters)} and batch is null and action <> 'members.email_read'
+        and (${start}::int8 is null or id < ${start}) order by id desc limit ${limit + 1})
+      union all
+      (select first_id, first_at, 'client', client_id, client_name, ${EMAIL_READS}, 'member', null,
+        jsonb_build_object('calls', calls, 'addresses', addresses, 'last_at',
+          to_char(last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')), null
+      from email_read_days
+      where community_id = ${communityId} ${filterReadDays(sql, filters)}
+        and (${start}::int8 is null or first_id < ${start}) order by first_id desc limit ${limit + 1})
+    ) entries
+    order by id desc limit ${limit + 1}`
+}
+
+/** The action of an entry that stands for a day's calls; no single entry has it. */
+export const EMAIL_READS = 'members.email_reads'
+
+function filterReadDays(
+  sql: Queries,
+  { actor_kind, actor_id, action, subject_kind, subject_id, from, until, batch }: AuditFilters,
+) {
+  const isPossible =
+    (actor_kind === undefined || actor_kind === 'client') &&
+    (action === undefined || action === 'members.' || action === 'members.email_read') &&
+    (subject_kind === undefined || subject_kind === 'member') &&
+    subject_id === undefined &&
+    batch === undefined
+  if (!isPossible) return sql`and false`
+  return sql`
+    ${actor_id === undefined ? sql`` : sql`and client_id = ${actor_id}`}
+    ${from === undefined ? sql`` : sql`and last_at >= ${from}::timestamptz`}
+    ${until === undefined ? sql`` : sql`and first_at < ${until}::timestamptz`}`
+}
+
+/** Lists every single entry, the newest first. */
 export async function listAudit(
   sql: Queries,
   communityId: number,
@@ -37,7 +85,7 @@ export async function listAudit(
 }
 
 export function selectAudit(sql: Queries, communityId: number, filters: AuditFilters) {
-  const { actor_kind, actor_id, action, subject_kind, subject_id, from, until } = filters
+  const { actor_kind, actor_id, action, subject_kind, subject_id, from, until, batch } = filters
   return sql`
     select id, at, actor_kind, actor_id, actor_name, action, subject_kind, subject_id, detail, member_ids
     from audit_log
@@ -48,7 +96,8 @@ export function selectAudit(sql: Queries, communityId: number, filters: AuditFil
       ${subject_kind === undefined ? sql`` : sql`and subject_kind = ${subject_kind}`}
       ${subject_id === undefined ? sql`` : sql`and subject_id = ${subject_id}`}
       ${from === undefined ? sql`` : sql`and at >= ${from}::timestamptz`}
-      ${until === undefined ? sql`` : sql`and at < ${until}::timestamptz`}`
+      ${until === undefined ? sql`` : sql`and at < ${until}::timestamptz`}
+      ${batch === undefined ? sql`` : sql`and batch = ${batch}::uuid`}`
 }
 
 function filterByAction(sql: Queries, action: string) {
@@ -99,4 +148,27 @@ export async function findPartnersOfClients(
     select c.id, p.name as partner from clients c
     join partners p on p.community_id = ${communityId} and p.id = c.partner_id
     where c.community_id = ${communityId} and c.id = any (${clientIds}::int8[])`
+}
+
+export interface TransferSubject {
+  id: number
+  centihours: number
+  giver: { id: number; name: string } | null
+  receiver: { id: number; name: string } | null
+}
+
+/** Returns what the transfers moved, and between whom. Null for a partner's account or the community's. */
+export async function findTransferSubjects(
+  sql: Queries,
+  communityId: number,
+  ids: number[],
+): Promise<TransferSubject[]> {
+  const memberOf = (account: Fragment) => sql`(
+    select jsonb_build_object('id', m.id, 'name', m.name) from accounts a
+    join members m on m.community_id = ${communityId} and m.id = a.member_id
+    where a.community_id = ${communityId} and a.id = ${account})`
+  return sql<TransferSubject[]>`
+    select t.id, t.amount as centihours, ${memberOf(sql`t.debit_account_id`)} as giver,
+      ${memberOf(sql`t.credit_account_id`)} as receiver
+    from transfers t where t.community_id = ${communityId} and t.id = any (${ids}::int8[])`
 }

@@ -19,7 +19,25 @@ const FILTERS = {
 }
 
 export const AuditExportQuery = Type.Object(FILTERS)
-export const AuditQuery = Type.Object({ ...PageQuery, ...FILTERS })
+export const AuditQuery = Type.Object({
+  ...PageQuery,
+  ...FILTERS,
+  batch: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      description: 'Only the entries of one import, by the batch in the detail of its own entry',
+    }),
+  ),
+  grouped: Type.Optional(
+    Type.Boolean({
+      description:
+        'Without the entries of imports, and with one entry (members.email_reads) for all calls of a client that read ' +
+        'email addresses on a day',
+    }),
+  ),
+})
+
+const Person = Type.Object({ id: Type.Integer(), name: Type.String() })
 
 export const AuditRecord = Type.Object(
   {
@@ -36,7 +54,14 @@ export const AuditRecord = Type.Object(
       kind: Type.String(),
       id: Nullable(Type.Integer()),
       name: Nullable(Type.String({ description: 'As it is called now; null for what is gone or has no name' })),
+      partner: Nullable(Type.String({ description: 'Whose client it is' })),
     }),
+    transfer: Nullable(
+      Type.Object(
+        { hours: Type.Number(), giver: Nullable(Person), receiver: Nullable(Person) },
+        { description: 'What the subject moved; null for everything else' },
+      ),
+    ),
     detail: Type.Record(Type.String(), Type.Unknown()),
     member_ids: Nullable(Type.Array(Type.Integer(), { description: 'Whose email addresses were read' })),
   },

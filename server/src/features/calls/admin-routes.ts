@@ -2,11 +2,13 @@ import { Type } from 'typebox'
 import { sendCsv } from '../spreadsheets/send-csv.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import type { Deps } from '../../http/deps.ts'
+import type { Sql } from '../../postgres/connect.ts'
 import { finishList, PageMeta, PageQuery, readTimedListRequest } from '../../http/shared/paging.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
-import { Call, CallDetail, CallFilters, ErrorGroup, PeriodQuery } from './admin-schema.ts'
+import { Call, CallDetail, CallFilters, CallPoint, ErrorGroup, PeriodQuery } from './admin-schema.ts'
+import { readChartPeriod } from './chart-period.ts'
 import { callsExport } from './export-calls.ts'
-import { findCall, groupErrors, listCalls, type CallFilter, type CallRow } from './queries.ts'
+import { countOverTime, findCall, groupErrors, listCalls, type CallFilter, type CallRow } from './queries.ts'
 import { searchInTime } from './search-in-time.ts'
 
 const TAGS = ['Calls']
@@ -14,7 +16,7 @@ const GROUPS_MAX = 50
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export function callAdminRoutes(api: AdminApi, deps: Deps): void {
-  const { sql, config, epoch } = deps
+  const { sql, reads, config, epoch } = deps
   api.get('/communities/:slug/calls', {
     config: { role: 'viewer' },
     schema: {
@@ -28,7 +30,9 @@ export function callAdminRoutes(api: AdminApi, deps: Deps): void {
       const list = readTimedListRequest(await epoch(), 'admin calls', query)
       const filter = readFilter(query)
       const page = { after: list.after, limit: list.limit + 1 }
-      const found = filter ? await searchInTime(sql, (tx) => listCalls(tx, community.id, filter, page)) : []
+      const search = (reader: Sql) =>
+        filter ? searchInTime(reader, (tx) => listCalls(tx, community.id, filter, page)) : Promise.resolve([])
+      const found = await reads.run(request, sql, search)
       const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)
       return { data: rows, meta }
     },
@@ -42,9 +46,28 @@ export function callAdminRoutes(api: AdminApi, deps: Deps): void {
       querystring: Type.Object({ partner_id: CallFilters.partner_id, ...PeriodQuery }),
       response: { 200: Type.Object({ data: Type.Array(ErrorGroup) }) },
     },
-    handler: async ({ community, query }) => ({
-      data: await searchInTime(sql, (tx) => groupErrors(tx, community.id, query, GROUPS_MAX)),
-    }),
+    handler: async (request) => {
+      const { community, query } = request
+      const search = (reader: Sql) => searchInTime(reader, (tx) => groupErrors(tx, community.id, query, GROUPS_MAX))
+      return { data: await reads.run(request, sql, search) }
+    },
+  })
+
+  api.get('/communities/:slug/calls/chart', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'Calls over time, by how they were answered',
+      description: 'In steps of five minutes, an hour or a day, as the period allows. Without a period, the last day.',
+      tags: TAGS,
+      querystring: Type.Object({ partner_id: CallFilters.partner_id, ...PeriodQuery }),
+      response: { 200: Type.Object({ data: Type.Array(CallPoint) }) },
+    },
+    handler: async ({ community, query }) => {
+      const { step, ...period } = readChartPeriod(query, Date.now())
+      const chosen = { partner_id: query.partner_id, ...period }
+      const clock = { timeZone: community.time_zone, step }
+      return { data: await searchInTime(sql, (tx) => countOverTime(tx, community.id, chosen, clock)) }
+    },
   })
 
   api.get('/communities/:slug/calls/export', {

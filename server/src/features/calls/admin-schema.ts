@@ -48,6 +48,19 @@ export const CallDetail = Type.Object(
   { title: 'CallDetail' },
 )
 
+export const CallPoint = Type.Object(
+  {
+    at: Time,
+    answered: Type.Integer(),
+    unauthenticated: Type.Integer({ description: '401' }),
+    forbidden: Type.Integer({ description: '403' }),
+    limited: Type.Integer({ description: '429' }),
+    rejected: Type.Integer({ description: 'All other 4xx' }),
+    failed: Type.Integer({ description: '5xx' }),
+  },
+  { title: 'CallPoint' },
+)
+
 export const ErrorGroup = Type.Object(
   {
     status: Type.Integer(),

@@ -1,4 +1,4 @@
-import type { Queries } from '../../postgres/connect.ts'
+import type { Fragment, Queries } from '../../postgres/connect.ts'
 import type { Position } from '../../http/shared/page-queries.ts'
 import { msOfRequestId } from '../../http/shared/request-id.ts'
 
@@ -148,6 +148,49 @@ export async function groupErrors(
     ) g
     left join partners p on p.community_id = ${communityId} and p.id = g.partner_id
     order by g.count desc, g.last_at desc`
+}
+
+export interface CallPointRow {
+  at: string
+  answered: number
+  unauthenticated: number
+  forbidden: number
+  limited: number
+  rejected: number
+  failed: number
+}
+
+/** Counts calls by how they were answered, in steps from one time to another, by the community's clock. */
+export async function countOverTime(
+  sql: Queries,
+  communityId: number,
+  { partner_id, from, until }: { partner_id: number | undefined; from: string; until: string },
+  { timeZone, step }: { timeZone: string; step: string },
+): Promise<CallPointRow[]> {
+  const slotOf = (time: Fragment) =>
+    sql`date_bin(${step}::interval, (${time}) at time zone ${timeZone}, timestamp '2000-01-01')`
+  return sql<CallPointRow[]>`
+    with counted as materialized (
+      select ${slotOf(sql`g.second_at`)} as slot,
+        sum(g.calls) filter (where g.status < 400) as answered,
+        sum(g.calls) filter (where g.status = 401) as unauthenticated,
+        sum(g.calls) filter (where g.status = 403) as forbidden,
+        sum(g.calls) filter (where g.status = 429) as limited,
+        sum(g.calls) filter (where g.status >= 400 and g.status < 500 and g.status not in (401, 403, 429)) as rejected,
+        sum(g.calls) filter (where g.status >= 500) as failed
+      from call_groups g
+      where g.community_id = ${communityId} and g.second_at >= ${from}::timestamptz and g.second_at < ${until}::timestamptz
+        ${partner_id === undefined ? sql`` : sql`and g.partner_id = ${partner_id}`}
+      group by 1
+    )
+    select s.slot at time zone ${timeZone} as at, coalesce(c.answered, 0)::int8 as answered,
+      coalesce(c.unauthenticated, 0)::int8 as unauthenticated, coalesce(c.forbidden, 0)::int8 as forbidden,
+      coalesce(c.limited, 0)::int8 as limited, coalesce(c.rejected, 0)::int8 as rejected,
+      coalesce(c.failed, 0)::int8 as failed
+    from generate_series(${slotOf(sql`${from}::timestamptz`)},
+      ${slotOf(sql`${until}::timestamptz - interval '1 microsecond'`)}, ${step}::interval) as s(slot)
+    left join counted c on c.slot = s.slot
+    order by s.slot`
 }
 
 /** The statement for an export, to be read with a cursor. */

@@ -6,11 +6,13 @@ export interface SettingsRow extends CommunityRow {
   credit_limit_centihours: number
   second_factor_required: boolean
   partner_api_disabled_reason: string | null
+  iban: string | null
+  account_holder: string | null
 }
 
 const columns = (sql: Queries) => sql`
   ${communityColumns(sql)}, lower_limit_centihours, credit_limit_centihours, second_factor_required,
-  partner_api_disabled_reason`
+  partner_api_disabled_reason, iban, account_holder`
 
 export async function findSettings(sql: Queries, communityId: number): Promise<SettingsRow> {
   const [row] = await sql<[SettingsRow]>`select ${columns(sql)} from communities where id = ${communityId}`
@@ -26,7 +28,14 @@ export async function lockSettings(tx: Transaction, communityId: number): Promis
 export type SettingsChange = Partial<
   Pick<
     SettingsRow,
-    'name' | 'time_zone' | 'language' | 'lower_limit_centihours' | 'credit_limit_centihours' | 'second_factor_required'
+    | 'name'
+    | 'time_zone'
+    | 'language'
+    | 'lower_limit_centihours'
+    | 'credit_limit_centihours'
+    | 'second_factor_required'
+    | 'iban'
+    | 'account_holder'
   >
 >
 
@@ -93,7 +102,7 @@ export async function lockCategory(
   return row
 }
 
-/** The foreign key updates the listings. */
+/** The foreign key updates the listings where there is one: distributed tables have none that does. */
 export async function renameCategory(sql: Queries, communityId: number, id: number, name: string): Promise<void> {
   await sql`update categories set name = ${name} where community_id = ${communityId} and id = ${id}`
 }
@@ -105,6 +114,6 @@ export async function setCategoryRetired(
   isRetired: boolean,
 ): Promise<void> {
   await sql`
-    update categories set retired_at = case when ${isRetired} then coalesce(retired_at, now()) end
-    where community_id = ${communityId} and id = ${id}`
+    update categories set retired_at = ${isRetired ? sql`now()` : sql`null`}
+    where community_id = ${communityId} and id = ${id} and (retired_at is null) = ${isRetired}`
 }

@@ -23,7 +23,7 @@ const TAGS = ['Community']
 const CATEGORIES_MAX = 1000
 const CategoryId = Type.Object({ id: Type.Integer() })
 
-export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): void {
+export function communitySettingsRoutes(api: AdminApi, { sql, longSql, reads }: Deps): void {
   api.get('/communities/:slug', {
     config: { role: 'viewer' },
     schema: {
@@ -46,6 +46,9 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
     },
     handler: async (request) => {
       if (request.body.second_factor_required !== undefined) checkRequirement(request, request.body)
+      // Members' money goes to this account.
+      if (request.body.iban !== undefined || request.body.account_holder !== undefined)
+        requireFreshProof(request.session)
       // A new time zone recounts all credits, which takes long.
       const pool = request.body.time_zone === undefined ? sql : longSql
       const changed = await changeSettings(pool, adminActor(request), request.community.id, request.body, (before) =>
@@ -116,8 +119,9 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql }: Deps): 
       tags: TAGS,
       response: { 200: Type.Object({ data: CommunityAggregates }) },
     },
-    handler: async ({ community }, reply) => {
-      const body = (await findDocument(sql, community.id)) ?? NOTHING_CLOSED
+    handler: async (request, reply) => {
+      const { id } = request.community
+      const body = (await reads.run(request, sql, (reader) => findDocument(reader, id))) ?? NOTHING_CLOSED
       return reply.type('application/json; charset=utf-8').send(body as never)
     },
   })
@@ -142,8 +146,9 @@ function presentSettings(row: SettingsRow): CommunitySettings {
 }
 
 function settingsVersion(row: SettingsRow): string {
-  const { name, time_zone, language, lower_limit_centihours, credit_limit_centihours, second_factor_required } = row
-  return versionOf([name, time_zone, language, lower_limit_centihours, credit_limit_centihours, second_factor_required])
+  const { name, time_zone, language, iban, account_holder, second_factor_required } = row
+  const limits = [row.lower_limit_centihours, row.credit_limit_centihours]
+  return versionOf([name, time_zone, language, ...limits, second_factor_required, iban, account_holder])
 }
 
 function categoryVersion({ name, retired_at }: { name: string; retired_at: string | null }): string {

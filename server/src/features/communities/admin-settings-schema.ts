@@ -14,6 +14,8 @@ export const CommunitySettings = Type.Object(
     second_factor_required: Type.Boolean({ description: 'Whether administrators without one are kept out' }),
     partner_api_enabled: Type.Boolean(),
     partner_api_disabled_reason: Nullable(Type.String()),
+    iban: Nullable(Type.String({ description: 'Where members pay money to; printed on statements' })),
+    account_holder: Nullable(Type.String({ description: 'Of the bank account, if not the community by its name' })),
     created_at: Time,
     version: Version,
   },
@@ -31,6 +33,8 @@ export const CommunityChange = Type.Object(
     second_factor_required: Type.Optional(
       Type.Boolean({ description: 'Asks for a fresh proof, and for a second factor of your own' }),
     ),
+    iban: Type.Optional(Nullable({ ...FormText, description: 'Asks for a fresh proof. Empty: none' })),
+    account_holder: Type.Optional(Nullable({ ...FormText, description: 'Asks for a fresh proof. Empty: the name' })),
   },
   { title: 'CommunityChange' },
 )

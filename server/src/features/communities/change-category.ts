@@ -42,8 +42,8 @@ export async function changeCategory(
       const subject = { kind: 'category', id }
       if (name !== undefined && name !== before.name) {
         await renameCategory(tx, communityId, id, name)
-        await recordCategoryRename(tx, communityId, name)
         const detail = { from: before.name, to: name }
+        await recordCategoryRename(tx, communityId, detail)
         await recordAudit(tx, communityId, actor, { action: 'category.renamed', subject, detail })
       }
       if (input.retired !== undefined && input.retired !== (before.retired_at !== null)) {

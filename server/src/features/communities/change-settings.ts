@@ -12,6 +12,7 @@ import {
   type SettingsChange,
   type SettingsRow,
 } from './admin-settings-queries.ts'
+import { checkAccountHolder, checkIban } from './check-bank-account.ts'
 import { checkCommunityName, checkLanguage, checkTimeZone } from './check-community.ts'
 
 /** The highest limit that a community can set for a wallet or a single credit. */
@@ -24,6 +25,8 @@ export interface SettingsInput {
   lower_limit_hours?: number
   credit_limit_hours?: number
   second_factor_required?: boolean
+  iban?: string | null
+  account_holder?: string | null
 }
 
 export async function changeSettings(
@@ -66,6 +69,8 @@ function validateSettings({
   lower_limit_hours,
   credit_limit_hours,
   second_factor_required,
+  iban,
+  account_holder,
 }: SettingsInput): SettingsChange {
   return {
     ...(name !== undefined && { name: checkCommunityName(name) }),
@@ -74,6 +79,8 @@ function validateSettings({
     ...(lower_limit_hours !== undefined && { lower_limit_centihours: checkLowerLimit(lower_limit_hours) }),
     ...(credit_limit_hours !== undefined && { credit_limit_centihours: checkCreditLimit(credit_limit_hours) }),
     ...(second_factor_required !== undefined && { second_factor_required }),
+    ...(iban !== undefined && { iban: checkIban(iban ?? '') }),
+    ...(account_holder !== undefined && { account_holder: checkAccountHolder(account_holder ?? '') }),
   }
 }
 

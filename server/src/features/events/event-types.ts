@@ -5,7 +5,7 @@ import { MEMBER, Member } from '../members/schema.ts'
 
 const Version = {
   version: Type.Integer({
-    description: 'Counts the changes of the resource, so that a late event can be told from a newer one',
+    description: 'Counts the changes of the resource, so that you can ignore an event that arrives late',
   }),
 }
 const Gone = Type.Object({ id: Type.Integer(), ...Version }, { title: 'Gone' })
@@ -52,7 +52,7 @@ export const EVENT_TYPES = {
     example: { ...CREDIT, note: null, settled_on: '2026-01-30' },
   },
   'wallet.reversed': {
-    description: 'A credit was taken back. References and hours go only to the partner that made the credit.',
+    description: 'A credit was reversed. References and hours go only to the partner that made the credit.',
     scope: 'wallet.read',
     data: Type.Object(
       { ...CreditedBalance, ...OwnCredit, reversal_reference: Type.Optional(Type.String()) },
@@ -67,7 +67,7 @@ export const EVENT_TYPES = {
     example: { user_id: 42, balance_hours: 3.25, version: 313 },
   },
   'user.joined': {
-    description: 'A member joined, returned, or shows again. email only with users.pii.',
+    description: 'A member joined, returned or is no longer hidden. email only with users.pii.',
     scope: 'users.read',
     data: VersionedMember,
     example: { ...MEMBER, version: 1 },
@@ -85,13 +85,13 @@ export const EVENT_TYPES = {
     example: { id: 42, version: 3 },
   },
   'user.erased': {
-    description: 'A member was erased: forget all that you hold of them.',
+    description: 'A member was erased: delete everything that you store about them.',
     scope: 'users.read',
     data: Gone,
     example: { id: 42, version: 4 },
   },
   'listing.published': {
-    description: 'A listing can be seen, for the first time or again.',
+    description: 'A listing became visible, for the first time or again.',
     scope: 'listings.read',
     data: VersionedListing,
     example: { ...LISTING, version: 1 },

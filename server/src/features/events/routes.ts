@@ -40,7 +40,7 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config, cursorBox }: 
       operationId: 'listEvents',
       summary: 'Read events as a feed, in order',
       description:
-        'Holds the events that the scopes of the token allow, of the last 30 days. next_cursor is always given: keep it, and ask again later.',
+        'The events of the last 30 days that the scopes of the token cover. next_cursor is always present: store it and continue from it later.',
       tags: ['Webhooks'],
       querystring: Type.Object(PageQuery),
       response: { 200: Type.Object({ data: Type.Array(Event), meta: PageMeta }) },

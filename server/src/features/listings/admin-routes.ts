@@ -5,13 +5,21 @@ import type { Queries, Sql } from '../../postgres/connect.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import { once } from '../../http/console/request-once.ts'
 import { IfMatch, requireVersion, VERSION_ERRORS, versionOf } from '../../http/console/versions.ts'
+import { describeTotal, OfficePageMeta, OfficePageQuery } from '../../http/console/office-lists.ts'
 import type { Deps } from '../../http/deps.ts'
 import { requireCentihours, toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
-import { finishList, PageMeta, PageQuery, readListRequest } from '../../http/shared/paging.ts'
+import { finishList, readSortedListRequest } from '../../http/shared/paging.ts'
 import { NotFound } from '../../core/refusal.ts'
-import { findOfficeListing, listOfficeListings, type OfficeListingRow } from './admin-queries.ts'
-import { ListingFilters, ListingForm, NewListingForm, OfficeListing, ListingParams } from './admin-schema.ts'
+import { countOfficeListings, findOfficeListing, listOfficeListings, type OfficeListingRow } from './admin-queries.ts'
+import {
+  ListingFilters,
+  ListingForm,
+  ListingSorts,
+  NewListingForm,
+  OfficeListing,
+  ListingParams,
+} from './admin-schema.ts'
 import { changeListing, closeListing, publishListing, reopenListing } from './change-listing.ts'
 import type { ListingRecord } from './queries.ts'
 
@@ -25,22 +33,28 @@ export function listingAdminRoutes(api: AdminApi, deps: Deps): void {
   registerChangeRoutes(api, deps)
 }
 
-function registerReadRoutes(api: AdminApi, { sql, epoch, config }: Deps): void {
+function registerReadRoutes(api: AdminApi, { sql, reads, epoch, config }: Deps): void {
   api.get(LIST, {
     config: { role: 'viewer' },
     schema: {
-      summary: 'Listings, the newest first, the closed ones too',
+      summary: 'Listings, the closed ones too, the newest first or by title',
       tags: TAGS,
-      querystring: Type.Object({ ...PageQuery, ...ListingFilters }),
-      response: { 200: Type.Object({ data: Type.Array(OfficeListing), meta: PageMeta }) },
+      querystring: Type.Object({ ...OfficePageQuery, ...ListingFilters, sort: ListingSorts }),
+      response: { 200: Type.Object({ data: Type.Array(OfficeListing), meta: OfficePageMeta }) },
     },
     handler: async (request, reply) => {
-      const { limit: _limit, cursor: _cursor, q, ...filters } = request.query
-      const list = await readListRequest(sql, await epoch(), 'office listings', request.query)
+      const { limit: _limit, cursor: _cursor, sort, with_total: withTotal, q, ...filters } = request.query
+      const list = readSortedListRequest(await epoch(), 'office listings', request.query, sort !== undefined)
       const usedFilters = { ...filters, ...(q?.trim() && { q }) }
-      const found = await listOfficeListings(sql, request.community.id, list, usedFilters)
-      const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
-      return { data: rows.map(presentOfficeListing), meta }
+      const [found, total] = await reads.run(request, sql, (reader) =>
+        Promise.all([
+          listOfficeListings(reader, request.community.id, list, usedFilters, sort),
+          withTotal ? countOfficeListings(reader, request.community.id, usedFilters) : undefined,
+        ]),
+      )
+      const positionOf = ({ id, sort_key }: OfficeListingRow) => ({ id, ...(sort && { key: sort_key }) })
+      const { rows, meta } = finishList(list, found, positionOf, request, reply, config.publicUrl)
+      return { data: rows.map(presentOfficeListing), meta: { ...meta, ...describeTotal(total) } }
     },
   })
 
@@ -142,7 +156,16 @@ async function requireOfficeListing(sql: Queries, communityId: number, id: numbe
 }
 
 function presentOfficeListing(row: OfficeListingRow): OfficeListing {
-  const { member_id, member_name, member_status, member_hidden, centihours, version: _version, ...listing } = row
+  const {
+    member_id,
+    member_name,
+    member_status,
+    member_hidden,
+    centihours,
+    version: _version,
+    sort_key: _key,
+    ...listing
+  } = row
   return {
     ...listing,
     hours: centihours === null ? null : toHours(centihours),

@@ -1,11 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { FormText, LongFormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import { RequestKey } from '../../http/console/request-once.ts'
 import { Version } from '../../http/console/versions.ts'
 import { Id } from '../../http/shared/ids.ts'
 import { ListingType } from './schema.ts'
-
-const LONG_TEXT_LENGTH_MAX = 20_000
 
 export const ListingParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
@@ -35,6 +33,10 @@ export const OfficeListing = Type.Object(
 )
 export type OfficeListing = Static<typeof OfficeListing>
 
+export const ListingSorts = Type.Optional(
+  Type.Enum(['title', '-title'], { description: 'If omitted, the newest come first' }),
+)
+
 export const ListingFilters = {
   q: Type.Optional(
     Type.String({
@@ -52,7 +54,7 @@ export const ListingFilters = {
 const fields = {
   type: ListingType,
   title: FormText,
-  description: Type.Optional(Type.String({ maxLength: LONG_TEXT_LENGTH_MAX, format: 'storable' })),
+  description: Type.Optional(LongFormText),
   category: FormText,
   hours: Type.Optional(Nullable(Type.Number())),
 }

@@ -1,10 +1,10 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { recordAudits } from '../audit/record-many.ts'
-import type { StandInIds } from '../../csv/stand-in-ids.ts'
+import { readCentihours } from '../../core/hours.ts'
 import type { Transaction } from '../../postgres/connect.ts'
 import type { EventType } from '../events/event-types.ts'
 import { memberProblems } from '../members/check-member.ts'
-import { createImport } from '../spreadsheets/import-rows.ts'
+import { createImport, type ImportKind, type RowContext } from '../spreadsheets/import-rows.ts'
 import type { Lines, RowInput } from '../spreadsheets/queries.ts'
 import { readPastTime } from '../spreadsheets/read-past-time.ts'
 import { closeListing, listingProblems, reopenListing } from './change-listing.ts'
@@ -35,17 +35,28 @@ export const LISTING_COLUMNS = [
   'created_at',
 ] as const
 
+const LISTING_ALIASES = {
+  external_id: [['nummer'], ['nr'], ['number'], ['no']],
+  member_external_id: [['mitgliedsnummer'], ['mitglied'], ['mitglied nr'], ['member number'], ['member']],
+  type: [['art'], ['typ'], ['kind']],
+  title: [['titel'], ['titre'], ['titolo']],
+  category: [['kategorie'], ['rubrik'], ['catégorie'], ['categoria']],
+  description: [['beschreibung'], ['text'], ['descrizione']],
+  hours: [['stunden'], ['dauer'], ['heures'], ['ore']],
+  created_at: [['datum'], ['erstellt'], ['date']],
+}
+
 /** `closed_with_member` listings closed when the member left and reopen when they return. */
 const STATUSES = ['active', 'closed', 'closed_with_member']
-const HOURS = /^\d{1,9}(\.\d{1,2})?$/
 
 /** Listings and their members are matched by external id. A missing field leaves the value unchanged. */
-export const importListings = createImport({
+export const LISTINGS: ImportKind = {
   noun: 'listing',
   table: 'listings',
   grownTables: ['listings'],
   columns: LISTING_COLUMNS,
   requiredColumns: ['external_id', 'member_external_id', 'type', 'title', 'category'],
+  aliases: LISTING_ALIASES,
   read: readListing,
   async validate(tx, communityId) {
     await matchMembers(tx, communityId)
@@ -62,9 +73,14 @@ export const importListings = createImport({
     await changeFields(tx, actor, communityId, lines)
     await changeStatuses(tx, actor, communityId, lines)
   },
-})
+}
 
-function readListing(fields: Record<string, string>, ids: StandInIds): { input: RowInput; problems: string[] } {
+export const importListings = createImport(LISTINGS)
+
+function readListing(
+  fields: Record<string, string>,
+  { ids, decimal, dates }: RowContext,
+): { input: RowInput; problems: string[] } {
   const { external_id, member_external_id, type, title, description, category, hours, status, created_at } = fields
   // Members and listings share the rules for external ids.
   const problems = memberProblems({ external_id: external_id || null }).map(({ message }) => message)
@@ -79,14 +95,15 @@ function readListing(fields: Record<string, string>, ids: StandInIds): { input: 
   if (type !== 'service' && type !== 'request') problems.push('The type must be service or request.')
   if (description !== undefined) input.description = description
   if (hours !== undefined) {
-    if (hours !== '' && !HOURS.test(hours)) problems.push('The hours must be a number with at most two decimals.')
-    else input.centihours = hours === '' ? null : Math.round(Number(hours) * 100)
+    const centihours = hours === '' ? null : readCentihours(hours, decimal)
+    if (centihours === undefined) problems.push('The hours must be a number with at most two decimals.')
+    else input.centihours = centihours
   }
   if (status) {
     if (!STATUSES.includes(status)) problems.push(`The status must be one of ${STATUSES.join(', ')}.`)
     input.status = status
   }
-  if (created_at) input.created_at = readPastTime(created_at, 'creation', problems)
+  if (created_at) input.created_at = readPastTime(created_at, 'creation', dates, problems)
   const { centihours } = input as { centihours?: number | null }
   problems.push(
     ...listingProblems({

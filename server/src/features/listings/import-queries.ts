@@ -86,15 +86,17 @@ export async function insertListings(
         -- Redundant, but makes the planner look up these members by index instead of scanning all of them.
         and m.id = any (array(select parent_id from import_rows where line between ${from} and ${to}))
     ), ids as materialized (
-      select take_ids(${communityId}, 'listings', 0, (select count(*) from new_rows)) as first
+      select take_ids(${communityId}, 'listings', 0, (select count(*) from new_rows)) as first,
+        stamp_change(${communityId}) as stamped_at
     ), made as (
       insert into listings (community_id, id, external_id, member_id, type, title, description, category, centihours, status,
-        closed_by_leaving, visible, created_at)
+        closed_by_leaving, visible, created_at, updated_at)
       select ${communityId}, ids.first + row_number() over (order by line) - 1, external_id, parent_id, input ->> 'type', input ->> 'title',
         coalesce(input ->> 'description', ''), input ->> 'category', (input ->> 'centihours')::int8,
         case when requested_status = 'active' and member_status = 'active' then 'active' else 'closed' end,
         requested_status <> 'closed' and member_status <> 'active', requested_status = 'active' and member_visible,
-        coalesce((input ->> 'created_at')::timestamptz, clock_timestamp())
+        coalesce((input ->> 'created_at')::timestamptz, clock_timestamp()),
+        ids.stamped_at
       from new_rows, ids order by line
       returning *
     )
@@ -107,15 +109,19 @@ export async function updateListings(
   { from, to }: Lines,
 ): Promise<ListingRecord[]> {
   return tx<ListingRecord[]>`
+    with r as materialized (
+      select *, (input ->> 'created_at')::timestamptz as created_at from import_rows
+      where outcome = 'changed' and line between ${from} and ${to}
+        and changes && '{type,title,description,category,hours,created_at}'
+    )
     update listings l set type = r.input ->> 'type', title = r.input ->> 'title', category = r.input ->> 'category',
       description = coalesce(r.input ->> 'description', l.description),
       centihours = case when r.input ? 'centihours' then (r.input ->> 'centihours')::int8 else l.centihours end,
-      created_at = coalesce((r.input ->> 'created_at')::timestamptz, l.created_at),
-      version = l.version + 1, updated_at = clock_timestamp()
-    from import_rows r, members m
-    where l.community_id = ${communityId} and l.id = r.id and r.outcome = 'changed' and r.line between ${from} and ${to}
+      created_at = coalesce(r.created_at, l.created_at),
+      version = l.version + 1, updated_at = (select stamp_change(${communityId}))
+    from r, members m
+    where l.community_id = ${communityId} and l.id = r.id
       and m.community_id = ${communityId} and m.id = l.member_id and m.erased_at is null
-      and r.changes && '{type,title,description,category,hours,created_at}'
       and l.id = any (array(select id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
     returning l.*`
 }

@@ -92,7 +92,7 @@ export interface ChangedListing extends ListingRecord {
 export async function closeWithMember(sql: Queries, communityId: number, memberId: number): Promise<ChangedListing[]> {
   return sql<ChangedListing[]>`
     update listings l set status = 'closed', closed_by_leaving = true, visible = false, version = l.version + 1,
-      updated_at = clock_timestamp()
+      updated_at = (select stamp_change(${communityId}))
     from listings before
     where l.community_id = ${communityId} and l.member_id = ${memberId} and l.status = 'active'
       and before.community_id = ${communityId} and before.id = l.id
@@ -107,7 +107,7 @@ export async function reopenWithMember(
 ): Promise<ChangedListing[]> {
   return sql<ChangedListing[]>`
     update listings set status = 'active', closed_by_leaving = false, visible = ${visible}, version = version + 1,
-      updated_at = clock_timestamp()
+      updated_at = (select stamp_change(${communityId}))
     where community_id = ${communityId} and member_id = ${memberId} and closed_by_leaving
     returning ${recordColumns(sql)}, false as was_visible`
 }
@@ -119,7 +119,7 @@ export async function setListingsVisible(
   visible: boolean,
 ): Promise<ChangedListing[]> {
   return sql<ChangedListing[]>`
-    update listings set visible = ${visible}, version = version + 1, updated_at = clock_timestamp()
+    update listings set visible = ${visible}, version = version + 1, updated_at = (select stamp_change(${communityId}))
     where community_id = ${communityId} and member_id = ${memberId} and status = 'active' and visible <> ${visible}
     returning ${recordColumns(sql)}, not visible as was_visible`
 }
@@ -129,8 +129,9 @@ export async function insertListing(
   communityId: number,
   listing: NewListing & { visible: boolean },
 ): Promise<ListingRecord> {
+  const updated_at = sql`stamp_change(${communityId})`
   const [row] = await sql<[ListingRecord]>`
-    insert into listings ${columnsAndValues({ community_id: communityId, ...listing })} returning ${recordColumns(sql)}`
+    insert into listings ${columnsAndValues({ community_id: communityId, ...listing, updated_at })} returning ${recordColumns(sql)}`
   return row
 }
 
@@ -157,22 +158,22 @@ export async function updateListing(
   change: Partial<Omit<ListingRecord, 'id' | 'created_at' | 'updated_at' | 'version'>>,
 ): Promise<ListingRecord> {
   const [row] = await sql<[ListingRecord]>`
-    update listings set ${assignments({ ...change })}, version = version + 1, updated_at = clock_timestamp()
+    update listings set ${assignments({ ...change })}, version = version + 1, updated_at = (select stamp_change(${communityId}))
     where community_id = ${communityId} and id = ${id} returning ${recordColumns(sql)}`
   return row
 }
 
-/** Marks a batch of the category's listings as changed, by id. */
+/** Gives a batch of a renamed category's listings the new name, by id, whether or not the foreign key has done so. */
 export async function touchListings(
   sql: Queries,
   communityId: number,
-  { category, after, limit }: { category: string; after: number; limit: number },
+  { from, to, after, limit }: { from: string; to: string; after: number; limit: number },
 ): Promise<ListingRecord[]> {
   return sql<ListingRecord[]>`
     with changed as (
-      update listings set version = version + 1, updated_at = clock_timestamp()
+      update listings set category = ${to}, version = version + 1, updated_at = (select stamp_change(${communityId}))
       where community_id = ${communityId} and id = any (array(
-        select id from listings where community_id = ${communityId} and category = ${category} and id > ${after}
+        select id from listings where community_id = ${communityId} and category in (${from}, ${to}) and id > ${after}
         order by id limit ${limit} for no key update))
       returning ${recordColumns(sql)}
     )

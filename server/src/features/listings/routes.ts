@@ -16,14 +16,14 @@ export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
       operationId: 'listListings',
       summary: 'List active listings: services and requests',
       description:
-        'Ordered by id, or by time of change with updated_since. Only listings of members whom partners can see.',
+        'Ordered by id, or by time of change with updated_since. Contains only listings of members that partners can see.',
       tags: ['Listings'],
       querystring: Type.Object({
         ...PageQuery,
         updated_since: UpdatedSince,
         type: Type.Optional(ListingType),
-        category: Type.Optional(Type.String({ format: 'text', maxLength: 100, description: 'Exactly as listed' })),
-        user_id: Type.Optional(Type.Integer({ ...Id, description: 'Only of this member' })),
+        category: Type.Optional(Type.String({ format: 'text', maxLength: 100, description: 'Exact name' })),
+        user_id: Type.Optional(Type.Integer({ ...Id, description: 'Only listings of this member' })),
         q: Type.Optional(Type.String({ format: 'text', maxLength: 200, description: 'Words in title or description' })),
       }),
       response: { 200: Type.Object({ data: Type.Array(Listing), meta: PageMeta }) },
@@ -31,7 +31,7 @@ export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
     handler: async (request, reply) => {
       const { communityId } = request.caller
       const { updated_since: since, ...filters } = request.query
-      const list = await readListRequest(sql, await epoch(), 'listings', request.query, since)
+      const list = await readListRequest(sql, await epoch(), 'listings', request.query, { communityId, since })
       const { q } = filters
       const found =
         q === undefined || since !== undefined

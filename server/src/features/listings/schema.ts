@@ -14,7 +14,7 @@ export const LISTING = {
   updated_at: '2026-01-31T09:00:00.000000Z',
 }
 
-export const ListingType = Type.Enum(['service', 'request'], { description: 'Offered, or asked for' })
+export const ListingType = Type.Enum(['service', 'request'], { description: 'Whether it is offered or requested' })
 
 export const Listing = Type.Object(
   {
@@ -23,7 +23,7 @@ export const Listing = Type.Object(
     title: Type.String(),
     description: Type.String(),
     category: Type.String(),
-    hours: Type.Union([Type.Number(), Type.Null()], { description: 'What it is expected to take' }),
+    hours: Type.Union([Type.Number(), Type.Null()], { description: 'The expected duration' }),
     user_id: Type.Integer(),
     status: Type.Literal('active'),
     created_at: Type.String({ format: 'date-time' }),

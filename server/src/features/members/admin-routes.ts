@@ -6,58 +6,82 @@ import type { Queries, Sql } from '../../postgres/connect.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import { once } from '../../http/console/request-once.ts'
 import { IfMatch, requireVersion, VERSION_ERRORS } from '../../http/console/versions.ts'
+import { describeTotal, OfficePageMeta, OfficePageQuery } from '../../http/console/office-lists.ts'
 import type { Deps } from '../../http/deps.ts'
 import { toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
-import { finishList, PageMeta, PageQuery, readListRequest } from '../../http/shared/paging.ts'
+import { finishList, PageMeta, PageQuery, readListRequest, readSortedListRequest } from '../../http/shared/paging.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
-import { findOfficeMember, listEmailReads, listOfficeMembers } from './admin-queries.ts'
+import { findOfficeMember, listEmailReads } from './admin-queries.ts'
 import {
   EmailRead,
   LeaveForm,
+  ListedMember,
   MemberFilters,
   MemberForm,
   NewMemberForm,
   OfficeMember,
   MemberParams,
+  MemberSorts,
+  ServiceStatement,
   StatementMeta,
   StatementPeriod,
   StatementRow,
+  TagsForm,
 } from './admin-schema.ts'
 import { addMember, changeMember, hideMember, returnMember, showMember } from './change-member.ts'
+import { changeTags } from './change-tags.ts'
 import { eraseMember } from './erase-member.ts'
-import { FIELD_NAMES, type MemberFields } from './fields.ts'
+import { FIELD_NAMES, type FieldName, type MemberFields } from './fields.ts'
 import { leaveWithBalance } from './leave-with-balance.ts'
-import { memberVersion, presentOfficeMember, presentStatementRow } from './present-office-member.ts'
+import { listOfficeMembers, memberSort } from './member-list-queries.ts'
+import {
+  memberVersion,
+  presentListedMember,
+  presentOfficeMember,
+  presentStatementRow,
+} from './present-office-member.ts'
+import { readServiceStatement } from './service-statement-queries.ts'
 import { findPeriodBalances, listStatement } from './statement-queries.ts'
+import { KNOWN_TAGS_MAX, listTags } from './tag-queries.ts'
 
 const TAGS = ['Members']
 const LIST = '/communities/:slug/members'
 const ONE = `${LIST}/:id`
+/** More is no statement that anyone prints. */
+const STATEMENT_ROWS_MAX = 5_000
 
 /** Member management for administrators. Import and export are in spreadsheets/admin-routes.ts. */
 export function memberAdminRoutes(api: AdminApi, deps: Deps): void {
   registerRecordRoutes(api, deps)
   registerStateRoutes(api, deps)
+  registerTagRoutes(api, deps)
   registerStatementRoute(api, deps)
+  registerServiceStatementRoute(api, deps)
   registerEmailReadsRoute(api, deps)
 }
 
-function registerRecordRoutes(api: AdminApi, { sql, epoch, config }: Deps): void {
+function registerRecordRoutes(api: AdminApi, { sql, reads, epoch, config }: Deps): void {
   api.get(LIST, {
     config: { role: 'viewer' },
     schema: {
-      summary: 'Members, the newest first',
+      summary: 'Members, the newest first or in another order',
       tags: TAGS,
-      querystring: Type.Object({ ...PageQuery, ...MemberFilters }),
-      response: { 200: Type.Object({ data: Type.Array(OfficeMember), meta: PageMeta }) },
+      querystring: Type.Object({ ...OfficePageQuery, ...MemberFilters, sort: MemberSorts }),
+      response: { 200: Type.Object({ data: Type.Array(ListedMember), meta: OfficePageMeta }) },
     },
     handler: async (request, reply) => {
-      const { limit: _limit, cursor: _cursor, ...filters } = request.query
-      const list = await readListRequest(sql, await epoch(), 'office members', request.query)
-      const found = await listOfficeMembers(sql, request.community.id, list, readFilters(filters))
-      const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
-      return { data: rows.map(presentOfficeMember), meta }
+      const { limit: _limit, cursor: _cursor, sort: asked, with_total: withTotal = false, ...rest } = request.query
+      const filters = readFilters(rest)
+      const sort = asked ?? memberSort(filters)
+      const list = readSortedListRequest(await epoch(), 'office members', request.query, sort !== undefined)
+      const order = { sort, withTotal }
+      const found = await reads.run(request, sql, (reader) =>
+        listOfficeMembers(reader, request.community.id, list, filters, order),
+      )
+      const positionOf = ({ id }: { id: number }) => ({ id, ...(sort && { key: found.keys.get(id)! }) })
+      const { rows, meta } = finishList(list, found.rows, positionOf, request, reply, config.publicUrl)
+      return { data: rows.map(presentListedMember), meta: { ...meta, ...(withTotal && describeTotal(found.total)) } }
     },
   })
 
@@ -65,18 +89,22 @@ function registerRecordRoutes(api: AdminApi, { sql, epoch, config }: Deps): void
     config: { role: 'manager' },
     schema: {
       summary: 'Add a member',
+      description:
+        'A name that a member has already is refused with the code duplicate, until confirm_duplicate says that somebody has looked.',
       tags: TAGS,
       body: NewMemberForm,
       response: { 200: Type.Object({ data: OfficeMember }), 201: Type.Object({ data: OfficeMember }) },
     },
     handler: async (request, reply) => {
-      const { key, ...form } = request.body
+      const { key, confirm_duplicate, ...form } = request.body
       const { name, ...rest } = readForm(form)
       const { id: communityId } = request.community
       const keyed = { adminId: request.session.admin.id, key, input: { member: form } }
+      const refuseDuplicate = confirm_duplicate !== true
       const { made, replayed } = await once(sql, communityId, keyed, {
         make: async (tx) => {
-          const { id } = await addMember(tx, adminActor(request), communityId, { name: name!, ...rest })
+          const input = { name: name!, ...rest }
+          const { id } = await addMember(tx, adminActor(request), communityId, input, { refuseDuplicate })
           return requireOfficeMember(tx, communityId, id)
         },
         idsOf: ({ id }) => [id],
@@ -159,13 +187,41 @@ function registerStateRoutes(api: AdminApi, { sql }: Deps): void {
     config: { role: 'manager', freshProof: true },
     schema: {
       summary: 'Erase a member for good',
-      description: 'Blanks the person everywhere and keeps the transfers. Nobody can take it back.',
+      description: 'Blanks the person everywhere and keeps the transfers. It cannot be undone.',
       tags: TAGS,
       params: MemberParams,
       response: { 200: Done },
     },
     handler: async (request) => {
       await eraseMember(sql, adminActor(request), request.community.id, requireId(request.params.id, 'member'))
+      return { data: {} }
+    },
+  })
+}
+
+function registerTagRoutes(api: AdminApi, { sql }: Deps): void {
+  api.get('/communities/:slug/tags', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'The tags that members have',
+      tags: TAGS,
+      response: { 200: Type.Object({ data: Type.Array(Type.String()) }) },
+    },
+    handler: async ({ community }) => ({ data: await listTags(sql, community.id, KNOWN_TAGS_MAX) }),
+  })
+
+  api.post('/communities/:slug/tags', {
+    config: { role: 'manager' },
+    schema: {
+      summary: 'Tag members, or take tags away',
+      description: 'Repeating it changes nothing.',
+      tags: TAGS,
+      body: TagsForm,
+      response: { 200: Done },
+    },
+    handler: async (request) => {
+      const { member_ids: memberIds, add = [], remove = [] } = request.body
+      await changeTags(sql, adminActor(request), request.community.id, { memberIds, add, remove })
       return { data: {} }
     },
   })
@@ -186,9 +242,7 @@ function registerStatementRoute(api: AdminApi, { sql, epoch, config }: Deps): vo
     handler: async (request, reply) => {
       const { community, query } = request
       const member = await requireOfficeMember(sql, community.id, requireId(request.params.id, 'member'))
-      const { from, until } = query
-      if (from && until && until < from) throw new Refusal('The last day is before the first.', { field: 'until' })
-      const period = { timeZone: community.time_zone, ...(from && { from }), ...(until && { until }) }
+      const period = { timeZone: community.time_zone, ...readPeriod(query) }
       const list = await readListRequest(sql, await epoch(), `statement ${member.id}`, query)
       const [found, { opening, closing }] = await Promise.all([
         listStatement(sql, community.id, member.id, list, period),
@@ -201,6 +255,39 @@ function registerStatementRoute(api: AdminApi, { sql, epoch, config }: Deps): vo
       }
     },
   })
+}
+
+function registerServiceStatementRoute(api: AdminApi, { sql }: Deps): void {
+  api.get(`${ONE}/statement/by-service`, {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'A statement for printing, by the day of each service',
+      description: `At most ${STATEMENT_ROWS_MAX} lines, from the first day on.`,
+      tags: TAGS,
+      params: MemberParams,
+      querystring: Type.Object(StatementPeriod),
+      response: { 200: Type.Object({ data: ServiceStatement }) },
+    },
+    handler: async ({ community, params, query }) => {
+      const member = await requireOfficeMember(sql, community.id, requireId(params.id, 'member'))
+      const period = { timeZone: community.time_zone, limit: STATEMENT_ROWS_MAX + 1, ...readPeriod(query) }
+      const { opening, rows } = await readServiceStatement(sql, community.id, member.id, period)
+      const shown = rows.slice(0, STATEMENT_ROWS_MAX)
+      return {
+        data: {
+          opening_balance_hours: toHours(opening),
+          closing_balance_hours: toHours(shown.at(-1)?.balance_after ?? opening),
+          complete: shown.length === rows.length,
+          rows: shown.map((row) => ({ ...presentStatementRow(row, community.name), recorded_on: row.recorded_on })),
+        },
+      }
+    },
+  })
+}
+
+function readPeriod({ from, until }: { from?: string; until?: string }): { from?: string; until?: string } {
+  if (from && until && until < from) throw new Refusal('The last day is before the first.', { field: 'until' })
+  return { ...(from && { from }), ...(until && { until }) }
 }
 
 function registerEmailReadsRoute(api: AdminApi, { sql, epoch, config }: Deps): void {
@@ -232,7 +319,8 @@ async function requireOfficeMember(sql: Queries, communityId: number, id: number
 /** An empty text clears the value, except that a name is required and rejected later. */
 function readForm(form: MemberForm): Partial<MemberFields> {
   const given = FIELD_NAMES.filter((field) => form[field] !== undefined)
-  return Object.fromEntries(given.map((field) => [field, form[field]?.trim() || (field === 'name' ? '' : null)]))
+  const read = (field: FieldName) => form[field]?.replaceAll('\r\n', '\n').trim() || (field === 'name' ? '' : null)
+  return Object.fromEntries(given.map((field) => [field, read(field)]))
 }
 
 const SPACED_REFERENCE = /^\s*rf\d\d[\d\s]+$/i

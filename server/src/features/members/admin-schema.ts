@@ -2,8 +2,11 @@ import { Type, type Static } from 'typebox'
 import { FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import { RequestKey } from '../../http/console/request-once.ts'
 import { Version } from '../../http/console/versions.ts'
+import { Id } from '../../http/shared/ids.ts'
 import { PageMeta } from '../../http/shared/paging.ts'
-import { FormFields, OfficeFields } from './fields.ts'
+import { FormFields, LONG_FIELD_NAMES, OfficeFields } from './fields.ts'
+import { MEMBER_SORTS } from './member-list-queries.ts'
+import { TAGGED_MEMBERS_MAX, TAGS_MAX } from './change-tags.ts'
 
 export const MemberParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
@@ -20,11 +23,19 @@ export const OfficeMember = Type.Object(
     erased_at: Nullable(Time),
     updated_at: Time,
     balance_hours: Type.Number(),
+    last_active_on: Type.String({ format: 'date', description: 'Of the last exchange; until the first, of joining' }),
+    tags: Type.Array(Type.String()),
     version: Version,
   },
   { title: 'OfficeMember' },
 )
 export type OfficeMember = Static<typeof OfficeMember>
+
+/** A member in a list. */
+export const ListedMember = Type.Object(Type.Omit(OfficeMember, [...LONG_FIELD_NAMES, 'version']).properties, {
+  title: 'ListedMember',
+})
+export type ListedMember = Static<typeof ListedMember>
 
 export const MemberFilters = {
   q: Type.Optional(
@@ -38,9 +49,45 @@ export const MemberFilters = {
     Type.Enum(['active', 'inactive', 'erased'], { description: 'The erased are listed only when asked for' }),
   ),
   hidden: Type.Optional(Type.Boolean()),
+  balance: Type.Optional(
+    Type.Enum(['negative', 'near_limit', 'positive'], {
+      description: 'near_limit: up to 2 hours above the lower limit',
+    }),
+  ),
+  inactive_since: Type.Optional(Type.String({ format: 'date', description: 'No exchange since this day' })),
+  tag: Type.Optional(Type.String({ format: 'text', maxLength: 50 })),
+  name: Type.Optional(
+    Type.String({ format: 'text', maxLength: 200, description: 'Exactly this name, whatever its case and accents' }),
+  ),
 }
 
-export const NewMemberForm = Type.Object({ ...FormFields, key: RequestKey }, { title: 'NewMemberForm' })
+export const MemberSorts = Type.Optional(
+  Type.Enum(
+    MEMBER_SORTS.flatMap((sort) => [sort, `-${sort}`] as const),
+    {
+      description:
+        'With a minus: descending. If omitted, the newest come first; with balance, the lowest (or highest) balance; with inactive_since, the longest ago',
+    },
+  ),
+)
+
+export const TagsForm = Type.Object(
+  {
+    member_ids: Type.Array(Id, { minItems: 1, maxItems: TAGGED_MEMBERS_MAX }),
+    add: Type.Optional(Type.Array(FormText, { maxItems: TAGS_MAX })),
+    remove: Type.Optional(Type.Array(FormText, { maxItems: TAGS_MAX })),
+  },
+  { title: 'TagsForm' },
+)
+
+export const NewMemberForm = Type.Object(
+  {
+    ...FormFields,
+    confirm_duplicate: Type.Optional(Type.Boolean({ description: 'Add even if a member has this name already' })),
+    key: RequestKey,
+  },
+  { title: 'NewMemberForm' },
+)
 
 export const MemberForm = Type.Partial(Type.Object(FormFields))
 export type MemberForm = Static<typeof MemberForm>
@@ -92,6 +139,25 @@ export const StatementMeta = Type.Object(
     closing_balance_hours: Type.Number({ description: 'At the end of the last day' }),
   },
   { title: 'StatementMeta' },
+)
+
+export const ServiceStatement = Type.Object(
+  {
+    opening_balance_hours: Type.Number({ description: 'Of what happened before the first day' }),
+    closing_balance_hours: Type.Number({ description: 'After the last line' }),
+    complete: Type.Boolean({ description: 'False if the period has more lines than one statement' }),
+    rows: Type.Array(
+      Type.Object(
+        {
+          ...StatementRow.properties,
+          balance_hours: Type.Number({ description: 'After it, in the order of these lines' }),
+          recorded_on: Type.String({ format: 'date', description: "In the community's zone" }),
+        },
+        { title: 'ServiceStatementRow' },
+      ),
+    ),
+  },
+  { title: 'ServiceStatement' },
 )
 
 export const EmailRead = Type.Object(

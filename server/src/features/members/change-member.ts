@@ -7,6 +7,7 @@ import { NotFound, Refusal } from '../../core/refusal.ts'
 import { deleteRemoval, recordRemoval } from '../removals/queries.ts'
 import {
   insertMember,
+  isForPartners,
   lockMember,
   PARTNER_NAMES,
   updateMember,
@@ -15,6 +16,7 @@ import {
   type NewMember,
 } from './queries.ts'
 import { checkMember } from './check-member.ts'
+import { listOfficeMembers } from './member-list-queries.ts'
 import type { MemberFields } from './fields.ts'
 
 export async function addMember(
@@ -22,10 +24,12 @@ export async function addMember(
   actor: Actor,
   communityId: number,
   input: NewMember,
+  { refuseDuplicate = false }: { refuseDuplicate?: boolean } = {},
 ): Promise<MemberRecord> {
   checkMember(input)
   return rejectTakenExternalId(
     transaction(sql, async (tx) => {
+      if (refuseDuplicate) await rejectKnownName(tx, communityId, input.name)
       const added = await insertMember(tx, communityId, input)
       await recordChange(tx, actor, communityId, added, 'user.joined', 'member.added')
       return added
@@ -52,10 +56,19 @@ export async function changeMember(
       const fields = Object.keys(changes)
       if (fields.length === 0) return before
       const changed = await updateMember(tx, communityId, id, changes)
-      await recordChange(tx, actor, communityId, changed, 'user.updated', 'member.changed', { fields })
+      const notifyPartners = changed.visible && isForPartners(changes)
+      await recordChange(tx, actor, communityId, changed, 'user.updated', 'member.changed', { fields }, notifyPartners)
       return changed
     }),
   )
+}
+
+/** Two people may have one name, so somebody has to look, and can say so. */
+async function rejectKnownName(tx: Transaction, communityId: number, name: string): Promise<void> {
+  const { rows } = await listOfficeMembers(tx, communityId, { limit: 1, after: undefined }, { name })
+  if (rows.length === 0) return
+  const message = `${rows.length > 1 ? 'Several members have' : 'A member has'} this name already.`
+  throw new Refusal(message, { problems: [{ field: 'name', code: 'duplicate', message }] })
 }
 
 const UNIQUE_VIOLATION = '23505'

@@ -6,8 +6,9 @@ import { ERASED } from './fields.ts'
 export async function erasePersonalData(tx: Transaction, communityId: number, id: number): Promise<number> {
   const [member] = await tx<[{ version: number }]>`
     update members set ${assignments(ERASED)}, erased_at = now(),
-      version = version + 1, updated_at = clock_timestamp()
+      version = version + 1, updated_at = (select stamp_change(${communityId}))
     where community_id = ${communityId} and id = ${id} returning version`
+  await tx`delete from member_tags where community_id = ${communityId} and member_id = ${id}`
   await tx`
     update listings set title = 'Erased', description = '', external_id = null, status = 'closed', visible = false
     where community_id = ${communityId} and member_id = ${id}`
@@ -21,7 +22,7 @@ export async function erasePersonalData(tx: Transaction, communityId: number, id
       and c.id = r.credit_id and c.member_id = ${id}`
   await tx`
     update events set data = case when type like 'wallet.%' then data - 'note'
-      else jsonb_build_object('id', data -> 'id', 'version', data -> 'version') end
+      else jsonb_set(jsonb_set('{}', '{id}', coalesce(data -> 'id', 'null')), '{version}', coalesce(data -> 'version', 'null')) end
     where community_id = ${communityId} and member_id = ${id}`
   // A receiver may echo personal data in its response. Deliveries come first, because a success response moves from the
   // delivery to the attempts when a later attempt follows. A new claim voids attempts under way: their responses are not

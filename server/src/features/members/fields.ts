@@ -1,12 +1,15 @@
 import { Type, type Static } from 'typebox'
-import { isLine } from '../../core/is-line.ts'
-import { FormText, Nullable } from '../../http/console/admin-shapes.ts'
+import { isLine, isParagraph } from '../../core/is-line.ts'
+import { FormText, LongFormText, Nullable } from '../../http/console/admin-shapes.ts'
 
 /** What administrators write down about a member. Statements, schemas, events and CSV files follow from this file. */
 export const OfficeFields = {
   name: Type.String(),
   email: Nullable(Type.String()),
   external_id: Nullable(Type.String({ description: "The office's own number" })),
+  phone: Nullable(Type.String({ description: 'One or several numbers' })),
+  address: Nullable(Type.String({ description: 'May have several lines' })),
+  notes: Nullable(Type.String({ description: "The office's own; may have several lines" })),
 }
 export type FieldName = keyof typeof OfficeFields
 export type MemberFields = Static<ReturnType<typeof Type.Object<typeof OfficeFields>>>
@@ -22,6 +25,11 @@ export const PartnerFields = {
   ),
 }
 
+export const PARTNER_FIELD_NAMES = Object.keys(PartnerFields) as (keyof typeof PartnerFields)[]
+
+/** Too long for a list of members. */
+export const LONG_FIELD_NAMES = ['address', 'notes'] as const satisfies FieldName[]
+
 /** As the examples of the partner API show them, without the scope users.pii. */
 export const PARTNER_EXAMPLE = { name: 'Ada Lang' }
 
@@ -30,17 +38,44 @@ export const FormFields = {
   name: FormText,
   email: Type.Optional(Nullable(FormText)),
   external_id: Type.Optional(Nullable(FormText)),
+  phone: Type.Optional(Nullable(FormText)),
+  address: Type.Optional(Nullable(LongFormText)),
+  notes: Type.Optional(Nullable(LongFormText)),
 }
 
-/** The columns of both import and export. */
-export const CSV_COLUMNS = ['external_id', 'name', 'email', 'status', 'hidden', 'joined_at'] as const
+/** The columns of both import and export; an import also takes an opening_balance. */
+export const CSV_COLUMNS = [
+  'external_id',
+  'name',
+  'email',
+  'phone',
+  'address',
+  'notes',
+  'tags',
+  'status',
+  'hidden',
+  'joined_at',
+] as const
+
+/** Columns that an export adds and an import leaves aside. */
+export const READ_ONLY_COLUMNS = ['balance_hours', 'payment_reference'] as const
 
 /** What an erased member keeps. */
-export const ERASED: MemberFields = { name: 'Erased member', email: null, external_id: null }
+export const ERASED: MemberFields = {
+  name: 'Erased member',
+  email: null,
+  external_id: null,
+  phone: null,
+  address: null,
+  notes: null,
+}
 
 const NAME_LENGTH_MAX = 200
 const EMAIL_LENGTH_MAX = 254
 const EXTERNAL_ID_LENGTH_MAX = 100
+const PHONE_LENGTH_MAX = 200
+const ADDRESS_LENGTH_MAX = 500
+const NOTES_LENGTH_MAX = 5000
 const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+$/u
 
 /** A message for the user if the text cannot be the value of the field. */
@@ -57,4 +92,14 @@ export const findProblem: Record<FieldName, (text: string) => string | undefined
     id !== '' && isLine(id, EXTERNAL_ID_LENGTH_MAX)
       ? undefined
       : `The external id must have 1 to ${EXTERNAL_ID_LENGTH_MAX} characters.`,
+  phone: (phone) =>
+    isLine(phone, PHONE_LENGTH_MAX)
+      ? undefined
+      : `The phone numbers must be one line of at most ${PHONE_LENGTH_MAX} characters.`,
+  address: (address) =>
+    isParagraph(address, ADDRESS_LENGTH_MAX)
+      ? undefined
+      : `The address must have at most ${ADDRESS_LENGTH_MAX} characters.`,
+  notes: (notes) =>
+    isParagraph(notes, NOTES_LENGTH_MAX) ? undefined : `The notes must have at most ${NOTES_LENGTH_MAX} characters.`,
 }

@@ -2,12 +2,17 @@ import type { Actor } from '../audit/record.ts'
 import { recordAudits } from '../audit/record-many.ts'
 import type { Transaction } from '../../postgres/connect.ts'
 import { recordEvents } from '../events/record.ts'
-import { createImport } from '../spreadsheets/import-rows.ts'
+import { readCentihours } from '../../core/hours.ts'
+import { createImport, type ImportKind, type RowContext } from '../spreadsheets/import-rows.ts'
 import type { Lines, RowInput } from '../spreadsheets/queries.ts'
 import { readPastTime } from '../spreadsheets/read-past-time.ts'
 import { hideMember, leave, memberSnapshot, returnMember, showMember } from './change-member.ts'
 import { memberProblems } from './check-member.ts'
-import { CSV_COLUMNS } from './fields.ts'
+import { readTagField } from './change-tags.ts'
+import { CSV_COLUMNS, READ_ONLY_COLUMNS } from './fields.ts'
+import { MEMBER_ALIASES } from './column-aliases.ts'
+import { postOpeningBalances } from './post-opening-balances.ts'
+import { rejectOtherOpenings, sumOpenings } from './opening-queries.ts'
 import {
   detectMemberChanges,
   insertMembers,
@@ -18,17 +23,24 @@ import {
   updateMembers,
   type WrittenMember,
 } from './import-queries.ts'
+import { replaceImportedTags } from './tag-queries.ts'
 
-/** A missing or empty column leaves the value unchanged, except that an empty text such as the email is cleared. */
-export const importMembers = createImport({
+/**
+ * A missing or empty column leaves the value unchanged, except that an empty text such as the email is cleared. An
+ * opening balance is recorded once: the same one again changes nothing, and another one is rejected.
+ */
+export const MEMBERS: ImportKind = {
   noun: 'member',
   table: 'members',
   grownTables: ['members', 'accounts'],
-  columns: CSV_COLUMNS,
+  columns: [...CSV_COLUMNS, 'opening_balance'],
   requiredColumns: ['external_id', 'name'],
+  ignoredColumns: READ_ONLY_COLUMNS,
+  aliases: MEMBER_ALIASES,
   read: readMember,
   async validate(tx, communityId) {
     await rejectErasedMembers(tx, communityId)
+    await rejectOtherOpenings(tx, communityId)
     await detectMemberChanges(tx, communityId)
   },
   lock: lockChangedMembers,
@@ -37,12 +49,21 @@ export const importMembers = createImport({
     await changeFields(tx, actor, communityId, lines)
     await changeStates(tx, actor, communityId, lines)
   },
-})
+  sumOpenings,
+  finish: postOpeningBalances,
+}
 
-function readMember(fields: Record<string, string>): { input: RowInput; problems: string[] } {
-  const { external_id, name, status, hidden, joined_at } = fields
+export const importMembers = createImport(MEMBERS)
+
+function readMember(
+  fields: Record<string, string>,
+  { decimal, dates }: RowContext,
+): { input: RowInput; problems: string[] } {
+  const { external_id, name, status, hidden, joined_at, opening_balance } = fields
   const given = TEXT_NAMES.filter((field) => fields[field] !== undefined)
-  const texts = { ...Object.fromEntries(given.map((field) => [field, fields[field] || null])), name: name! }
+  // Spreadsheets end lines within a cell in their own way.
+  const read = (field: string) => fields[field]!.replaceAll('\r\n', '\n') || null
+  const texts = { ...Object.fromEntries(given.map((field) => [field, read(field)])), name: name! }
   const problems = memberProblems({ ...texts, external_id: external_id || null }).map(({ message }) => message)
   const input: RowInput = texts
   if (status) {
@@ -54,19 +75,29 @@ function readMember(fields: Record<string, string>): { input: RowInput; problems
     if (flag !== 'true' && flag !== 'false') problems.push('Hidden must be true or false.')
     input.hidden = flag === 'true'
   }
-  if (joined_at) input.joined_at = readPastTime(joined_at, 'joining', problems)
+  if (fields.tags !== undefined) input.tags = readTagField(fields.tags, problems)
+  if (joined_at) input.joined_at = readPastTime(joined_at, 'joining', dates, problems)
+  if (opening_balance) {
+    const centihours = readCentihours(opening_balance, decimal)
+    if (centihours === undefined) {
+      const example = decimal === 'comma' ? '1.234,50' : '1,234.50'
+      problems.push(`The opening balance must be hours like ${example}, with at most two decimals.`)
+    } else input.opening_centihours = centihours
+  }
   return { input, problems }
 }
 
 /** The bulk version of addMember: also creates the wallets, audit entries and events. */
 async function addMembers(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void> {
   const added = await insertMembers(tx, communityId, lines)
+  await replaceImportedTags(tx, communityId, lines)
   await recordChanges(tx, actor, communityId, added, 'user.joined', 'member.added')
 }
 
 /** The bulk version of changeMember. Skips members who were erased in the meantime. */
 async function changeFields(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void> {
   const changed = await updateMembers(tx, communityId, lines)
+  await replaceImportedTags(tx, communityId, lines)
   await recordChanges(tx, actor, communityId, changed, 'user.updated', 'member.changed')
 }
 
@@ -84,7 +115,7 @@ async function recordChanges(
     detail: changes.length > 0 ? { fields: changes } : {},
   }))
   await recordAudits(tx, communityId, actor, entries)
-  const visible = members.filter((member) => member.visible)
+  const visible = members.filter((member) => member.visible && member.for_partners)
   await recordEvents(
     tx,
     communityId,

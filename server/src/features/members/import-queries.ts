@@ -1,10 +1,15 @@
 import { commaSeparated, identifier, type Fragment, type Transaction } from '../../postgres/connect.ts'
 import { detectChanges, type Lines } from '../spreadsheets/queries.ts'
-import { FIELD_NAMES, type FieldName } from './fields.ts'
+import { FIELD_NAMES, PARTNER_FIELD_NAMES, type FieldName } from './fields.ts'
+import { isNewOpening } from './opening-queries.ts'
 import type { MemberRecord } from './queries.ts'
+import { tagText } from './tag-queries.ts'
 
 /** Fields that an import writes; members are matched by external id. */
 export const TEXT_NAMES = FIELD_NAMES.filter((field) => field !== 'external_id')
+
+/** Changes that partners may see. */
+const FOR_PARTNERS = [...PARTNER_FIELD_NAMES, 'joined_at']
 
 export async function rejectErasedMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
@@ -18,7 +23,9 @@ export async function detectMemberChanges(tx: Transaction, communityId: number):
     ${commaSeparated(TEXT_NAMES.map((name) => changedText(tx, name)))},
     case when (i.input ->> 'joined_at')::timestamptz <> t.joined_at then 'joined_at' end,
     case when i.input ->> 'status' <> t.status then 'status' end,
-    case when (i.input ->> 'hidden')::boolean <> t.hidden then 'hidden' end`
+    case when (i.input ->> 'hidden')::boolean <> t.hidden then 'hidden' end,
+    case when i.input ? 'tags' and i.input ->> 'tags' is distinct from ${tagText(tx, communityId, 't')} then 'tags' end,
+    case when ${isNewOpening(tx, communityId)} then 'opening_balance' end`
   await detectChanges(tx, communityId, 'members', fields)
 }
 
@@ -33,7 +40,7 @@ export async function lockChangedMembers(tx: Transaction, communityId: number): 
   await tx`
     select from accounts
     where community_id = ${communityId} and member_id in (
-      select id from import_rows where outcome = 'changed' and changes && '{status,hidden}')
+      select id from import_rows where outcome = 'changed' and changes && '{status,hidden,opening_balance}')
     order by id for no key update`
   await tx`
     select from members
@@ -41,7 +48,7 @@ export async function lockChangedMembers(tx: Transaction, communityId: number): 
     order by id for no key update`
 }
 
-export type WrittenMember = MemberRecord & { changes: string[] }
+export type WrittenMember = MemberRecord & { changes: string[]; for_partners: boolean }
 
 /** Also creates the wallets. */
 export async function insertMembers(
@@ -53,22 +60,30 @@ export async function insertMembers(
     with added as materialized (
       select * from import_rows where outcome = 'added' and line between ${from} and ${to}
     ), ids as materialized (
-      select take_ids(${communityId}, 'members', 0, (select count(*) from added)) as first
+      select take_ids(${communityId}, 'members', 0, (select count(*) from added)) as first,
+        stamp_change(${communityId}) as stamped_at
     ), made as (
       insert into members (community_id, id, external_id, ${commaSeparated(TEXT_NAMES.map(identifier))}, status, hidden,
-        joined_at, left_at)
+        joined_at, left_at, updated_at)
       select ${communityId}, ids.first + row_number() over (order by line) - 1, external_id,
         ${commaSeparated(TEXT_NAMES.map((name) => tx`input ->> ${name}::text`))},
         coalesce(input ->> 'status', 'active'),
         coalesce((input ->> 'hidden')::boolean, false), coalesce((input ->> 'joined_at')::timestamptz, clock_timestamp()),
-        case when input ->> 'status' = 'inactive' then now() end
+        case when input ->> 'status' = 'inactive' then now() end, ids.stamped_at
       from added, ids order by line
       returning *
     ), wallets as (
-      insert into accounts (community_id, kind, member_id, active, hidden)
-      select ${communityId}, 'member', id, status = 'active', hidden from made order by id
+      insert into accounts (community_id, kind, member_id, active, hidden, last_active_on)
+      select ${communityId}, 'member', m.id, m.status = 'active', m.hidden, (m.joined_at at time zone c.time_zone)::date
+      from made m join communities c on c.id = ${communityId} order by m.id
+    ), matched as (
+      -- The tags are inserted by it.
+      update import_rows r set id = a.id from (
+        select line, ids.first + row_number() over (order by line) - 1 as id from added, ids
+      ) a
+      where r.line = a.line
     )
-    select *, '{}'::text[] as changes from made order by id`
+    select *, '{}'::text[] as changes, true as for_partners from made order by id`
 }
 
 /** Skips members who were erased in the meantime. */
@@ -78,15 +93,20 @@ export async function updateMembers(
   { from, to }: Lines,
 ): Promise<WrittenMember[]> {
   return tx<WrittenMember[]>`
+    with r as materialized (
+      select *, (input ->> 'joined_at')::timestamptz as joined_at from import_rows
+      where outcome = 'changed' and line between ${from} and ${to} and changes && ${[...TEXT_NAMES, 'joined_at', 'tags']}::text[]
+    )
     update members m set ${commaSeparated(TEXT_NAMES.map((name) => newText(tx, name)))},
-      joined_at = coalesce((r.input ->> 'joined_at')::timestamptz, m.joined_at),
-      version = m.version + 1, updated_at = clock_timestamp()
-    from import_rows r
-    where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null and r.outcome = 'changed'
-      and r.line between ${from} and ${to} and r.changes && ${[...TEXT_NAMES, 'joined_at']}::text[]
+      joined_at = coalesce(r.joined_at, m.joined_at),
+      version = m.version + case when r.changes && ${FOR_PARTNERS}::text[] then 1 else 0 end,
+      updated_at = case when r.changes && ${FOR_PARTNERS}::text[]
+        then (select stamp_change(${communityId})) else m.updated_at end
+    from r
+    where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null
       -- Redundant, but makes the planner look up these members by index instead of scanning all of them.
       and m.id = any (array(select id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
-    returning m.*, r.changes`
+    returning m.*, r.changes, r.changes && ${FOR_PARTNERS}::text[] as for_partners`
 }
 
 function newText(tx: Transaction, name: FieldName): Fragment {

@@ -1,13 +1,19 @@
 import { toHours } from '../../core/hours.ts'
 import { versionOf } from '../../http/console/versions.ts'
 import type { OfficeMemberRow } from './admin-queries.ts'
-import type { OfficeMember, StatementRow } from './admin-schema.ts'
+import type { ListedMember, OfficeMember, StatementRow } from './admin-schema.ts'
 import { FIELD_NAMES, type MemberFields } from './fields.ts'
+import type { ListedMemberRow } from './member-list-queries.ts'
 import type { StatementTransfer } from './statement-queries.ts'
 
 export function presentOfficeMember(row: OfficeMemberRow): OfficeMember {
   const { balance, visible: _visible, version: _version, ...member } = row
   return { ...member, balance_hours: toHours(balance), version: memberVersion(row) }
+}
+
+export function presentListedMember(row: ListedMemberRow): ListedMember {
+  const { balance, visible: _visible, version: _version, ...member } = row
+  return { ...member, balance_hours: toHours(balance) }
 }
 
 export function memberVersion(row: MemberFields): string {

@@ -1,7 +1,7 @@
 import { assignments, columnsAndValues, commaSeparated, identifier, type Queries } from '../../postgres/connect.ts'
 import { afterId, changedSince, limitRows } from '../../http/shared/page-queries.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
-import { FIELD_NAMES, type MemberFields } from './fields.ts'
+import { FIELD_NAMES, LONG_FIELD_NAMES, PARTNER_FIELD_NAMES, type MemberFields } from './fields.ts'
 import { Member } from './schema.ts'
 
 /** A member as stored. */
@@ -30,8 +30,18 @@ const STATE_NAMES = [
 ] as const satisfies (keyof MemberRecord)[]
 
 /** Of the table with this name or alias. */
-export const recordColumns = (table: string) =>
-  commaSeparated([...FIELD_NAMES, ...STATE_NAMES].map((name) => identifier(`${table}.${name}`)))
+export const recordColumns = (table: string) => columnsOf(table, [...FIELD_NAMES, ...STATE_NAMES])
+
+/** What fits into a list. */
+export const listColumns = (table: string) =>
+  columnsOf(
+    table,
+    [...FIELD_NAMES, ...STATE_NAMES].filter((name) => !(LONG_FIELD_NAMES as string[]).includes(name)),
+  )
+
+function columnsOf(table: string, names: string[]) {
+  return commaSeparated(names.map((name) => identifier(`${table}.${name}`)))
+}
 
 export type NewMember = Pick<MemberFields, 'name'> & Partial<MemberFields>
 
@@ -91,21 +101,35 @@ export async function insertEmailReads(
   reads: { clientId: number; clientName: string; requestId: string; memberIds: number[] }[],
 ): Promise<void> {
   await sql`
-    insert into audit_log (community_id, actor_kind, actor_id, actor_name, action, subject_kind, detail, member_ids)
-    select ${communityId}, 'client', i.client_id, i.client_name, 'members.email_read', 'member',
-      jsonb_build_object('request_id', i.request_id), i.member_ids::int8[]
-    from unnest(${reads.map((read) => read.clientId)}::int8[], ${reads.map((read) => read.clientName)}::text[],
+    with recorded as (
+      insert into audit_log (community_id, actor_kind, actor_id, actor_name, action, subject_kind, detail, member_ids)
+      select ${communityId}, 'client', i.client_id, i.client_name, 'members.email_read', 'member',
+        jsonb_build_object('request_id', i.request_id), i.member_ids::int8[]
+      from unnest(${reads.map((read) => read.clientId)}::int8[], ${reads.map((read) => read.clientName)}::text[],
       ${reads.map((read) => read.requestId)}::text[], ${reads.map((read) => `{${read.memberIds.join(',')}}`)}::text[]
-    ) as i(client_id, client_name, request_id, member_ids)`
+      ) as i(client_id, client_name, request_id, member_ids)
+      returning id, at, actor_id, actor_name, cardinality(member_ids) as addresses
+    )
+    insert into email_read_days as d (community_id, client_id, day, client_name, first_id, first_at, last_at, calls,
+      addresses)
+    select ${communityId}, r.actor_id, (min(r.at) at time zone c.time_zone)::date, max(r.actor_name), min(r.id),
+      min(r.at), max(r.at), count(*), sum(r.addresses)
+    from recorded r join communities c on c.id = ${communityId}
+    group by r.actor_id, c.time_zone order by r.actor_id
+    on conflict (community_id, client_id, day) do update set calls = d.calls + excluded.calls,
+      addresses = d.addresses + excluded.addresses, last_at = greatest(d.last_at, excluded.last_at)`
 }
 
 /** Creates the member and their wallet. */
 export async function insertMember(sql: Queries, communityId: number, member: NewMember): Promise<MemberRecord> {
+  const updated_at = sql`stamp_change(${communityId})`
   const [row] = await sql<[MemberRecord]>`
     with made as (
-      insert into members ${columnsAndValues({ community_id: communityId, ...member })} returning *
+      insert into members ${columnsAndValues({ community_id: communityId, ...member, updated_at })} returning *
     ), wallet as (
-      insert into accounts (community_id, kind, member_id) select community_id, 'member', id from made
+      insert into accounts (community_id, kind, member_id, last_active_on)
+      select m.community_id, 'member', m.id, (m.joined_at at time zone c.time_zone)::date
+      from made m join communities c on c.id = ${communityId}
     )
     select ${recordColumns('made')} from made`
   return row
@@ -122,17 +146,30 @@ export async function lockMember(sql: Queries, communityId: number, id: number):
 
 export type MemberChange = Partial<MemberFields & Pick<MemberRecord, 'status' | 'hidden'>>
 
-/** Copies the status to the wallet, which is what credits and exchanges check. */
+/** Whether partners may see what changes. */
+export function isForPartners(change: MemberChange): boolean {
+  return Object.keys(change).some((name) => !OFFICE_NAMES.has(name))
+}
+
+const OFFICE_NAMES = new Set<string>(FIELD_NAMES.filter((name) => !(PARTNER_FIELD_NAMES as string[]).includes(name)))
+
+/**
+ * Copies the status to the wallet, which is what credits and exchanges check. Version and time of change are for
+ * partners: they must not show when the office wrote something down.
+ */
 export async function updateMember(
   sql: Queries,
   communityId: number,
   id: number,
   change: MemberChange,
 ): Promise<MemberRecord> {
+  const leftAt =
+    change.status === undefined ? sql`` : change.status === 'inactive' ? sql`, left_at = now()` : sql`, left_at = null`
   const [row] = await sql<[MemberRecord]>`
     with changed as (
-      update members set ${assignments({ ...change })}, version = version + 1, updated_at = clock_timestamp(),
-        left_at = case ${change.status ?? null}::text when 'inactive' then now() when 'active' then null else left_at end
+      update members set ${assignments({ ...change })}
+        ${isForPartners(change) ? sql`, version = version + 1, updated_at = (select stamp_change(${communityId}))` : sql``}
+        ${leftAt}
       where community_id = ${communityId} and id = ${id} returning *
     ), wallet as (
       update accounts a set active = c.status = 'active', hidden = c.hidden from changed c

@@ -34,7 +34,7 @@ export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
     handler: async (request, reply) => {
       const { communityId, scopes } = request.caller
       const { updated_since: since, payment_reference } = request.query
-      const list = await readListRequest(sql, await epoch(), 'users', request.query, since)
+      const list = await readListRequest(sql, await epoch(), 'users', request.query, { communityId, since })
       const withEmail = scopes.includes('users.pii')
       const found = await listMembers(sql, communityId, list, payment_reference, { withEmail })
       const toPosition = ({ id, updated_at }: Member) => ({ id, ...(since !== undefined && { at: updated_at }) })

@@ -5,7 +5,7 @@ import { ApiError } from '../../http/shared/errors.ts'
 import { communityOfToken, hashToken } from '../../crypto/secrets.ts'
 import { markTokenRevoked } from './queries.ts'
 
-const ENDED: ReadonlySet<TokenState> = new Set(['expired', 'revoked', 'client_revoked'])
+const ENDED: ReadonlySet<TokenState> = new Set(['expired', 'revoked', 'client_revoked', 'client_expired'])
 
 /** A token that is unknown, expired or already revoked is not an error (RFC 7009 2.2). */
 export async function revokeToken(sql: Queries, access: AccessCache, client: Caller, token: string): Promise<void> {

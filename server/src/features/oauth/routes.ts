@@ -41,7 +41,7 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
       operationId: 'issueToken',
       summary: 'Exchange client credentials for an access token',
       description:
-        'The grant client_credentials of RFC 6749. Client id and secret go into the body, as JSON or as a form, or into HTTP Basic. A client with a key sends an assertion instead of a secret (RFC 7523). Scopes that exist but that the client may not have are left out of the grant.',
+        'The grant client_credentials of RFC 6749. Client id and secret go into the body, as JSON or as a form, or into HTTP Basic. A client with a key sends an assertion instead of a secret (RFC 7523). Scopes that the client does not have are left out of the grant.',
       tags: ['OAuth'],
       consumes: CONSUMES,
       body: TokenRequest,
@@ -70,7 +70,7 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
       operationId: 'revokeToken',
       summary: 'Revoke an access token (RFC 7009)',
       description:
-        'With the client authentication of the token endpoint. A token that is unknown, expired or revoked already is no error.',
+        'With the client authentication of the token endpoint. An unknown, expired or revoked token is not an error.',
       tags: ['OAuth'],
       consumes: CONSUMES,
       body: RevokeRequest,
@@ -97,7 +97,7 @@ export function oauthMetadataRoute(app: PartnerApi, deps: Deps): void {
     schema: {
       operationId: 'getAuthorizationServerMetadata',
       summary: 'Authorization server metadata (RFC 8414)',
-      description: 'For OAuth libraries that find the endpoints by themselves.',
+      description: 'For OAuth libraries that discover endpoints.',
       tags: ['OAuth'],
       response: { 200: Metadata },
     },

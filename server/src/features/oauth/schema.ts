@@ -22,7 +22,7 @@ export const TokenRequest = Type.Object(
     ...ClientAuthentication,
     scope: Type.Optional(
       Type.String({
-        description: `Separated by spaces; all that the client may have when omitted: ${SCOPE_NAMES.join(' ')}`,
+        description: `Separated by spaces; if omitted, all scopes of the client. Known scopes: ${SCOPE_NAMES.join(' ')}`,
       }),
     ),
   },
@@ -37,7 +37,7 @@ export const TokenResponse = Type.Object(
     access_token: Type.String(),
     token_type: Type.Literal('Bearer'),
     expires_in: Type.Integer({ description: `Seconds: ${TOKEN_LIFETIME_SECONDS}` }),
-    scope: Type.String({ description: 'What was granted' }),
+    scope: Type.String({ description: 'The granted scopes' }),
   },
   {
     title: 'Token',

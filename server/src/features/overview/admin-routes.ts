@@ -2,11 +2,23 @@ import { Type } from 'typebox'
 import { Nullable, Time } from '../../http/console/admin-shapes.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import type { Deps } from '../../http/deps.ts'
+import type { Sql } from '../../postgres/connect.ts'
 import { toHours } from '../../core/hours.ts'
-import { countActiveMembers, countCalls, findReview, readFirstSteps, readWebhookHealth } from './queries.ts'
+import { Attention } from './attention-schema.ts'
+import {
+  countActiveMembers,
+  countCalls,
+  countPartners,
+  findReview,
+  readFirstSteps,
+  readWebhookHealth,
+} from './queries.ts'
+import { readAttention } from './read-attention.ts'
 import { readMonths } from './read-months.ts'
 
 const CALL_DAYS = 7
+/** The others are on the page of partners. */
+const PARTNERS_MAX = 5
 
 /** More are found on the pages that the review leads to. */
 const REVIEWED_MAX = 100
@@ -29,6 +41,7 @@ const Review = Type.Object(
 
 const Overview = Type.Object(
   {
+    attention: Type.Array(Attention, { description: 'What somebody should look at, the most urgent first' }),
     months: Type.Array(
       Type.Object(
         {
@@ -54,7 +67,9 @@ const Overview = Type.Object(
         },
         { title: 'CallsOfPartner' },
       ),
+      { description: 'The few that called last' },
     ),
+    partner_count: Type.Integer(),
     webhooks: Type.Object(
       {
         active: Type.Integer(),
@@ -79,7 +94,7 @@ const Overview = Type.Object(
   { title: 'CommunityOverview' },
 )
 
-export function overviewRoutes(api: AdminApi, { longSql }: Deps): void {
+export function overviewRoutes(api: AdminApi, { longSql, reads, config }: Deps): void {
   api.get('/communities/:slug/overview', {
     config: { role: 'viewer' },
     schema: {
@@ -87,17 +102,25 @@ export function overviewRoutes(api: AdminApi, { longSql }: Deps): void {
       tags: ['Overview'],
       response: { 200: Type.Object({ data: Overview }) },
     },
-    handler: async ({ community: { id, time_zone } }) => {
-      const [months, active_members, partners, webhooks, review, first_steps] = await Promise.all([
-        readMonths(longSql, id, time_zone),
-        countActiveMembers(longSql, id),
-        countCalls(longSql, id, CALL_DAYS),
-        readWebhookHealth(longSql, id),
-        findReview(longSql, id, REVIEWED_MAX),
-        readFirstSteps(longSql, id),
-      ])
+    handler: async (request) => {
+      const { id, time_zone } = request.community
+      const hasEmbeddedDatabase = config.databaseUrl === undefined
+      const read = (reader: Sql) =>
+        Promise.all([
+          readAttention(reader, id, request.session, { hasEmbeddedDatabase }),
+          readMonths(reader, id, time_zone),
+          countActiveMembers(reader, id),
+          countCalls(reader, id, CALL_DAYS, PARTNERS_MAX),
+          countPartners(reader, id),
+          readWebhookHealth(reader, id),
+          findReview(reader, id, REVIEWED_MAX),
+          readFirstSteps(reader, id),
+        ])
+      const figures = await reads.run(request, longSql, read)
+      const [attention, months, active_members, partners, partner_count, webhooks, review, first_steps] = figures
       return {
         data: {
+          attention,
           months: months.map(({ month, exchanges, centihours_exchanged, centihours_credited }) => ({
             month,
             exchanges,
@@ -107,6 +130,7 @@ export function overviewRoutes(api: AdminApi, { longSql }: Deps): void {
           active_members,
           call_days: CALL_DAYS,
           partners,
+          partner_count,
           webhooks,
           review: review ?? null,
           first_steps,

@@ -96,17 +96,34 @@ export async function countActiveMembers(sql: Queries, communityId: number): Pro
   return row.count
 }
 
-export async function countCalls(sql: Queries, communityId: number, days: number): Promise<PartnerCalls[]> {
+/** Counts the calls of the partners that called last: to sum up those of all would take as long as there are partners. */
+export async function countCalls(
+  sql: Queries,
+  communityId: number,
+  days: number,
+  limit: number,
+): Promise<PartnerCalls[]> {
   return sql<PartnerCalls[]>`
+    with recent as materialized (
+      select p.id, p.name, p.status from partners p cross join lateral (
+        select max(last_used_at) as at from clients where community_id = ${communityId} and partner_id = p.id
+      ) c
+      where p.community_id = ${communityId} order by c.at desc nulls last, p.id limit ${limit}
+    )
     select p.id as partner_id, p.name, p.status, c.calls, c.errors, c.last_call_at
-    from partners p cross join lateral (
+    from recent p cross join lateral (
       select coalesce(sum(g.calls), 0)::int8 as calls,
         coalesce(sum(g.calls) filter (where g.status >= 400), 0)::int8 as errors, max(g.second_at) as last_call_at
       from call_groups g
       where g.community_id = ${communityId} and g.partner_id = p.id
         and g.second_at > now() - make_interval(days => ${days})
     ) c
-    where p.community_id = ${communityId} order by c.calls desc, p.id`
+    order by c.calls desc, p.id`
+}
+
+export async function countPartners(sql: Queries, communityId: number): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`select count(*) from partners where community_id = ${communityId}`
+  return row.count
 }
 
 export async function readWebhookHealth(sql: Queries, communityId: number): Promise<WebhookHealth> {

@@ -18,6 +18,7 @@ import { findPartnerOverview, listPartnerOverviews } from './admin-queries.ts'
 import {
   CreatedPartner,
   Credentials,
+  ExpiryBody,
   NewClientBody,
   NewPartnerBody,
   Partner,
@@ -27,15 +28,17 @@ import {
   RotateBody,
 } from './admin-schema.ts'
 import { endGrace, reissueSecret, revokeClient, rotateSecret } from './change-client.ts'
+import { changeExpiry, extendsAccess } from './change-expiry.ts'
 import { keyRoutes, readAuthentication } from './key-routes.ts'
 import { changePartner, deletePartner } from './change-partner.ts'
 import { createClient, type NewCredentials } from './create-client.ts'
 import { createPartner } from './create-partner.ts'
 import { givesAccess } from './gives-access.ts'
 import { partnerVersion, presentClient, presentCredentials, presentPartner } from './present-partner.ts'
-import { isUnused, listClients } from './queries.ts'
+import { countCallsPerDay, isUnused, listClients } from './queries.ts'
 
 const CLIENTS_SHOWN_MAX = 100
+const CALL_DAYS = 7
 const PARTNERS = ['Partners']
 const CREDENTIALS = ['Credentials']
 const PartnerParams = Type.Object({ slug: Type.String(), id: Type.String() })
@@ -47,7 +50,7 @@ export function partnerAdminRoutes(api: AdminApi, deps: Deps): void {
   keyRoutes(api, deps)
 }
 
-function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
+function partnerRoutes(api: AdminApi, { sql, reads, config, epoch }: Deps): void {
   api.get('/communities/:slug/partners', {
     config: { role: 'viewer' },
     schema: {
@@ -60,7 +63,7 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
       const { query, community } = request
       const list = await readListRequest(sql, await epoch(), 'admin partners', query)
       const page = { before: list.after?.id, limit: list.limit + 1 }
-      const found = await listPartnerOverviews(sql, community.id, query, page)
+      const found = await reads.run(request, sql, (reader) => listPartnerOverviews(reader, community.id, query, page))
       const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
       return { data: rows.map(presentPartner), meta }
     },
@@ -116,9 +119,12 @@ function partnerRoutes(api: AdminApi, { sql, config, epoch }: Deps): void {
       const partnerId = requireId(params.id, 'partner')
       const partner = await findPartnerOverview(sql, community.id, partnerId)
       if (!partner) throw new NotFound('There is no such partner.')
-      const clients = await listClients(sql, community.id, partnerId, CLIENTS_SHOWN_MAX)
+      const rows = await listClients(sql, community.id, partnerId, CLIENTS_SHOWN_MAX)
+      const calls = await countCallsPerDay(sql, community.id, partnerId, CALL_DAYS)
+      const callsOf = new Map(calls.map(({ client_id, calls_per_day }) => [client_id, calls_per_day]))
+      const clients = rows.map((row) => presentClient(row, callsOf.get(row.id) ?? 0))
       const removable = await isUnused(sql, community.id, partnerId)
-      return { data: { ...presentPartner(partner), clients: clients.map(presentClient), removable } }
+      return { data: { ...presentPartner(partner), clients, removable } }
     },
   })
 
@@ -204,9 +210,9 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
     },
     handler: async (request, reply) => {
       const { key, ...form } = request.body
-      const { name = '', scopes, ...keys } = form
+      const { name = '', scopes, expires_at: expiresAt, ...keys } = form
       const authentication = await readAuthentication(config, keys)
-      const input = { name, ...(scopes && { scopes }) }
+      const input = { name, ...(scopes && { scopes }), expiresAt }
       const partnerId = requireId(request.params.id, 'partner')
       const { made, replayed } = await issueOnce(request, { key, input: { client: form, partnerId } }, (tx) =>
         createClient(tx, adminActor(request), request.community.id, partnerId, input, authentication),
@@ -233,6 +239,26 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
         rotateSecret(tx, adminActor(request), params.client_id, grace, community.id),
       )
       return { data: presentCredentials(made, apiUrl) }
+    },
+  })
+
+  api.post('/communities/:slug/clients/:client_id/expiry', {
+    config: { role: 'owner', errors: ['proof_required'] },
+    schema: {
+      summary: 'Choose when a client expires',
+      description: 'Only a later time, or none, needs a fresh proof.',
+      tags: CREDENTIALS,
+      params: ClientParams,
+      body: ExpiryBody,
+      response: { 200: Done },
+    },
+    handler: async (request) => {
+      const { params, community, session } = request
+      const { expires_at: at = null } = request.body
+      await changeExpiry(sql, adminActor(request), params.client_id, at, community.id, (before) => {
+        if (extendsAccess(before, at)) requireFreshProof(session)
+      })
+      return { data: {} }
     },
   })
 

@@ -62,10 +62,21 @@ export const PartnerChange = Type.Object(
   { title: 'PartnerChange' },
 )
 
+const ExpiresAt = Type.String({
+  format: 'date-time',
+  description: 'From then on the client is rejected like one that is revoked',
+})
+
+export const ExpiryBody = Type.Object(
+  { expires_at: Type.Optional(ExpiresAt) },
+  { title: 'ExpiryBody', description: 'Without a time it never expires' },
+)
+
 export const NewClientBody = Type.Object(
   {
     name: Type.Optional(Text),
     scopes: Type.Optional(Scopes),
+    expires_at: Type.Optional(ExpiresAt),
     ...Keys,
     key: RequestKey,
   },
@@ -121,7 +132,8 @@ export const Client = Type.Object(
   {
     client_id: Type.String(),
     name: Type.String(),
-    status: Type.Union([Type.Literal('active'), Type.Literal('revoked')]),
+    status: Type.Union([Type.Literal('active'), Type.Literal('revoked'), Type.Literal('expired')]),
+    expires_at: Nullable(ExpiresAt),
     scopes: Type.Array(ScopeName),
     authentication: Type.Union([Type.Literal('secret'), Type.Literal('keys'), Type.Literal('jwks')], {
       description: 'By a secret, by registered keys, or by the keys published at jwks_url',
@@ -135,6 +147,7 @@ export const Client = Type.Object(
     created_at: Time,
     revoked_at: Nullable(Time),
     last_used_at: Nullable(Time),
+    calls_per_day: Type.Number({ description: 'On average in the last seven days, rejected ones included' }),
   },
   { title: 'Client' },
 )

@@ -5,6 +5,7 @@ import { hashSecret, newClientId, newClientSecret } from '../../crypto/secrets.t
 import { BY_SECRET, type Authentication } from './check-authentication.ts'
 import { insertKey } from './key-queries.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
+import { checkExpiry } from './check-expiry.ts'
 import { checkClientName, checkScopes } from './check-partner.ts'
 import { countActiveClients, findPartnerForChange, insertClient, type PartnerRow } from './queries.ts'
 
@@ -24,6 +25,8 @@ type NewClient<Secret extends string | undefined> = NewCredentials<Secret> & { s
 interface ClientInput {
   name: string
   scopes?: string[]
+  /** It never expires without. */
+  expiresAt?: string | undefined
 }
 
 /** Creates another client for a partner, with a secret unless told otherwise. */
@@ -62,7 +65,9 @@ export async function createClient(
     if ((await countActiveClients(tx, communityId, partnerId)) >= ACTIVE_CLIENTS_MAX) {
       throw new Refusal(`A partner can have at most ${ACTIVE_CLIENTS_MAX} credentials. Revoke one that is not used.`)
     }
-    return { ...(await addClient(tx, actor, communityId, partner, { name, scopes, authentication })), scopes }
+    const expiresAt = await checkExpiry(tx, input.expiresAt ?? null)
+    const client = { name, scopes, authentication, expiresAt }
+    return { ...(await addClient(tx, actor, communityId, partner, client)), scopes }
   })
 }
 
@@ -71,7 +76,12 @@ export async function addClient(
   actor: Actor,
   communityId: number,
   partner: PartnerRow,
-  { name, scopes, authentication }: { name: string; scopes: Scope[]; authentication: Authentication },
+  {
+    name,
+    scopes,
+    authentication,
+    expiresAt = null,
+  }: { name: string; scopes: Scope[]; authentication: Authentication; expiresAt?: string | null },
 ): Promise<NewCredentials<string | undefined>> {
   const clientId = newClientId(communityId)
   // A client with keys gets one too, which nobody ever knows: nodes of the previous version accept nothing else.
@@ -85,13 +95,20 @@ export async function addClient(
     authentication: authentication.kind,
     secret_hash: hashSecret(secret),
     secret_last_four: hasSecret ? secret.slice(-SECRET_SUFFIX_LENGTH) : '',
+    ...(expiresAt !== null && { expires_at: expiresAt }),
     ...(authentication.kind === 'jwks' && { jwks_url: authentication.jwksUrl, jwks_url_set_at: new Date() }),
   })
   if (authentication.kind === 'keys') await insertKey(tx, { community_id: communityId, id }, authentication.key)
   await recordAudit(tx, communityId, actor, {
     action: 'client.created',
     subject: { kind: 'client', id },
-    detail: { partner_id: partner.id, client_id: clientId, scopes, ...describeKeys(authentication) },
+    detail: {
+      partner_id: partner.id,
+      client_id: clientId,
+      scopes,
+      ...describeKeys(authentication),
+      ...(expiresAt && { expires_at: expiresAt }),
+    },
   })
   return { id, clientId, clientSecret: hasSecret ? secret : undefined }
 }

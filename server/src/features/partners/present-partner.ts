@@ -24,14 +24,9 @@ export function partnerVersion(row: PartnerRow): string {
   return versionOf([name, contact, status, scopes, rate_limit_per_minute, daily_limit_centihours, allowed_networks])
 }
 
-export function presentClient({
-  community_id: _community,
-  id: _id,
-  partner_id: _partner,
-  public_id,
-  ...client
-}: ClientRow) {
-  return { client_id: public_id, ...client }
+export function presentClient(row: ClientRow, callsPerDay: number) {
+  const { community_id: _community, id: _id, partner_id: _partner, public_id, ...client } = row
+  return { client_id: public_id, ...client, calls_per_day: callsPerDay }
 }
 
 /** The only response that contains the secret, if there is one. */

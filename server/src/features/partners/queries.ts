@@ -21,7 +21,9 @@ export interface ClientRow {
   partner_id: number
   public_id: string
   name: string
-  status: 'active' | 'revoked'
+  /** By the database's clock. */
+  status: 'active' | 'revoked' | 'expired'
+  expires_at: string | null
   scopes: Scope[]
   authentication: 'secret' | 'keys' | 'jwks'
   /** The oldest first; none unless `authentication` is `keys`. */
@@ -39,7 +41,9 @@ export interface ClientRow {
 }
 
 const clientColumns = (sql: Queries) => sql`
-  community_id, id, partner_id, public_id, name, status, scopes, authentication, array(
+  community_id, id, partner_id, public_id, name,
+  case when status = 'active' and expires_at <= now() then 'expired' else status end as status, expires_at, scopes,
+  authentication, array(
     select json_build_object('thumbprint', k.thumbprint, 'kty', k.jwk->>'kty', 'created_at',
       to_char(k.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
     from client_keys k where k.community_id = clients.community_id and k.client_id = clients.id
@@ -130,6 +134,7 @@ export async function insertClient(
     secret_last_four: string
     jwks_url?: string
     jwks_url_set_at?: Date
+    expires_at?: string
   },
 ): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
@@ -166,7 +171,46 @@ export async function listClients(
   return sql<ClientRow[]>`
     select ${clientColumns(sql)} from clients
     where community_id = ${communityId} and partner_id = ${partnerId}
-    order by status, id desc limit ${limit}`
+    order by clients.status, id desc limit ${limit}`
+}
+
+/** Counts the calls of each client of a partner, on average per day. */
+export async function countCallsPerDay(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  days: number,
+): Promise<{ client_id: number; calls_per_day: number }[]> {
+  return sql<{ client_id: number; calls_per_day: number }[]>`
+    select client_id, round(sum(calls) / ${days}::numeric, 1)::float8 as calls_per_day
+    from call_groups
+    where community_id = ${communityId} and partner_id = ${partnerId} and client_id is not null
+      and second_at > now() - make_interval(days => ${days})
+    group by 1`
+}
+
+/** Null: never. */
+export async function setExpiry(sql: Queries, client: ClientRow, expiresAt: string | null): Promise<void> {
+  await sql`
+    update clients set expires_at = ${expiresAt}::timestamptz
+    where community_id = ${client.community_id} and id = ${client.id}`
+}
+
+export async function findPartnerOfClient(
+  sql: Queries,
+  communityId: number,
+  publicId: string,
+): Promise<number | undefined> {
+  const [row] = await sql<{ partner_id: number }[]>`
+    select partner_id from clients where community_id = ${communityId} and public_id = ${publicId}`
+  return row?.partner_id
+}
+
+/** Whether a time is still to come, by the database's clock, and the time as the database writes it. */
+export async function readFuture(sql: Queries, time: string): Promise<{ at: string; is_future: boolean }> {
+  const [row] = await sql<[{ at: string; is_future: boolean }]>`
+    select ${time}::timestamptz as at, ${time}::timestamptz > now() as is_future`
+  return row
 }
 
 export async function countActiveClients(sql: Queries, communityId: number, partnerId: number): Promise<number> {

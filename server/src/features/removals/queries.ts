@@ -19,9 +19,9 @@ export async function recordRemoval(
   ids: number[],
 ): Promise<void> {
   await sql`
-    insert into removals (community_id, type, resource_id)
-    select ${communityId}, ${type}, id from unnest(${ids}::int8[]) as i(id)
-    on conflict (community_id, type, resource_id) do update set removed_at = clock_timestamp()`
+    insert into removals (community_id, type, resource_id, removed_at)
+    select ${communityId}, ${type}, id, (select stamp_change(${communityId})) from unnest(${ids}::int8[]) as i(id)
+    on conflict (community_id, type, resource_id) do update set removed_at = excluded.removed_at`
 }
 
 /** Deletes the removals of resources that partners can see again. */

@@ -12,7 +12,7 @@ const EPOCH_START = '1970-01-01T00:00:00Z'
 const Removal = Type.Object(
   {
     type: Type.Enum(['user', 'listing']),
-    id: Type.Integer({ description: 'Of the member or listing' }),
+    id: Type.Integer({ description: 'Id of the member or listing' }),
     removed_at: Type.String({ format: 'date-time' }),
   },
   { title: 'Removal', examples: [{ type: 'user', id: 42, removed_at: '2026-02-28T17:30:00.000000Z' }] },
@@ -27,7 +27,7 @@ export function removalRoutes(api: PartnerApi, { sql, epoch, config, sharedIds }
       operationId: 'listRemovals',
       summary: 'List members and listings that can no longer be seen',
       description:
-        'For copies that have to forget who left. Needs the scope of the type asked for; without one, lists the types whose scope the token has.',
+        'Tells you what to delete from a copy. Needs the scope of the requested type; without a type, it lists those that the scopes of the token cover.',
       tags: ['Members'],
       querystring: Type.Object({
         ...PageQuery,
@@ -41,7 +41,7 @@ export function removalRoutes(api: PartnerApi, { sql, epoch, config, sharedIds }
       const { type, since = EPOCH_START } = request.query
       if (type) requireScope(request.caller, SCOPE_OF[type])
       const types = type ? [type] : (['user', 'listing'] as const).filter((one) => scopes.includes(SCOPE_OF[one]))
-      const list = await readListRequest(sql, await epoch(), 'removals', request.query, since)
+      const list = await readListRequest(sql, await epoch(), 'removals', request.query, { communityId, since })
       const after = list.after && { ...list.after, id: sharedIds.reveal(list.after.id) ?? 0 }
       const found = await listRemovals(sql, communityId, { ...list, after }, types)
       const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)

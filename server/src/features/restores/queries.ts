@@ -27,7 +27,9 @@ export async function readAccess(sql: Queries): Promise<Access> {
       'clients', (select coalesce(json_agg(json_build_object('community_id', community_id, 'id', id, 'status', status,
           'scopes', scopes, 'revoked_at', revoked_at, 'secret_hash', secret_hash, 'secret_last_four', secret_last_four,
           'secret_created_at', secret_created_at, 'previous_secret_hash', previous_secret_hash,
-          'previous_secret_until', previous_secret_until)), '[]') from clients),
+          'previous_secret_until', previous_secret_until,
+          -- Databases of earlier versions have no such column.
+          'expires_at', to_jsonb(clients) ->> 'expires_at')), '[]') from clients),
       'roles', (select coalesce(json_agg(json_build_object('community_id', community_id, 'admin_id', admin_id,
           'role', role)), '[]') from community_admins),
       'subscriptions', (select coalesce(json_agg(json_build_object('community_id', community_id, 'id', id,
@@ -108,21 +110,24 @@ export const withdrawClients: Withdraw = async (tx, replaced) =>
           case when r.id is null then c.secret_hash else r.secret_hash end as secret_hash,
           case when r.id is null then c.secret_last_four else r.secret_last_four end as last_four,
           case when r.id is null then c.secret_created_at else r.secret_created_at end as secret_created_at,
-          r.previous_secret_hash, r.previous_secret_until
+          r.previous_secret_hash, r.previous_secret_until, least(c.expires_at, r.expires_at) as expires_at
         from clients c
         left join json_to_recordset(${JSON.stringify(replaced)}::text::json) as r(community_id int8, id int8, status text,
           scopes text[], revoked_at timestamptz, secret_hash bytea, secret_last_four text,
-          secret_created_at timestamptz, previous_secret_hash bytea, previous_secret_until timestamptz)
+          secret_created_at timestamptz, previous_secret_hash bytea, previous_secret_until timestamptz,
+          expires_at timestamptz)
           on r.community_id = c.community_id and r.id = c.id
       )
       update clients c set status = w.status, scopes = w.scopes, secret_hash = w.secret_hash,
         secret_last_four = w.last_four, secret_created_at = w.secret_created_at,
         previous_secret_hash = w.previous_secret_hash, previous_secret_until = w.previous_secret_until,
+        expires_at = w.expires_at,
         revoked_at = case when w.status = 'revoked' then coalesce(c.revoked_at, w.revoked_at, now()) end
       from wanted w
       where w.community_id = c.community_id and w.id = c.id
-        and (c.status, c.scopes, c.secret_hash, c.previous_secret_hash, c.previous_secret_until)
-          is distinct from (w.status, w.scopes, w.secret_hash, w.previous_secret_hash, w.previous_secret_until)
+        and (c.status, c.scopes, c.secret_hash, c.previous_secret_hash, c.previous_secret_until, c.expires_at)
+          is distinct from
+          (w.status, w.scopes, w.secret_hash, w.previous_secret_hash, w.previous_secret_until, w.expires_at)
       returning c.community_id`,
   )
 

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { Nullable } from '../../http/console/admin-shapes.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
+import { toHours } from '../../core/hours.ts'
 import type { Deps } from '../../http/deps.ts'
-import { listOfficeMembers } from '../members/admin-queries.ts'
+import { listOfficeMembers } from '../members/member-list-queries.ts'
 import { searchPartners } from './queries.ts'
 
 /** Limit per kind: what fits on the screen. */
@@ -16,6 +17,7 @@ const FoundMember = Type.Object(
     external_id: Nullable(Type.String()),
     payment_reference: Type.String(),
     status: Type.Enum(['active', 'inactive']),
+    balance_hours: Type.Number(),
   },
   { title: 'FoundMember' },
 )
@@ -28,7 +30,7 @@ const FoundPartner = Type.Object(
   { title: 'FoundPartner' },
 )
 
-export function searchRoutes(api: AdminApi, { sql }: Deps): void {
+export function searchRoutes(api: AdminApi, { sql, reads }: Deps): void {
   api.get('/communities/:slug/search', {
     config: { role: 'viewer' },
     schema: {
@@ -45,13 +47,18 @@ export function searchRoutes(api: AdminApi, { sql }: Deps): void {
         }),
       },
     },
-    handler: async ({ community, query: { q } }) => {
+    handler: async (request) => {
+      const { community, query } = request
+      const { q } = query
       if (q.trim() === '') return { data: { members: [], partners: [] } }
-      const [members, partners] = await Promise.all([
-        listOfficeMembers(sql, community.id, { limit: RESULTS_MAX - 1, after: undefined }, { q }),
-        searchPartners(sql, community.id, q, RESULTS_MAX),
-      ])
-      return { data: { members, partners } }
+      const [{ rows: members }, partners] = await reads.run(request, sql, (reader) =>
+        Promise.all([
+          listOfficeMembers(reader, community.id, { limit: RESULTS_MAX - 1, after: undefined }, { q }),
+          searchPartners(reader, community.id, q, RESULTS_MAX),
+        ]),
+      )
+      const found = members.map(({ balance, ...member }) => ({ ...member, balance_hours: toHours(balance) }))
+      return { data: { members: found, partners } }
     },
   })
 }

@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { recordAudit, type Actor } from '../audit/record.ts'
 import type { CommunityRow } from '../communities/queries.ts'
 import { transaction, type Sql, type Transaction } from '../../postgres/connect.ts'
 import { allowNestedLoops, discardPlans, liftTimeouts } from '../../postgres/transaction-settings.ts'
 import type { Progress } from '../../core/progress.ts'
 import { Refusal } from '../../core/refusal.ts'
-import { restoreText } from '../../csv/formulas.ts'
-import { BrokenCsv, readCsv, type CsvRecord } from '../../csv/read-csv.ts'
+import { detectFormat, type DetectedFile, type OpenFile } from '../../csv/detect-format.ts'
+import type { FileFormat } from '../../csv/file-format.ts'
+import { readCsv, type CsvRecord } from '../../csv/read-csv.ts'
 import { standInIds, type StandInIds } from '../../csv/stand-in-ids.ts'
+import { chooseLayout, headerKey, nameCells, requireHeader, type ImportColumns } from './layout.ts'
+import { saveLayout, type Layout } from './layout-queries.ts'
 import {
   analyzeTable,
   countOutcomes,
@@ -17,7 +21,6 @@ import {
   readOutcomes,
   rejectDuplicates,
   resolveUnmatched,
-  type ImportTable,
   type Lines,
   type OutcomeCounts,
   type RowInput,
@@ -30,21 +33,24 @@ export type { Outcome, RowOutcome } from './queries.ts'
 
 const BATCH_ROWS = 1_000
 const EXTERNAL_ID = 'external_id'
+const OPENING_BALANCE = 'opening_balance'
 /** From this many new rows on, table statistics are refreshed immediately instead of by a later autovacuum. */
 const ANALYZE_FROM_ROWS = 1_000
 const UNIQUE_VIOLATION = '23505'
 
+/** What a row is read with. */
+export interface RowContext extends Pick<Layout, 'decimal' | 'dates'> {
+  ids: StandInIds
+}
+
 /** Defines how one kind of record is imported. Rows are matched by external id. */
-export interface ImportKind {
+export interface ImportKind extends ImportColumns {
   /** The singular, for messages. */
   noun: 'member' | 'listing'
-  table: ImportTable
   /** All tables that an import adds rows to. */
   grownTables: readonly string[]
-  columns: readonly string[]
-  requiredColumns: readonly string[]
   /** Parses the fields of a row and reports every problem. */
-  read(fields: Record<string, string>, ids: StandInIds): { input: RowInput; problems: string[] }
+  read(fields: Record<string, string>, context: RowContext): { input: RowInput; problems: string[] }
   /**
    * Validates against the stored data: sets `outcome`, and `reason` or `changes`, of rows in import_rows that have no
    * outcome yet. Rows that it leaves without an outcome are added.
@@ -55,6 +61,9 @@ export interface ImportKind {
   /** Write the rows with the outcome `added` or `changed` in these lines. */
   add(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void>
   change(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void>
+  sumOpenings?(tx: Transaction): Promise<OpeningSum>
+  /** Writes what follows from the rows in these lines, after they are added or changed. */
+  finish?(tx: Transaction, actor: Actor, communityId: number, lines: Lines, fileName: string): Promise<void>
 }
 
 export interface ImportOptions {
@@ -62,6 +71,12 @@ export interface ImportOptions {
   dryRun?: boolean
   /** Skips rejected rows. Otherwise one rejected row prevents the whole import. */
   skipBad?: boolean
+  /** How the file is written. What is left out is found out. */
+  format?: Partial<FileFormat>
+  /** How its cells are read. A given mapping of the columns is remembered for files with the same first row. */
+  layout?: Partial<Layout>
+  /** For the reason of opening balances. */
+  fileName?: string
   /** Size of the file, for progress reports. */
   bytes?: number
   /** Called in file order: for every row of a dry run, otherwise for rejected rows. */
@@ -69,11 +84,23 @@ export interface ImportOptions {
   onProgress?: (progress: Progress) => void
 }
 
-export type ImportSummary = OutcomeCounts & { written: boolean }
+/** What the opening balances of a file add up to. */
+export interface OpeningSum {
+  count: number
+  centihours: number
+}
+
+export type ImportSummary = OutcomeCounts & {
+  written: boolean
+  /** If the file has a column for them. */
+  openings?: OpeningSum
+}
+
+const DEFAULT_FILE_NAME = 'a file'
 
 export function createImport(kind: ImportKind) {
-  return (sql: Sql, actor: Actor, community: CommunityRow, file: AsyncIterable<Uint8Array>, options?: ImportOptions) =>
-    importRows(sql, actor, community, kind, file, options)
+  return (sql: Sql, actor: Actor, community: CommunityRow, open: OpenFile, options?: ImportOptions) =>
+    importRows(sql, actor, community, kind, open, options)
 }
 
 /**
@@ -85,20 +112,27 @@ async function importRows(
   actor: Actor,
   community: CommunityRow,
   kind: ImportKind,
-  file: AsyncIterable<Uint8Array>,
+  open: OpenFile,
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
+  const detected = await detectFormat(open, options.format)
   try {
     const summary = await transaction(sql, async (tx) => {
       await liftTimeouts(tx)
       await createStagingTable(tx)
-      await stageRows(tx, kind, standInIds(community), file, options)
+      const layout = await chooseLayout(tx, community.id, kind, detected, options.layout ?? {})
+      const reader = createRowReader(kind, layout, standInIds(community), requireHeader(detected).fields.length)
+      await stageRows(tx, reader, open, detected, options)
       await validateRows(tx, community.id, kind)
       await reportOutcomes(tx, options)
       const counts = await countOutcomes(tx)
       const isWritten = !options.dryRun && (options.skipBad || counts.refused === 0)
       if (isWritten) await writeRows(tx, actor, community.id, kind, counts, options)
-      return { ...counts, written: isWritten }
+      if (options.layout?.columns) {
+        await saveLayout(tx, community.id, kind.table, headerKey(requireHeader(detected).fields), layout)
+      }
+      const openings = layout.columns[OPENING_BALANCE] && (await kind.sumOpenings?.(tx))
+      return { ...counts, written: isWritten, ...(openings && { openings }) }
     })
     if (summary.written && summary.added >= ANALYZE_FROM_ROWS) {
       for (const table of kind.grownTables) await analyzeTable(sql, table)
@@ -114,63 +148,48 @@ async function importRows(
 
 async function stageRows(
   tx: Transaction,
-  kind: ImportKind,
-  ids: StandInIds,
-  file: AsyncIterable<Uint8Array>,
+  readRow: (record: CsvRecord) => StagedRow,
+  open: OpenFile,
+  format: DetectedFile,
   { bytes, onProgress }: ImportOptions,
 ): Promise<void> {
   let bytesRead = 0
   async function* countBytes(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of file) {
+    for await (const chunk of open()) {
       bytesRead += chunk.length
       yield chunk
     }
   }
-  let header: string[] | undefined
+  let isHeader = true
   let batch: StagedRow[] = []
-  for await (const record of readCsv(countBytes())) {
-    if (!header) {
-      header = readHeader(kind, record)
+  for await (const record of readCsv(countBytes(), format)) {
+    if (isHeader) {
+      isHeader = false
       continue
     }
     if (record.fields.every((field) => field === '')) continue
-    batch.push(readRow(kind, ids, header, record))
+    batch.push(readRow(record))
     if (batch.length < BATCH_ROWS) continue
     await insertStaged(tx, batch)
     batch = []
     onProgress?.({ done: bytesRead, total: bytes, label: 'reading', unit: 'bytes' })
   }
-  if (!header) throw new BrokenCsv(1, 'The file is empty.')
   await insertStaged(tx, batch)
   await analyzeTable(tx, 'import_rows')
 }
 
-function readHeader({ columns, requiredColumns }: ImportKind, { line, fields }: CsvRecord): string[] {
-  const names = fields.map((field) => field.trim().toLowerCase())
-  if (names.length === 1 && names[0]!.includes(';')) {
-    throw new BrokenCsv(line, 'The columns are separated by semicolons. Save the file with commas between them.')
+function createRowReader(kind: ImportKind, { columns, ...rest }: Layout, ids: StandInIds, width: number) {
+  return ({ line, fields }: CsvRecord): StagedRow => {
+    if (fields.length !== width) {
+      const problem = `The row has ${fields.length} fields, the first line ${width}.`
+      return { line, externalId: null, standInFor: null, input: {}, problems: [problem] }
+    }
+    const named = nameCells(columns, fields)
+    const { input, problems } = kind.read(named, { ...rest, ids })
+    const externalId = named[EXTERNAL_ID]!
+    if (externalId === '') problems.unshift('The external id is missing; it keeps a second import from adding twice.')
+    return { line, externalId: externalId || null, standInFor: ids.idOf(externalId), input, problems }
   }
-  const problems = [
-    ...names.filter((name) => !columns.includes(name)).map((name) => `there is no column "${name}"`),
-    ...names.filter((name, n) => names.indexOf(name) < n).map((name) => `the column "${name}" is there twice`),
-    ...requiredColumns.filter((name) => !names.includes(name)).map((name) => `the column "${name}" is missing`),
-  ]
-  if (problems.length > 0) {
-    throw new BrokenCsv(line, `The first line must name the columns, of ${columns.join(', ')}: ${problems.join('; ')}.`)
-  }
-  return names
-}
-
-function readRow(kind: ImportKind, ids: StandInIds, header: string[], { line, fields }: CsvRecord): StagedRow {
-  if (fields.length !== header.length) {
-    const problem = `The row has ${fields.length} fields, the first line ${header.length}.`
-    return { line, externalId: null, standInFor: null, input: {}, problems: [problem] }
-  }
-  const named = Object.fromEntries(header.map((name, n) => [name, restoreText(fields[n]!)]))
-  const { input, problems } = kind.read(named, ids)
-  const externalId = named[EXTERNAL_ID]!
-  if (externalId === '') problems.unshift('The external id is missing; it keeps a second import from adding twice.')
-  return { line, externalId: externalId || null, standInFor: ids.idOf(externalId), input, problems }
 }
 
 async function validateRows(tx: Transaction, communityId: number, kind: ImportKind): Promise<void> {
@@ -197,23 +216,26 @@ async function writeRows(
   communityId: number,
   kind: ImportKind,
   { rows: _rows, ...counts }: OutcomeCounts,
-  { onProgress }: ImportOptions,
+  { onProgress, fileName = DEFAULT_FILE_NAME }: ImportOptions,
 ): Promise<void> {
   const total = counts.added + counts.changed
+  const batch = randomUUID()
+  const worker = { ...actor, batch }
   // Validation has updated every row.
   await analyzeTable(tx, 'import_rows')
   await kind.lock(tx, communityId)
   let lines: Lines = { from: 0, to: 0 }
   for (let done = 0; done < total; done += BATCH_ROWS) {
     lines = await nextLines(tx, lines, BATCH_ROWS)
-    if (counts.added > 0) await kind.add(tx, actor, communityId, lines)
-    if (counts.changed > 0) await kind.change(tx, actor, communityId, lines)
+    if (counts.added > 0) await kind.add(tx, worker, communityId, lines)
+    if (counts.changed > 0) await kind.change(tx, worker, communityId, lines)
+    await kind.finish?.(tx, worker, communityId, lines, fileName)
     if (done === 0 && total > BATCH_ROWS) await discardPlans(tx)
     onProgress?.({ done: Math.min(done + BATCH_ROWS, total), total, label: 'writing' })
   }
   await recordAudit(tx, communityId, actor, {
     action: `${kind.table}.imported`,
     subject: { kind: 'community', id: communityId },
-    detail: counts,
+    detail: { ...counts, batch },
   })
 }

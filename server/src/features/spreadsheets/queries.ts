@@ -1,3 +1,4 @@
+import type { ImportTable } from './layout-queries.ts'
 import { identifier, type Fragment, type Queries, type Transaction } from '../../postgres/connect.ts'
 
 /** The parsed fields that a row contains. */
@@ -16,7 +17,6 @@ export interface Lines {
   to: number
 }
 
-export type ImportTable = 'members' | 'listings'
 export type Outcome = 'added' | 'changed' | 'unchanged' | 'refused'
 export type OutcomeCounts = Record<Outcome | 'rows', number>
 

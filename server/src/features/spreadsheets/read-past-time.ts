@@ -1,12 +1,28 @@
 import { isDay, toUtc } from '../../core/times.ts'
+import type { DateOrder } from './layout-queries.ts'
+
+/** Excel adds midnight to a day if the cells have the wrong format. */
+const LOCAL_DAY = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?: 0?0:00(?::00)?)?$/
 
 /**
  * Adds to `problems` if the text is not a time in the past. A date without a time means noon UTC, which falls on that
  * date in nearly every time zone.
  */
-export function readPastTime(text: string, what: string, problems: string[]): string | null {
-  const time = isDay(text) ? `${text}T12:00:00Z` : toUtc(text)
-  if (time === undefined) problems.push(`The time of ${what} must be like 2024-05-31 or 2024-05-31T12:00:00Z.`)
-  else if (Date.parse(time) > Date.now()) problems.push(`The time of ${what} lies in the future.`)
+export function readPastTime(text: string, what: string, order: DateOrder, problems: string[]): string | null {
+  const day = readLocalDay(text.trim(), order)
+  const time = isDay(day) ? `${day}T12:00:00Z` : toUtc(text)
+  if (time === undefined) {
+    const example = order === 'month_first' ? '5/31/2024' : '31.5.2024'
+    problems.push(`The time of ${what} must be like 2024-05-31, ${example} or 2024-05-31T12:00:00Z.`)
+  } else if (Date.parse(time) > Date.now()) problems.push(`The time of ${what} lies in the future.`)
   return time ?? null
+}
+
+/** Returns 2024-05-31 for 31.5.2024 and the like, and other text unchanged. */
+function readLocalDay(text: string, order: DateOrder): string {
+  const [, first, separator, second, year] = LOCAL_DAY.exec(text) ?? []
+  if (first === undefined || second === undefined) return text
+  const isMonthFirst = order === 'month_first' && separator !== '.'
+  const [day, month] = isMonthFirst ? [second, first] : [first, second]
+  return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
 }

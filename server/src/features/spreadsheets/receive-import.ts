@@ -11,7 +11,9 @@ import type { Progress } from '../../core/progress.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { ImportResult } from './admin-schema.ts'
 import type { ImportOptions, ImportSummary, Outcome } from './import-rows.ts'
-import { BrokenCsv } from '../../csv/read-csv.ts'
+import { BrokenCsv } from '../../csv/broken-csv.ts'
+import type { OpenFile } from '../../csv/detect-format.ts'
+import { toHours } from '../../core/hours.ts'
 
 /** A few hundred thousand rows. Larger files are imported on the command line. */
 export const IMPORT_BYTES_MAX = 20 * 1024 * 1024
@@ -19,23 +21,36 @@ export const IMPORT_BYTES_MAX = 20 * 1024 * 1024
 const ROWS_LISTED_MAX = 1_000
 const NDJSON = 'application/x-ndjson'
 
-type ImportFile = (file: AsyncIterable<Uint8Array>, options: ImportOptions) => Promise<ImportSummary>
+type ImportFile = (open: OpenFile, options: ImportOptions) => Promise<ImportSummary>
 
 /** Receives the whole file, imports it and lists the outcomes. */
 export async function receiveImport(
   request: FastifyRequest,
-  flags: { dryRun: boolean; skipBad: boolean },
+  options: ImportOptions & { dryRun: boolean },
   importFile: ImportFile,
   onProgress: (progress: Progress) => void = () => {},
 ): Promise<ImportResult> {
   const outcomes = createOutcomeList()
+  const { openings, ...summary } = await receiveFile(request, (open, bytes) =>
+    importFile(open, { ...options, bytes, onRow: outcomes.add, onProgress }),
+  )
+  return {
+    dry_run: options.dryRun,
+    ...summary,
+    ...(openings && { openings: { members: openings.count, hours: toHours(openings.centihours) } }),
+    ...outcomes.result(),
+  }
+}
+
+/** Receives the whole file. What is wrong with it is reported as a problem of the field `file`. */
+export async function receiveFile<T>(
+  request: FastifyRequest,
+  use: (open: OpenFile, bytes: number) => Promise<T>,
+): Promise<T> {
   if (!(request.body instanceof Readable)) throw new Refusal('There is no file.', { field: 'file' })
   if (Number(request.headers['content-length']) > IMPORT_BYTES_MAX) throw tooLarge()
   try {
-    const summary = await withUpload(request.body, (file, bytes) =>
-      importFile(file, { ...flags, bytes, onRow: outcomes.add, onProgress }),
-    )
-    return { dry_run: flags.dryRun, ...summary, ...outcomes.result() }
+    return await withUpload(request.body, use)
   } catch (error) {
     throw error instanceof BrokenCsv ? new Refusal(error.message, { field: 'file', cause: error }) : error
   }
@@ -75,16 +90,13 @@ export async function sendImportResult(
  * Buffers the upload in a temporary file, so that a slow client does not occupy a database connection and concurrent
  * uploads do not fill the memory.
  */
-async function withUpload<T>(
-  body: Readable,
-  use: (file: AsyncIterable<Uint8Array>, bytes: number) => Promise<T>,
-): Promise<T> {
+async function withUpload<T>(body: Readable, use: (open: OpenFile, bytes: number) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'hourbank-upload-'))
   const path = join(folder, 'upload.csv')
   try {
     const upload = createWriteStream(path, { mode: 0o600 })
     await pipeline(limitBytes(body), upload)
-    return await use(createReadStream(path), upload.bytesWritten)
+    return await use(() => createReadStream(path), upload.bytesWritten)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -4,9 +4,7 @@ import { recordAudit, type AuditEntry } from '../audit/record.ts'
 import type { Deps } from '../../http/deps.ts'
 import type { Export } from '../../csv/export-rows.ts'
 import { streamCsv } from '../../http/stream-csv.ts'
-
-/** Without it, spreadsheet programs mistake UTF-8 for a legacy encoding. */
-const BYTE_ORDER_MARK = '\uFEFF'
+import type { CsvFormat } from './admin-schema.ts'
 
 export interface Download<Row extends object> {
   /** What is exported: members, calls, … Names the audit action and the file. */
@@ -14,20 +12,23 @@ export interface Download<Row extends object> {
   rows: Export<Row>
   /** The filters, for the audit log. */
   detail?: AuditEntry['detail']
+  format?: CsvFormat
 }
 
 /** Streams an export as a download with one batch of rows in memory. */
 export async function sendCsv<Row extends object>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sql, files }: Pick<Deps, 'sql' | 'files'>,
-  { what, rows, detail }: Download<Row>,
+  { sql, reads }: Pick<Deps, 'sql' | 'reads'>,
+  { what, rows, detail, format = {} }: Download<Row>,
 ): Promise<FastifyReply> {
   const { id, slug } = request.community
   reply.header('content-disposition', `attachment; filename="${slug}-${what}.csv"`)
-  return streamCsv(reply, files, {
+  return streamCsv(reply, reads.files(request), {
     rows,
-    start: BYTE_ORDER_MARK,
+    ...format,
+    // Without it, spreadsheet programs mistake UTF-8 for a legacy encoding.
+    isMarked: true,
     // Audit before the first row is sent.
     onStart: () =>
       recordAudit(sql, id, adminActor(request), {

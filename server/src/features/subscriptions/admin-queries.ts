@@ -53,7 +53,8 @@ function selectSubscriptions(sql: Queries, communityId: number) {
   return sql`
     select s.id, s.event_types, s.target_url, s.scopes, s.status, s.status_reason, s.status_changed_at, s.failing_since,
       s.last_success_at, s.created_at, s.updated_at, p.id as partner_id, p.name as partner_name,
-      p.status as partner_status, c.public_id as client_public_id, c.status as client_status,
+      p.status as partner_status, c.public_id as client_public_id,
+      case when c.status = 'active' and c.expires_at <= now() then 'expired' else c.status end as client_status,
       waiting.found as waiting, held.found as held, failures.found as failures_in_a_row
     from subscriptions s
     join partners p on p.community_id = ${communityId} and p.id = s.partner_id
@@ -76,8 +77,20 @@ function selectSubscriptions(sql: Queries, communityId: number) {
     where s.community_id = ${communityId}`
 }
 
+/** Why a pending delivery is not sent yet. */
+export const WAITS = {
+  paused: 'the subscription is paused',
+  disabled: 'the subscription is disabled',
+  partner_api: 'the partner API is switched off',
+  receiver: 'several deliveries failed in a row, so the next is tried after a pause',
+  retry: 'the last attempt failed, and the next is scheduled',
+  turn: 'it is sent as soon as it is its turn',
+} as const
+export type WaitsFor = keyof typeof WAITS
+
 /** A delivery in a list, with its last attempt. */
 export interface DeliveryRow extends Omit<Delivery, 'event_id' | 'attempts'> {
+  waits_for: WaitsFor | null
   event_uuid: string
   cursor_id: number
   attempts_count: number
@@ -104,6 +117,8 @@ export async function listDeliveriesOf(
       select ${deliveryColumns(sql)}, d.event_id as cursor_id
       from deliveries d
       join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
+      join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
+      ${joinWait(sql, communityId)}
       where d.community_id = ${communityId} and d.subscription_id = ${subscriptionId}
         ${after ? sql`and d.event_id < ${after.id}` : sql``}
         ${status === undefined ? sql`` : sql`and d.status = ${status}`}
@@ -121,14 +136,29 @@ export async function listDeliveriesOf(
     order by d.cursor_id desc`
 }
 
+/** Of the subscription `s`: its queue and the switch of its community. */
+function joinWait(sql: Queries, communityId: number) {
+  return sql`
+    join communities switch on switch.id = ${communityId}
+    left join delivery_queues q on q.community_id = ${communityId} and q.subscription_id = s.id`
+}
+
+/** The next attempt is never in the past: it waits for the end of a pause, or has no time while nothing is sent. */
 function deliveryColumns(sql: Queries) {
+  const next = sql`greatest(d.next_attempt_at, q.paused_until)`
   return sql`
     d.id, d.subscription_id, e.uuid as event_uuid, e.type as event_type, d.status, d.held_reason,
-    case when d.status = 'pending' then d.next_attempt_at end as next_attempt_at, d.created_at, d.finished_at`
+    case when d.status = 'pending' and s.status = 'active' and switch.partner_api_enabled and ${next} > now()
+      then ${next} end as next_attempt_at,
+    case when d.status <> 'pending' then null when s.status <> 'active' then s.status
+      when not switch.partner_api_enabled then 'partner_api' when ${next} <= now() then 'turn'
+      when q.paused_until >= d.next_attempt_at then 'receiver' else 'retry' end as waits_for,
+    d.created_at, d.finished_at`
 }
 
 /** One delivery with its event and the recipient's scopes. */
 export interface DeliveryDetailRow extends Omit<Delivery, 'event_id' | 'attempts'>, StoredEvent {
+  waits_for: WaitsFor | null
   event_uuid: string
   event_created_at: string
   recipient_partner_id: number
@@ -151,6 +181,7 @@ export async function findDeliveryDetail(
     join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
     join partners p on p.community_id = ${communityId} and p.id = s.partner_id
     join clients c on c.community_id = ${communityId} and c.id = s.client_id
+    ${joinWait(sql, communityId)}
     left join members m on m.community_id = ${communityId} and m.id = e.member_id
     where d.community_id = ${communityId} and d.id = ${id}`
   return row

@@ -10,7 +10,6 @@ import { commonScopes } from '../../core/scopes.ts'
 import { NotFound } from '../../core/refusal.ts'
 import {
   COUNT_MAX,
-  findAnySubscription,
   findDeliveryDetail,
   listAllSubscriptions,
   listAttempts,
@@ -30,13 +29,14 @@ import {
 } from './admin-schema.ts'
 import { setSubscriptionStatus } from './change-subscription.ts'
 import { replayEvents, resendDelivery, sendTestEvent } from './operate-subscription.ts'
+import { requireSubscription } from './require-subscription.ts'
 import type { Attempt } from './schema.ts'
 
 const TAGS = ['Webhooks']
 /** Each resend makes up to ten attempts. After many resends, only the last attempts are shown. */
 const ATTEMPTS_MAX = 200
 
-export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps): void {
+export function webhookAdminRoutes(api: AdminApi, { sql, reads, epoch, config }: Deps): void {
   api.get('/communities/:slug/webhooks', {
     config: { role: 'viewer' },
     schema: {
@@ -47,7 +47,9 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     },
     handler: async (request, reply) => {
       const list = await readListRequest(sql, await epoch(), 'admin subscriptions', request.query)
-      const found = await listAllSubscriptions(sql, request.community.id, list, request.query)
+      const found = await reads.run(request, sql, (reader) =>
+        listAllSubscriptions(reader, request.community.id, list, request.query),
+      )
       const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
       return { data: rows.map(presentSubscription), meta }
     },
@@ -62,7 +64,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
       response: { 200: Type.Object({ data: SubscriptionOverview }) },
     },
     handler: async ({ community, params }) => ({
-      data: presentSubscription(await requireSubscription(community.id, params.id)),
+      data: presentSubscription(await requireSubscription(sql, community.id, params.id)),
     }),
   })
 
@@ -76,9 +78,11 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
       response: { 200: Type.Object({ data: Type.Array(ListedDelivery), meta: PageMeta }) },
     },
     handler: async (request, reply) => {
-      const { id } = await requireSubscription(request.community.id, request.params.id)
+      const { id } = await requireSubscription(sql, request.community.id, request.params.id)
       const list = await readListRequest(sql, await epoch(), `admin deliveries of ${id} by event`, request.query)
-      const found = await listDeliveriesOf(sql, request.community.id, id, list, request.query)
+      const found = await reads.run(request, sql, (reader) =>
+        listDeliveriesOf(reader, request.community.id, id, list, request.query),
+      )
       const { rows, meta } = finishList(list, found, (row) => ({ id: row.cursor_id }), request, reply, config.publicUrl)
       return { data: rows.map(presentDelivery), meta }
     },
@@ -127,7 +131,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     },
     handler: async (request, reply) => {
       const { id } = request.community
-      const subscription = await requireSubscription(id, request.params.id)
+      const subscription = await requireSubscription(sql, id, request.params.id)
       const deliveries = await replayEvents(sql, adminActor(request), id, subscription, request.body.since)
       return reply.code(202).send({ data: { deliveries } })
     },
@@ -143,7 +147,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
     },
     handler: async (request, reply) => {
       const { id } = request.community
-      const subscription = await requireSubscription(id, request.params.id)
+      const subscription = await requireSubscription(sql, id, request.params.id)
       const uuid = await sendTestEvent(sql, adminActor(request), id, subscription)
       return reply.code(202).send({ data: { event_id: `evt_${uuid}` } })
     },
@@ -163,18 +167,11 @@ export function webhookAdminRoutes(api: AdminApi, { sql, epoch, config }: Deps):
       },
       handler: async (request) => {
         const { id: communityId } = request.community
-        const { id, partner_id: partnerId } = await requireSubscription(communityId, request.params.id)
+        const { id, partner_id: partnerId } = await requireSubscription(sql, communityId, request.params.id)
         await setSubscriptionStatus(sql, adminActor(request), { communityId, partnerId }, id, status)
-        return { data: presentSubscription(await requireSubscription(communityId, request.params.id)) }
+        return { data: presentSubscription(await requireSubscription(sql, communityId, request.params.id)) }
       },
     })
-  }
-
-  async function requireSubscription(communityId: number, text: string): Promise<SubscriptionRow> {
-    const id = parseId(text)
-    const row = id === undefined ? undefined : await findAnySubscription(sql, communityId, id)
-    if (!row) throw new NotFound('There is no such subscription.')
-    return row
   }
 
   async function requireDelivery(communityId: number, text: string): Promise<DeliveryDetailRow> {
@@ -217,6 +214,7 @@ function presentDetail(row: DeliveryDetailRow, attempts: Attempt[]) {
     status: row.status,
     held_reason: row.held_reason,
     next_attempt_at: row.next_attempt_at,
+    waits_for: row.waits_for,
     created_at: row.created_at,
     finished_at: row.finished_at,
     attempts,

@@ -2,8 +2,10 @@ import { Type } from 'typebox'
 import { Nullable, Time } from '../../http/console/admin-shapes.ts'
 import { Id } from '../../http/shared/ids.ts'
 import { PageQuery } from '../../http/shared/paging.ts'
+import { RequestKey } from '../../http/console/request-once.ts'
+import { WAITS, type WaitsFor } from './admin-queries.ts'
 import { PATTERN_LENGTH_MAX } from './event-patterns.ts'
-import { Attempt, Delivery, Subscription } from './schema.ts'
+import { Attempt, Delivery, NewSubscription, Subscription, SubscriptionRequest } from './schema.ts'
 
 export const WebhookParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
@@ -13,7 +15,7 @@ export const SubscriptionQuery = Type.Object({
   status: Type.Optional(Type.Enum(['active', 'paused', 'disabled'])),
 })
 
-const Count = Type.Object(
+export const Count = Type.Object(
   {
     count: Type.Integer(),
     more: Type.Boolean({ description: 'There are more than the count: it stops at a limit' }),
@@ -41,7 +43,20 @@ export const DeliveryQuery = Type.Object({
   until: Type.Optional(Type.String({ format: 'date-time', description: 'Before this time' })),
 })
 
-const { attempts: _attempts, ...deliveryFields } = Delivery.properties
+const { attempts: _attempts, ...partnersFields } = Delivery.properties
+const deliveryFields = {
+  ...partnersFields,
+  waits_for: Nullable(
+    Type.Unsafe<WaitsFor>({
+      title: 'WaitsFor',
+      type: 'string',
+      enum: Object.keys(WAITS),
+      description: `Why it is not sent yet. ${Object.entries(WAITS)
+        .map(([name, text]) => `${name}: ${text}.`)
+        .join(' ')}`,
+    }),
+  ),
+}
 const { response: _response, ...attemptFields } = Attempt.properties
 
 export const ListedDelivery = Type.Object(
@@ -63,3 +78,49 @@ export const DeliveryDetail = Type.Object(
 )
 
 export const ReplayRequest = Type.Object({ since: Time })
+
+export const NewEndpointBody = Type.Object(
+  {
+    partner_id: Id,
+    client_id: Type.String({
+      maxLength: 200,
+      format: 'text',
+      description: 'A client of the partner. Nothing is sent once it is revoked or lacks the scopes of the events',
+    }),
+    ...SubscriptionRequest.properties,
+    key: RequestKey,
+  },
+  { title: 'NewEndpointBody' },
+)
+
+export const NewEndpoint = Type.Object(
+  {
+    id: NewSubscription.properties.id,
+    scopes: Subscription.properties.scopes,
+    secret: NewSubscription.properties.secret,
+  },
+  { title: 'NewEndpoint' },
+)
+
+export const StatisticsQuery = Type.Object({
+  period: Type.Optional(Type.Enum(['24h', '7d', '30d'], { description: 'By hours, or by days of the community; 24h' })),
+})
+
+export const EndpointStatistics = Type.Object(
+  {
+    points: Type.Array(
+      Type.Object(
+        {
+          at: Time,
+          succeeded: Type.Integer({ description: 'Attempts of events that happened from then on' }),
+          failed: Type.Integer(),
+          median_ms: Nullable(Type.Integer({ description: 'Until the receiver answered, or the attempt failed' })),
+          slow_ms: Nullable(Type.Integer({ description: 'One attempt in twenty took longer' })),
+        },
+        { title: 'EndpointPoint' },
+      ),
+    ),
+    complete: Type.Boolean({ description: 'False: only the newest deliveries were counted' }),
+  },
+  { title: 'EndpointStatistics' },
+)

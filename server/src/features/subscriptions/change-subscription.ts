@@ -17,7 +17,7 @@ import {
 import type { Subscription, SubscriptionChange, SubscriptionRequest } from './schema.ts'
 import { newWebhookSecret } from '../../crypto/sign.ts'
 
-const SUBSCRIPTIONS_MAX = 20
+export const SUBSCRIPTIONS_MAX = 20
 /** Beyond these, deliveries are deleted together with the subscription. */
 const DELETE_BATCH_MAX = 1000
 const DELETE_BATCHES_MAX = 1000
@@ -155,7 +155,7 @@ async function auditChange(
 }
 
 /** Records only the host of the target, because partners put secrets into paths and queries. */
-function describeForAudit({
+export function describeForAudit({
   event_types,
   target_url,
   status,

@@ -1,6 +1,7 @@
 import type { ApiError } from '../../http/shared/errors.ts'
 import { invalidField } from '../../http/shared/validation.ts'
 import { findHostProblem } from '../../outbound/addresses.ts'
+import { isEventPattern } from './event-patterns.ts'
 
 export const TARGET_LENGTH_MAX = 2048
 
@@ -9,6 +10,16 @@ export function checkTarget(text: string, allowPrivate: boolean): void {
   if (!URL.canParse(text)) throw invalidTarget('invalid_format', 'is not an address')
   const problem = findHostProblem(new URL(text), allowPrivate)
   if (problem) throw invalidTarget('not_allowed', problem)
+}
+
+/** Checks what the schema cannot. */
+export function checkSubscription(
+  { event_types, target_url }: { event_types?: string[]; target_url?: string },
+  allowPrivate: boolean,
+): void {
+  const malformed = event_types?.find((pattern) => !isEventPattern(pattern))
+  if (malformed !== undefined) throw invalidField('event_types', 'invalid_format', 'must be names, prefix.* or *')
+  if (target_url !== undefined) checkTarget(target_url, allowPrivate)
 }
 
 function invalidTarget(code: string, message: string): ApiError {

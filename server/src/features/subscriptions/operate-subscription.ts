@@ -3,6 +3,7 @@ import { transaction, type Queries } from '../../postgres/connect.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { findAnySubscription, type SubscriptionRow } from './admin-queries.ts'
 import { REPLAY_MAX } from './change-subscription.ts'
+import { requeueFailed } from './endpoint-queries.ts'
 import { insertTestEvent, redeliver, replaySince } from './queries.ts'
 
 /** Sends a test event for an administrator who helps a partner. */
@@ -38,23 +39,31 @@ export async function resendDelivery(
   })
 }
 
-export async function replayEvents(
-  sql: Queries,
-  actor: Actor,
-  communityId: number,
-  { id }: SubscriptionRow,
-  since: string,
-): Promise<number> {
-  return transaction(sql, async (tx) => {
-    const deliveries = await replaySince(tx, communityId, id, since, REPLAY_MAX)
-    if (deliveries === undefined) {
-      throw new Refusal(`There are more than ${REPLAY_MAX} events since then. Choose a later time.`, { field: 'since' })
-    }
-    await recordAudit(tx, communityId, actor, {
-      action: 'subscription.replayed',
-      subject: { kind: 'subscription', id },
-      detail: { since, deliveries },
+export const replayEvents = sendAgain('subscription.replayed', 'events', replaySince)
+
+/** Queues again what failed since then. */
+export const resendFailed = sendAgain('subscription.failures_resent', 'failed deliveries', requeueFailed)
+
+/** Each queues many deliveries at once, and records how many. */
+function sendAgain(action: string, what: string, queue: typeof replaySince) {
+  return async (
+    sql: Queries,
+    actor: Actor,
+    communityId: number,
+    { id }: SubscriptionRow,
+    since: string,
+  ): Promise<number> =>
+    transaction(sql, async (tx) => {
+      const deliveries = await queue(tx, communityId, id, since, REPLAY_MAX)
+      if (deliveries === undefined) {
+        const about = { field: 'since' }
+        throw new Refusal(`There are more than ${REPLAY_MAX} ${what} since then. Choose a later time.`, about)
+      }
+      await recordAudit(tx, communityId, actor, {
+        action,
+        subject: { kind: 'subscription', id },
+        detail: { since, deliveries },
+      })
+      return deliveries
     })
-    return deliveries
-  })
 }

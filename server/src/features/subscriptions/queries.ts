@@ -77,7 +77,7 @@ export async function updateSubscription(
         status === undefined
           ? sql``
           : sql`, status = ${status}, status_reason = ${reason}, failing_since = null,
-              status_changed_at = case when status = ${status} then status_changed_at else now() end`
+              status_changed_at = case when status = ${status} then status_changed_at else ${new Date()}::timestamptz end`
       }
     where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
     returning ${columns(sql)}`
@@ -223,19 +223,19 @@ export async function replaySince(
     await tx`
       select from subscriptions where community_id = ${communityId} and id = ${subscriptionId} for key share`
     const wanted = tx`
-      from subscriptions s join events e on e.community_id = ${communityId} and e.created_at >= ${since}::timestamptz
+      from subscriptions s join events e on e.community_id = s.community_id and e.created_at >= ${since}::timestamptz
         and e.position is not null and e.subscription_id is null
         and ${asksFor(tx, 'e')}
       where s.community_id = ${communityId} and s.id = ${subscriptionId}`
     const [row] = await tx<[{ count: number }]>`select count(*) from (select ${wanted} limit ${limit + 1}) w`
     if (row.count > limit) return undefined
     const replayed = await tx`
-      insert into deliveries (community_id, subscription_id, event_id, event_created_at, claims)
-      select ${communityId}, s.id, e.id, e.created_at, 1 ${wanted}
+      insert into deliveries (community_id, subscription_id, event_id, event_created_at, claims, next_attempt_at)
+      select s.community_id, s.id, e.id, e.created_at, 1, now() ${wanted}
       order by e.id
       on conflict (community_id, subscription_id, event_id) do update
-        set status = 'pending', held_reason = null, attempts = 0, claims = deliveries.claims + 1, next_attempt_at = now(),
-          finished_at = null`
+        set status = 'pending', held_reason = null, attempts = 0, claims = deliveries.claims + 1,
+          next_attempt_at = excluded.next_attempt_at, finished_at = null`
     await resetBreaker(tx, communityId, subscriptionId)
     if (replayed.count > 0) await markDue(tx, communityId, [subscriptionId])
     return replayed.count

@@ -20,8 +20,8 @@ import {
   subscribe,
   unsubscribe,
 } from './change-subscription.ts'
-import { checkTarget } from './check-target.ts'
-import { isEventPattern, unknownPatterns } from './event-patterns.ts'
+import { checkSubscription } from './check-target.ts'
+import { unknownPatterns } from './event-patterns.ts'
 import type { Reader } from '../events/queries.ts'
 import {
   findDelivery,
@@ -48,20 +48,15 @@ const OWN = { ...MANAGE, errors: ['subscription_not_found'] } as const
 const TAGS = ['Webhooks']
 
 export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursorBox, sharedIds }: Deps): void {
-  const allowPrivate = config.webhookAllowPrivateTargets
-
-  function validate({ event_types, target_url }: Partial<SubscriptionRequest>): void {
-    const malformed = event_types?.find((pattern) => !isEventPattern(pattern))
-    if (malformed !== undefined) throw invalidField('event_types', 'invalid_format', 'must be names, prefix.* or *')
-    if (target_url !== undefined) checkTarget(target_url, allowPrivate)
-  }
+  const validate = (request: Partial<SubscriptionRequest>) =>
+    checkSubscription(request, config.webhookAllowPrivateTargets)
 
   api.get('/webhooks/subscriptions', {
     config: MANAGE,
     schema: {
       operationId: 'listSubscriptions',
       summary: "List the caller's webhook subscriptions",
-      description: 'Those of the partner, whichever of its clients made them. Secrets are not shown again.',
+      description: 'The subscriptions of all clients of the partner. Secrets are not returned again.',
       tags: TAGS,
       querystring: Type.Object(PageQuery),
       response: { 200: Type.Object({ data: Type.Array(Subscription), meta: PageMeta }) },
@@ -80,7 +75,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
     schema: {
       operationId: 'createSubscription',
       summary: 'Subscribe to events',
-      description: 'The secret is shown only in this answer. Deliveries follow the Standard Webhooks specification.',
+      description:
+        'The secret is returned only in this response. Deliveries follow the Standard Webhooks specification.',
       tags: TAGS,
       body: SubscriptionRequest,
       response: { 201: Type.Object({ data: NewSubscription, meta: SubscriptionMeta }) },
@@ -98,7 +94,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
     schema: {
       operationId: 'getSubscription',
       summary: 'Fetch one subscription',
-      description: 'With its state: whether it is active, since when it fails, why it was disabled.',
+      description: 'Includes its state: whether it is active, since when it fails, and why it was disabled.',
       tags: TAGS,
       params: IdParameter,
       response: { 200: Type.Object({ data: Subscription }) },
@@ -112,7 +108,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
       operationId: 'updateSubscription',
       summary: 'Change, pause or resume a subscription',
       description:
-        'What is omitted stays as it is. The status active also enables a subscription that was disabled. Anything but pausing needs all scopes of the subscription.',
+        'Omitted fields stay unchanged. The status active also enables a disabled subscription. Everything except pausing needs all scopes of the subscription.',
       tags: TAGS,
       params: IdParameter,
       body: SubscriptionChange,
@@ -134,7 +130,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
     schema: {
       operationId: 'deleteSubscription',
       summary: 'Delete a subscription and its deliveries',
-      description: 'Answers with the subscription as it was. What was not delivered yet never will be.',
+      description: 'Returns the deleted subscription. Pending deliveries are dropped.',
       tags: TAGS,
       params: IdParameter,
       response: { 200: Type.Object({ data: Subscription }) },
@@ -151,7 +147,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
       operationId: 'testSubscription',
       summary: 'Send a test event to one subscription',
       description:
-        'The event webhook.test, sent to this subscription alone; the list of its deliveries shows what became of it.',
+        'Sends the event webhook.test to this subscription only. The list of its deliveries shows the outcome.',
       tags: TAGS,
       params: IdParameter,
       response: {
@@ -175,9 +171,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
     config: OWN,
     schema: {
       operationId: 'rotateSubscriptionSecret',
-      summary: 'Get a new secret; the old one signs along for 24 hours',
-      description:
-        'The new secret is shown only in this answer. For 24 hours every delivery carries the signatures of both.',
+      summary: 'Get a new secret; the old one stays valid for 24 hours',
+      description: 'The new secret is returned only in this response. For 24 hours every delivery is signed with both.',
       tags: TAGS,
       params: IdParameter,
       response: { 200: Type.Object({ data: NewSubscription }) },
@@ -194,7 +189,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
       operationId: 'replaySubscription',
       summary: 'Deliver all events since a time again',
       description:
-        'For a receiver that was away: what was delivered before is delivered again, under the same webhook-id. Events are kept for 30 days.',
+        'For a receiver that was down. Events that were already delivered are sent again too, with the same webhook-id. Events are kept for 30 days.',
       tags: TAGS,
       params: IdParameter,
       body: Type.Object(
@@ -224,13 +219,13 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
       operationId: 'listDeliveries',
       summary: 'List deliveries with every attempt',
       description:
-        'What became of every event, in the order of the events: each attempt with its answer, its duration and its error. The ids have no order.',
+        'The deliveries in the order of their events, each with all attempts: response, duration and error. The ids have no order.',
       tags: TAGS,
       params: IdParameter,
       querystring: Type.Object({
         ...PageQuery,
         status: Type.Optional(
-          Type.Enum(['pending', 'held', 'delivered', 'failed'], { description: 'Only in this state' }),
+          Type.Enum(['pending', 'held', 'delivered', 'failed'], { description: 'Only deliveries in this state' }),
         ),
       }),
       response: { 200: Type.Object({ data: Type.Array(Delivery), meta: PageMeta }) },
@@ -256,7 +251,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
     schema: {
       operationId: 'redeliver',
       summary: 'Send one delivery again, from the start of the schedule',
-      description: 'Whatever became of it before. The webhook-id stays the same.',
+      description: 'Works in any state of the delivery. The webhook-id stays the same.',
       tags: TAGS,
       params: IdParameter,
       response: { 202: Type.Object({ data: Delivery }) },
@@ -283,7 +278,7 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
     schema: {
       operationId: 'listEventTypes',
       summary: 'The catalogue of events, with schemas and examples',
-      description: 'What is emitted, the scope that it takes to be told, and what it looks like.',
+      description: 'All event types with the scope they require, a JSON Schema and an example.',
       tags: TAGS,
       response: {
         200: Type.Object({
@@ -292,7 +287,9 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
               {
                 name: Type.String(),
                 description: Type.String(),
-                scope: Type.Union([Type.String(), Type.Null()], { description: 'Needed beside webhooks.manage' }),
+                scope: Type.Union([Type.String(), Type.Null()], {
+                  description: 'Required in addition to webhooks.manage',
+                }),
                 schema: Type.Unknown({ description: 'JSON Schema of data' }),
                 example: Type.Unknown({ description: 'Of data' }),
               },

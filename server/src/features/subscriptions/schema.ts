@@ -66,7 +66,9 @@ export const SubscriptionChange = Type.Object(
   {
     event_types: Type.Optional(EventPatterns),
     target_url: Type.Optional(TargetUrl),
-    status: Type.Optional(Type.Enum(['active', 'paused'], { description: 'active also enables what was disabled' })),
+    status: Type.Optional(
+      Type.Enum(['active', 'paused'], { description: 'active also enables a disabled subscription' }),
+    ),
   },
   { title: 'SubscriptionChange', examples: [{ status: 'paused' }] },
 )
@@ -79,7 +81,7 @@ export const Subscription = Type.Object(
     target_url: Type.String(),
     scopes: Type.Array(Type.Enum(SCOPE_NAMES), {
       description:
-        'Those of the token that created it: it sends nothing else. Other tokens need all of them for more than listing, pausing and deleting it',
+        'The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it',
     }),
     status: Type.Enum(['active', 'paused', 'disabled']),
     status_reason: Type.Union([Type.String(), Type.Null()]),
@@ -103,7 +105,7 @@ export const SubscriptionMeta = Type.Object(
 export const NewSubscription = Type.Object(
   {
     ...Subscription.properties,
-    secret: Type.String({ description: 'The key of the signatures; shown only in this answer' }),
+    secret: Type.String({ description: 'The signing key; returned only in this response' }),
   },
   {
     title: 'NewSubscription',
@@ -116,7 +118,7 @@ export const Attempt = Type.Object(
     number: Type.Integer(),
     at: Type.String({ format: 'date-time' }),
     duration_ms: Type.Integer(),
-    status: Type.Union([Type.Integer(), Type.Null()], { description: 'Of the HTTP answer' }),
+    status: Type.Union([Type.Integer(), Type.Null()], { description: 'Status of the HTTP response' }),
     error_kind: Type.Union([Type.Enum(['dns', 'connect', 'tls', 'timeout', 'status', 'refused_address']), Type.Null()]),
     error: Type.Union([Type.String(), Type.Null()]),
     response: Type.Union([Type.String(), Type.Null()], { description: 'Its first 16 KiB' }),

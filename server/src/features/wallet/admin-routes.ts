@@ -2,59 +2,74 @@ import { fromJsonTime } from '../../core/times.ts'
 import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
 import { findCommunity } from '../communities/queries.ts'
+import { CsvFormat } from '../spreadsheets/admin-schema.ts'
 import { sendCsv } from '../spreadsheets/send-csv.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import { once, type KeyedRequest } from '../../http/console/request-once.ts'
+import { describeTotal, OfficePageMeta } from '../../http/console/office-lists.ts'
 import type { Deps } from '../../http/deps.ts'
 import { requireCentihours, toHours } from '../../core/hours.ts'
 import { parseId } from '../../http/shared/ids.ts'
-import { finishList, PageMeta, readListRequest } from '../../http/shared/paging.ts'
+import { finishList, readSortedListRequest } from '../../http/shared/paging.ts'
 import { NotFound } from '../../core/refusal.ts'
 import type { Transaction } from '../../postgres/connect.ts'
 import { adjustBalance } from './adjust-balance.ts'
-import { findTransferRecord, listTransfers, type TransferRow } from './admin-queries.ts'
 import {
   AdjustmentRequest,
+  CorrectionRequest,
   ExchangesRequest,
+  type Confirmations,
+  type SlipForm,
   TransferParams,
   RecordedTransfers,
   ReversalRequest,
   TransferQuery,
   TransferRecord,
 } from './admin-schema.ts'
+import { correctExchange } from './correct-exchange.ts'
 import { transfersExport } from './export-transfers.ts'
-import { recordExchanges, type Slip } from './record-exchanges.ts'
+import { recordExchanges, type RecordOptions, type Slip } from './record-exchanges.ts'
 import { reverseTransfer } from './reverse-transfer.ts'
+import { findTransferRecord, listTransfers, transferSort, type TransferRow } from './transfer-list-queries.ts'
 
 const TAGS = ['Exchanges']
 /** Enough for a thousand slips with a note each. */
 const SLIPS_BYTES_MAX = 1024 * 1024
 
 export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
-  const { sql, epoch, config } = deps
+  const { sql, reads, epoch, config } = deps
   api.get('/communities/:slug/transfers', {
     config: { role: 'viewer' },
     schema: {
-      summary: 'List what moved between wallets, the newest first',
-      description: 'A transfer that was taken back is one record with what took it back.',
+      summary: 'List what moved between wallets',
+      description: 'A transfer that was reversed is one record with its reversal.',
       tags: TAGS,
       querystring: TransferQuery,
-      response: { 200: Type.Object({ data: Type.Array(TransferRecord), meta: PageMeta }) },
+      response: { 200: Type.Object({ data: Type.Array(TransferRecord), meta: OfficePageMeta }) },
     },
     handler: async (request, reply) => {
-      const list = await readListRequest(sql, await epoch(), 'admin transfers', request.query)
-      const found = await listTransfers(sql, request.community.id, list, request.query)
-      const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
-      return { data: rows.map(presentTransfer), meta }
+      const { with_total: withTotal = false } = request.query
+      const sort = transferSort(request.query)
+      const list = readSortedListRequest(await epoch(), 'admin transfers', request.query, sort !== undefined)
+      const found = await reads.run(request, sql, (reader) =>
+        listTransfers(reader, request.community.id, list, request.query, { sort, withTotal }),
+      )
+      const positionOf = ({ id, occurred_on }: TransferRow) => ({ id, ...(sort && { key: occurred_on }) })
+      const { rows, meta } = finishList(list, found.rows, positionOf, request, reply, config.publicUrl)
+      return { data: rows.map(presentTransfer), meta: { ...meta, ...(withTotal && describeTotal(found.total)) } }
     },
   })
 
   api.get('/communities/:slug/transfers/export', {
     config: { role: 'viewer' },
-    schema: { summary: 'Download the whole ledger as CSV', tags: TAGS, produces: ['text/csv'] },
+    schema: { summary: 'Download the whole ledger as CSV', tags: TAGS, produces: ['text/csv'], querystring: CsvFormat },
     handler: async (request, reply) => {
       const community = (await findCommunity(sql, request.community.slug))!
-      return sendCsv(request, reply, deps, { what: 'transfers', rows: transfersExport(community) })
+      return sendCsv(request, reply, deps, {
+        what: 'transfers',
+        rows: transfersExport(community),
+        format: request.query,
+      })
     },
   })
 
@@ -76,7 +91,8 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
       summary: 'Record exchanges between members, as the office has them on slips',
       description:
         'All or none. Slips that look like one entered twice (the same members, hours and day) are refused with the ' +
-        'code duplicate, until confirm_duplicates says that somebody has looked.',
+        'code duplicate, until confirm_duplicates says that somebody has looked. Slips below the lower limit are ' +
+        'refused with the code below_limit, unless limit_reason says why they are allowed.',
       tags: TAGS,
       body: ExchangesRequest,
       response: { 200: Type.Object({ data: RecordedTransfers }), 201: Type.Object({ data: RecordedTransfers }) },
@@ -84,9 +100,9 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
     handler: async (request, reply) => {
       const { key, ...input } = request.body
       const keyed = { adminId: request.session.admin.id, key, input: { exchanges: input } }
-      const refuseDuplicates = input.confirm_duplicates !== true
+      const slips = input.slips.map(toSlip)
       const recorded = await recordTransfers(request.community.id, keyed, (tx) =>
-        recordExchanges(tx, adminActor(request), request.community.id, input.slips.map(toSlip), { refuseDuplicates }),
+        recordExchanges(tx, adminActor(request), request.community.id, slips, readConfirmations(input)),
       )
       return reply.code(recorded.replayed ? 200 : 201).send({ data: recorded })
     },
@@ -114,7 +130,7 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
   api.post('/communities/:slug/transfers/:id/reverse', {
     config: { role: 'manager' },
     schema: {
-      summary: 'Take a transfer back: in full, once',
+      summary: 'Reverse a transfer: in full, once',
       tags: TAGS,
       params: TransferParams,
       body: ReversalRequest,
@@ -125,6 +141,29 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
       const { id } = await requireTransfer(communityId, request.params.id)
       await reverseTransfer(sql, adminActor(request), communityId, { transferId: id, reason: request.body.reason })
       return reply.code(201).send({ data: await requireTransfer(communityId, request.params.id) })
+    },
+  })
+
+  api.post('/communities/:slug/transfers/:id/correct', {
+    config: { role: 'manager' },
+    schema: {
+      summary: 'Take an exchange back and record it as it should have been',
+      description: 'Both or neither. Refuses what recording exchanges refuses.',
+      tags: TAGS,
+      params: TransferParams,
+      body: CorrectionRequest,
+      response: { 200: Type.Object({ data: RecordedTransfers }), 201: Type.Object({ data: RecordedTransfers }) },
+    },
+    handler: async (request, reply) => {
+      const { id: communityId } = request.community
+      const { id: transferId } = await requireTransfer(communityId, request.params.id)
+      const { key, ...input } = request.body
+      const keyed = { adminId: request.session.admin.id, key, input: { correction: { transferId, ...input } } }
+      const correction = { transferId, slip: toSlip(input.slips[0]!, 0), reason: input.reason }
+      const recorded = await recordTransfers(communityId, keyed, (tx) =>
+        correctExchange(tx, adminActor(request), communityId, correction, readConfirmations(input)),
+      )
+      return reply.code(recorded.replayed ? 200 : 201).send({ data: recorded })
     },
   })
 
@@ -149,14 +188,19 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
   }
 }
 
-function toSlip(slip: ExchangesRequest['slips'][number], n: number): Slip {
-  const { giver_id, receiver_id, hours, occurred_on, listing_id, note } = slip
+function readConfirmations({ confirm_duplicates, limit_reason }: Confirmations): RecordOptions {
+  return { refuseDuplicates: confirm_duplicates !== true, limitReason: limit_reason ?? undefined }
+}
+
+function toSlip(slip: SlipForm, n: number): Slip {
+  const { giver_id, receiver_id, hours, occurred_on, listing_id, category, note } = slip
   return {
     giverId: giver_id,
     receiverId: receiver_id,
     centihours: requireCentihours(hours, `slips.${n}.hours`),
     ...(occurred_on !== undefined && { occurredOn: occurred_on }),
     ...(listing_id && { listingId: listing_id }),
+    ...(category?.trim() && { category: category.trim() }),
     ...(note?.trim() && { note: note.trim() }),
   }
 }

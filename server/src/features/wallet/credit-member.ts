@@ -3,6 +3,7 @@ import type { Sql } from '../../postgres/connect.ts'
 import type { Caller } from '../../http/partner/access.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import { toCentihours, toHours } from '../../core/hours.ts'
+import { tracing } from '../../core/tracing.ts'
 import { invalidField } from '../../http/shared/validation.ts'
 import {
   insertCredits,
@@ -16,6 +17,7 @@ import type { Credit, CreditRequest } from './schema.ts'
 const LIMITS: CoalesceLimits = { batchMax: 128, inFlightMax: 2, waitingMax: 10_000 }
 /** Each round resolves at least the first remaining item, and usually all of them. */
 const ROUNDS_MAX = LIMITS.batchMax + 3
+const SERIALIZATION_FAILURE = '40001'
 /** Banks send these if the payer gave no reference. Two payments would look like one. */
 const PLACEHOLDERS = new Set(['NOTPROVIDED', 'NONREF'])
 
@@ -26,6 +28,7 @@ export function createCreditBatcher(sql: Sql): CreditMember {
 
   return async (caller, request) => {
     const row = await insert(caller.communityId, toItem(caller, request))
+    if (row.outcome === 'created') tracing?.remember(traceKey(caller.communityId, caller.partnerId, row.id))
     if (row.outcome === 'created' || row.outcome === 'replayed') {
       return { credit: presentCredit(row, caller), replayed: row.outcome === 'replayed' }
     }
@@ -38,6 +41,11 @@ export function createCreditBatcher(sql: Sql): CreditMember {
   }
 }
 
+/** By which a delivery finds the trace of its credit. */
+export function traceKey(communityId: number, partnerId: number, transactionId: number): string {
+  return `${communityId}/${partnerId}/${transactionId}`
+}
+
 /** Inserts the items, and retries those without a final outcome. */
 async function creditAll(sql: Sql, communityId: number, items: CreditItem[]): Promise<CreditRow[]> {
   const results: CreditRow[] = []
@@ -45,7 +53,8 @@ async function creditAll(sql: Sql, communityId: number, items: CreditItem[]): Pr
   for (let round = 0; remaining.length > 0; round++) {
     if (round >= ROUNDS_MAX) throw new Error(`${remaining.length} credits are unsettled after ${round} rounds`)
     const pending = remaining.map(({ item }) => item)
-    const rows = await insertCredits(sql, communityId, pending)
+    const rows = await insertUnlessRaced(sql, communityId, pending)
+    if (!rows) continue
     const itemsWithoutDay = pending.filter((_, n) => rows[n]!.outcome === 'no_day')
     const partnerIds = itemsWithoutDay.map(({ partnerId }) => partnerId)
     if (partnerIds.length > 0) await startPartnerDays(sql, communityId, partnerIds)
@@ -57,6 +66,16 @@ async function creditAll(sql: Sql, communityId: number, items: CreditItem[]): Pr
     })
   }
   return results
+}
+
+/** Returns undefined, having changed nothing, if another transaction has just credited one of the references. */
+async function insertUnlessRaced(sql: Sql, communityId: number, items: CreditItem[]): Promise<CreditRow[] | undefined> {
+  try {
+    return await insertCredits(sql, communityId, items)
+  } catch (error) {
+    if ((error as { code?: string }).code === SERIALIZATION_FAILURE) return undefined
+    throw error
+  }
 }
 
 function toItem(caller: Caller, { user_id, hours, reference, note, settled_on }: CreditRequest): CreditItem {

@@ -24,6 +24,9 @@ export interface Movement {
   /** The day it happened. Defaults to today in the community's time zone. */
   occurredOn?: string
   note?: string
+  categoryId?: number
+  /** Why the debit account may fall below the lower limit. */
+  limitReason?: string
   /** Recorded instead of wallet.balance_changed. */
   event?: { type: EventType; partnerId: number; data: Record<string, string | number> }
 }
@@ -67,6 +70,7 @@ export async function postTransfers(
   const posted = await insertTransfers(tx, communityId, actor, movements, changes)
   await updateWallets(tx, communityId, movements)
   await insertNotes(tx, communityId, movements, posted)
+  await insertCategories(tx, communityId, movements, posted)
   await recordEvents(
     tx,
     communityId,
@@ -123,10 +127,20 @@ async function updateWallets(tx: Transaction, communityId: number, movements: Mo
   const accounts = new Set(movements.flatMap(({ debit, credit }) => [debit, credit]))
   const wallets = [...accounts].filter(({ kind }) => kind === 'member')
   await tx`
-    update accounts a set balance = i.balance, version = i.version, updated_at = now()
+    update accounts a set balance = i.balance, version = i.version, updated_at = now(),
+      last_active_on = greatest(a.last_active_on, i.last_active_on)
     from unnest(${wallets.map(({ id }) => id)}::int8[], ${wallets.map(({ balance }) => balance)}::int8[],
-      ${wallets.map(({ version }) => version)}::int8[]) as i(id, balance, version)
+      ${wallets.map(({ version }) => version)}::int8[], ${wallets.map((wallet) => lastExchange(wallet, movements))}::date[]
+    ) as i(id, balance, version, last_active_on)
     where a.community_id = ${communityId} and a.id = i.id`
+}
+
+/** Only exchanges make a member active: see migration 0041. */
+function lastExchange(wallet: Account, movements: Movement[]): string | null {
+  const days = movements
+    .filter(({ kind, debit, credit }) => kind === 'exchange' && (debit === wallet || credit === wallet))
+    .flatMap(({ occurredOn }) => occurredOn ?? [])
+  return days.toSorted().at(-1) ?? null
 }
 
 async function insertNotes(
@@ -135,12 +149,32 @@ async function insertNotes(
   movements: Movement[],
   posted: PostedTransfer[],
 ): Promise<void> {
-  const noted = movements.flatMap(({ note }, n) => (note ? [{ id: posted[n]!.id, note }] : []))
+  const noted = movements.flatMap(({ note = null, limitReason = null }, n) =>
+    note || limitReason ? [{ id: posted[n]!.id, note, limitReason }] : [],
+  )
   if (noted.length === 0) return
   await tx`
-    insert into transfer_notes (community_id, transfer_id, note)
-    select ${communityId}, i.id, i.note
-    from unnest(${noted.map(({ id }) => id)}::int8[], ${noted.map(({ note }) => note)}::text[]) as i(id, note)`
+    insert into transfer_notes (community_id, transfer_id, note, limit_reason)
+    select ${communityId}, i.id, i.note, i.limit_reason
+    from unnest(${noted.map(({ id }) => id)}::int8[], ${noted.map(({ note }) => note)}::text[],
+      ${noted.map(({ limitReason }) => limitReason)}::text[]) as i(id, note, limit_reason)`
+}
+
+async function insertCategories(
+  tx: Transaction,
+  communityId: number,
+  movements: Movement[],
+  posted: PostedTransfer[],
+): Promise<void> {
+  const sorted = movements.flatMap(({ categoryId }, n) =>
+    categoryId === undefined ? [] : [{ id: posted[n]!.id, categoryId }],
+  )
+  if (sorted.length === 0) return
+  await tx`
+    insert into transfer_categories (community_id, transfer_id, category_id)
+    select ${communityId}, i.id, i.category_id
+    from unnest(${sorted.map(({ id }) => id)}::int8[], ${sorted.map(({ categoryId }) => categoryId)}::int8[])
+      as i(id, category_id)`
 }
 
 /** Builds one event per member, without counterparty or listing. */

@@ -5,7 +5,8 @@ import { toHours } from '../../core/hours.ts'
 import { isDay } from '../../core/times.ts'
 import { isCleanText } from '../../http/shared/validation.ts'
 import { Refusal, type FieldProblem } from '../../core/refusal.ts'
-import { findLimits, findListingIds } from './admin-queries.ts'
+import { findCategoryIds, findLimits, findListingCategories, findMemberNames } from './admin-queries.ts'
+import { checkReason } from './check-reason.ts'
 import { findDuplicates, type SlipProblem } from './find-duplicates.ts'
 import { lockAccounts, postTransfers, type Account, type Movement, type PostedTransfer } from './post-transfers.ts'
 
@@ -18,19 +19,25 @@ export interface Slip {
   receiverId: number
   centihours: number
   listingId?: number
+  /** The name of a category, for a slip without a listing. */
+  category?: string
   occurredOn?: string
   note?: string
 }
 
-interface Options {
+export interface RecordOptions {
   /** Rejects slips that look as if they were entered twice. */
   refuseDuplicates?: boolean
+  /** Allows members to fall below the lower limit. */
+  limitReason?: string | undefined
 }
 
 /** What a slip is validated against. */
 interface ValidationContext {
   wallets: Map<number, Account>
-  listings: Set<number>
+  /** The category of each listing that exists. */
+  listings: Map<number, number>
+  categories: Map<string, number>
   lowerLimit: number
   /** In the community's time zone. */
   today: string
@@ -42,20 +49,31 @@ export async function recordExchanges(
   actor: Actor,
   communityId: number,
   slips: Slip[],
-  { refuseDuplicates = false }: Options = {},
+  { refuseDuplicates = false, limitReason }: RecordOptions = {},
 ): Promise<PostedTransfer[]> {
   if (slips.length === 0 || slips.length > SLIPS_MAX) throw new Refusal(`Record 1 to ${SLIPS_MAX} exchanges at once.`)
+  const reason = limitReason?.trim() ? checkReason(limitReason, 'limit_reason') : undefined
   return transaction(sql, async (tx) => {
     const context = await loadContext(tx, communityId, slips)
-    rejectProblems(validateSlips(slips, context))
-    const movements = slips.map((slip) => toMovement(slip, context))
+    const { problems, overdrafts } = validateSlips(slips, context)
+    const tooLow = reason === undefined ? await describeOverdrafts(tx, communityId, overdrafts, context) : []
+    rejectProblems([...problems, ...tooLow].toSorted((one, other) => one.slip - other.slip))
+    const allowed = new Set(overdrafts.map(({ slip }) => slip))
+    const movements = slips.map((slip, n) => ({
+      ...toMovement(slip, context),
+      ...(reason !== undefined && allowed.has(n) && { limitReason: reason }),
+    }))
     if (refuseDuplicates) rejectProblems(await findDuplicates(tx, communityId, movements, context.today))
     const posted = await postTransfers(tx, communityId, actor, movements)
     await recordAudits(
       tx,
       communityId,
       actor,
-      posted.map(({ id }) => ({ action: 'exchange.recorded', subject: { kind: 'transfer', id } })),
+      posted.map(({ id }, n) => ({
+        action: 'exchange.recorded',
+        subject: { kind: 'transfer', id },
+        ...(allowed.has(n) && { detail: { below_limit: true } }),
+      })),
     )
     return posted
   })
@@ -66,24 +84,28 @@ async function loadContext(tx: Transaction, communityId: number, slips: Slip[]):
   const memberIds = slips.flatMap(({ giverId, receiverId }) => [giverId, receiverId])
   const accounts = await lockAccounts(tx, communityId, { memberIds })
   const listingIds = slips.flatMap(({ listingId }) => listingId ?? [])
+  const categories = slips.flatMap(({ category }) => category ?? [])
   const { lower_limit_centihours: lowerLimit, today } = await findLimits(tx, communityId)
   return {
     wallets: new Map(accounts.map((account) => [account.member_id!, account])),
-    listings: new Set(await findListingIds(tx, communityId, listingIds)),
+    listings: await findListingCategories(tx, communityId, listingIds),
+    categories: await findCategoryIds(tx, communityId, categories),
     lowerLimit,
     today,
   }
 }
 
-function toMovement(slip: Slip, { wallets }: ValidationContext): Movement {
-  const { listingId, occurredOn, note } = slip
+function toMovement(slip: Slip, { wallets, listings, categories, today }: ValidationContext): Movement {
+  const { listingId, category, occurredOn = today, note } = slip
+  const categoryId = listingId === undefined ? categories.get(category ?? '') : listings.get(listingId)
   return {
     kind: 'exchange',
     debit: wallets.get(slip.receiverId)!,
     credit: wallets.get(slip.giverId)!,
     amount: slip.centihours,
     ...(listingId !== undefined && { listingId }),
-    ...(occurredOn !== undefined && { occurredOn }),
+    occurredOn,
+    ...(categoryId !== undefined && { categoryId }),
     ...(note && { note }),
   }
 }
@@ -98,24 +120,50 @@ function rejectProblems(found: SlipProblem[]): void {
   throw new Refusal(found.map(({ slip, text }) => `Slip ${slip + 1}: ${text}`).join('\n'), { problems })
 }
 
-function validateSlips(slips: Slip[], context: ValidationContext): SlipProblem[] {
+/** A slip after which its receiver is below the lower limit. */
+interface Overdraft {
+  slip: number
+  memberId: number
+  balance: number
+}
+
+function validateSlips(slips: Slip[], context: ValidationContext) {
   const { wallets, lowerLimit } = context
   const projected = new Map([...wallets.values()].map(({ id, balance }) => [id, balance]))
-  return slips.flatMap((slip, n) => {
-    const problems = validateSlip(slip, context).map(([field, text]): SlipProblem => ({ slip: n, field, text }))
+  const overdrafts: Overdraft[] = []
+  const problems = slips.flatMap((slip, n) => {
+    const found = validateSlip(slip, context).map(([field, text]): SlipProblem => ({ slip: n, field, text }))
     const [receiver, giver] = [wallets.get(slip.receiverId), wallets.get(slip.giverId)]
-    if (!receiver || !giver) return problems
+    if (!receiver || !giver) return found
     const balance = projected.get(receiver.id)! - slip.centihours
     projected.set(receiver.id, balance)
     projected.set(giver.id, projected.get(giver.id)! + slip.centihours)
-    if (balance >= lowerLimit) return problems
-    const text = `member ${slip.receiverId} would fall to ${toHours(balance)} h, below ${toHours(lowerLimit)} h.`
-    return [...problems, { slip: n, field: 'hours', text }]
+    if (balance < lowerLimit) overdrafts.push({ slip: n, memberId: slip.receiverId, balance })
+    return found
+  })
+  return { problems, overdrafts }
+}
+
+async function describeOverdrafts(
+  tx: Transaction,
+  communityId: number,
+  overdrafts: Overdraft[],
+  { lowerLimit }: ValidationContext,
+): Promise<SlipProblem[]> {
+  const names = await findMemberNames(
+    tx,
+    communityId,
+    overdrafts.map(({ memberId }) => memberId),
+  )
+  return overdrafts.map(({ slip, memberId, balance }) => {
+    const text = `${names.get(memberId)} would fall to ${toHours(balance)} h, below ${toHours(lowerLimit)} h.`
+    return { slip, field: 'hours', code: 'below_limit', text }
   })
 }
 
-function validateSlip(slip: Slip, { wallets, listings, today }: ValidationContext): [field: string, text: string][] {
-  const { giverId, receiverId, centihours, listingId, occurredOn, note = '' } = slip
+function validateSlip(slip: Slip, context: ValidationContext): [field: string, text: string][] {
+  const { wallets, listings, categories, today } = context
+  const { giverId, receiverId, centihours, listingId, category, occurredOn, note = '' } = slip
   const problems: [string, string][] = []
   if (!wallets.get(giverId)?.active) problems.push(['giver_id', `there is no active member ${giverId}.`])
   if (!wallets.get(receiverId)?.active) problems.push(['receiver_id', `there is no active member ${receiverId}.`])
@@ -124,6 +172,9 @@ function validateSlip(slip: Slip, { wallets, listings, today }: ValidationContex
     problems.push(['hours', 'the hours must be greater than 0.'])
   if (listingId !== undefined && !listings.has(listingId)) {
     problems.push(['listing_id', `there is no listing ${listingId}.`])
+  }
+  if (category !== undefined && !categories.has(category)) {
+    problems.push(['category', `there is no category ${category}.`])
   }
   if (occurredOn !== undefined && !isDay(occurredOn)) problems.push(['occurred_on', `${occurredOn} is not a day.`])
   else if (occurredOn !== undefined && occurredOn > today) {

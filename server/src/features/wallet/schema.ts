@@ -82,7 +82,7 @@ export const CreditAnswer = Type.Object({
       ...Credit.properties,
       replayed: Type.Boolean({
         description:
-          'true: this reference was credited before, by an earlier call or by an attempt whose answer was lost',
+          'true if the credit already existed, from an earlier call or from an attempt whose response was lost',
       }),
     },
     { title: 'CreditAnswer', examples: [{ ...CREDIT, replayed: false }] },
@@ -108,7 +108,7 @@ export const CreditBatchRequest = Type.Object(
 const AcceptedCredit = Type.Object(
   {
     reference: Type.String(),
-    result: Type.Enum(['created', 'replayed'], { description: 'replayed: this reference was credited before' }),
+    result: Type.Enum(['created', 'replayed'], { description: 'replayed: the credit already existed' }),
     credit: CreditAnswer.properties.data,
   },
   { title: 'AcceptedCredit' },

@@ -31,6 +31,8 @@ export type RouteRole = AdminRole | 'session' | 'nobody'
 const RANK: Record<AdminRole, number> = { viewer: 1, manager: 2, owner: 3 }
 /** Browsers keep no cookie for longer than 400 days. */
 const BROWSER_SECONDS = 365 * 24 * 60 * 60
+/** Longer than a replica may lag (LAG_MAX_MS), so that a change has arrived there when this ends. */
+const CHANGED_SECONDS = 10
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 declare module 'fastify' {
@@ -68,6 +70,7 @@ export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps
     reply.header('x-content-type-options', 'nosniff')
     requireSingleHeaders(request)
     requireOwnOrigin(deps, request)
+    if (deps.config.replicaUrl && !SAFE_METHODS.has(request.method)) setChangedCookie(deps, reply)
     const { role = 'session', beforePasswordChange, freshProof } = request.routeOptions.config
     if (role === 'nobody') return
     const session = await authenticate(deps, request, reply)
@@ -128,8 +131,10 @@ export function requireFreshProof({ proof_is_fresh }: AdminSession): void {
   if (!proof_is_fresh) throw new ApiError('proof_required')
 }
 
+type CookieDeps = Pick<ConsoleFrameDeps, 'config'>
+
 /** With TLS, the `__Host-` prefix makes browsers accept the cookie from this host only (RFC 6265bis 4.1.3.2). */
-function cookieName({ config }: ConsoleFrameDeps, what: 'session' | 'browser' | 'second_step'): string {
+function cookieName({ config }: CookieDeps, what: 'session' | 'browser' | 'second_step' | 'changed'): string {
   return `${isSecure(config.publicUrl) ? '__Host-' : ''}hourbank_${what}`
 }
 
@@ -165,6 +170,16 @@ export function clearSecondStepCookie(deps: ConsoleFrameDeps, reply: FastifyRepl
 
 export function secondStepToken(deps: ConsoleFrameDeps, request: FastifyRequest): string | undefined {
   return request.cookies[cookieName(deps, 'second_step')]
+}
+
+/** A cookie, because the next request may reach another node. */
+function setChangedCookie(deps: ConsoleFrameDeps, reply: FastifyReply): void {
+  void reply.setCookie(cookieName(deps, 'changed'), '1', { ...cookieOptions(deps), maxAge: CHANGED_SECONDS })
+}
+
+/** Whether this browser may have changed something that a replica does not have yet. */
+export function hasJustChanged(deps: CookieDeps, request: FastifyRequest): boolean {
+  return request.cookies[cookieName(deps, 'changed')] !== undefined
 }
 
 function cookieOptions({ config }: ConsoleFrameDeps) {

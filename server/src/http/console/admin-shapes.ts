@@ -1,9 +1,12 @@
 import { Type } from 'typebox'
 
 const TEXT_LENGTH_MAX = 500
+const LONG_TEXT_LENGTH_MAX = 20_000
 
 /** Rejects only text that cannot be stored; the rules validate the rest with messages for users. */
 export const FormText = Type.String({ maxLength: TEXT_LENGTH_MAX, format: 'storable' })
+/** The same for text of several lines. */
+export const LongFormText = Type.String({ maxLength: LONG_TEXT_LENGTH_MAX, format: 'storable' })
 export const Done = Type.Object({ data: Type.Object({}) })
 export const Time = Type.String({ format: 'date-time' })
 export const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>

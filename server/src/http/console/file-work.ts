@@ -17,11 +17,12 @@ export interface FileWork {
   end(options?: { timeoutMs?: number }): Promise<void>
 }
 
-export function openFileWork(databaseUrl: string): FileWork {
+export function openFileWork(databaseUrl: string, { isStandbyAllowed = false } = {}): FileWork {
   const pool = connect(databaseUrl, {
     connectionsMax: RUNNING_MAX,
     name: 'imports and exports',
     timeLimitMs: TIME_LIMIT_MS,
+    isStandbyAllowed,
   })
   const waiting = new Set<() => void>()
   let running = 0

@@ -37,7 +37,7 @@ export interface Caller {
   readonly isTest: boolean
 }
 
-export type TokenState = 'live' | 'expired' | 'revoked' | 'client_revoked' | 'partner_suspended'
+export type TokenState = 'live' | 'expired' | 'revoked' | 'client_revoked' | 'client_expired' | 'partner_suspended'
 
 export interface TokenLookup {
   state: TokenState
@@ -62,9 +62,9 @@ export interface KeyClientLookup {
 export interface AccessCache {
   /** Returns undefined for an unknown token. */
   findByToken(token: string): Promise<TokenLookup | undefined>
-  /** Returns undefined for an unknown or revoked client. */
+  /** Returns undefined for a client that is unknown, revoked or expired. */
   findByClientSecret(publicId: string, secret: string): Promise<ClientLookup | undefined>
-  /** Always asks the database, which also records each assertion. Returns undefined for an unknown or revoked client. */
+  /** Always asks the database, which also records each assertion. Returns undefined for one that is unknown, revoked or expired. */
   findKeyClient(publicId: string): Promise<KeyClientLookup | undefined>
   /** Reports every change received; undefined means any community, because changes may have been missed. */
   onChange(listener: (communityId: number | undefined) => void): void
@@ -168,7 +168,8 @@ export function openAccessCache({ sql, ...channelOptions }: AccessCacheOptions):
       if (!row) return undefined
       const lookup = { state: stateOf(row), caller: toCaller(communityId, row, row.token_scopes) }
       if (lookup.state === 'live') {
-        const expiresAtMs = performance.now() + row.expires_in_seconds * 1000
+        const seconds = Math.min(row.expires_in_seconds, row.client_expires_in_seconds ?? Infinity)
+        const expiresAtMs = performance.now() + seconds * 1000
         store(tokens, hash, { caller: lookup.caller, expiresAtMs }, readGeneration)
       }
       return lookup
@@ -229,9 +230,12 @@ function toCachedClient(communityId: number, row: ClientRow): CachedClient {
   const caller = toCaller(communityId, row)
   // A client with keys has no secret, whatever its row says.
   if (row.authentication !== 'secret') return { caller, secrets: NO_SECRETS }
-  const secrets = [{ hash: row.secret_hash, untilMs: Infinity }]
+  const nowMs = performance.now()
+  const untilMs = nowMs + (row.client_expires_in_seconds ?? Infinity) * 1000
+  const secrets = [{ hash: row.secret_hash, untilMs }]
   if (row.previous_secret_hash && row.previous_secret_seconds !== null) {
-    secrets.push({ hash: row.previous_secret_hash, untilMs: performance.now() + row.previous_secret_seconds * 1000 })
+    const previousUntilMs = Math.min(untilMs, nowMs + row.previous_secret_seconds * 1000)
+    secrets.push({ hash: row.previous_secret_hash, untilMs: previousUntilMs })
   }
   return { caller, secrets }
 }
@@ -255,7 +259,7 @@ function toCaller(communityId: number, row: PartyRow, tokenScopes: readonly stri
 function stateOf(row: TokenRow): TokenState {
   if (row.token_revoked) return 'revoked'
   if (row.expires_in_seconds <= 0) return 'expired'
-  if (row.client_status === 'revoked') return 'client_revoked'
+  if (row.client_status !== 'active') return `client_${row.client_status}`
   return row.partner_status === 'suspended' ? 'partner_suspended' : 'live'
 }
 

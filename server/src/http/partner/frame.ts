@@ -142,6 +142,7 @@ const TOKEN_PROBLEMS: Record<Exclude<TokenState, 'live'>, string> = {
   expired: 'The access token has expired; request a new one.',
   revoked: 'The access token was revoked; request a new one.',
   client_revoked: 'The client of this access token was revoked.',
+  client_expired: 'The client of this access token has expired.',
   partner_suspended: 'The partner of this access token is suspended.',
 }
 

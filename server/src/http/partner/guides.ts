@@ -1,11 +1,8 @@
-import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { Config } from '../../config.ts'
-import { ApiError } from '../shared/errors.ts'
-import { sendError } from '../shared/send-error.ts'
-import { answerNotModified } from './etag.ts'
+import { prepareStaticPages, serveText } from './static-pages.ts'
 
 export const GUIDES_PREFIX = '/docs/guides'
 const GUIDES_DIR = new URL('../../../../dist/guides/', import.meta.url)
@@ -18,37 +15,15 @@ const TYPES: Record<string, string> = {
   '.json': 'application/json; charset=utf-8',
 }
 
-/** The guides: pages that the build made of docs/*.md, with a strict content security policy. */
+/** The guides: pages that the build made of docs/*.md. */
 export async function guideRoutes(app: FastifyInstance, config: Config): Promise<void> {
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'"],
-        connectSrc: ["'self'"],
-        imgSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    // HSTS applies to the whole host, so it is up to the reverse proxy.
-    strictTransportSecurity: false,
-  })
-  app.addHook('onSend', answerNotModified)
-  app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
-
+  await prepareStaticPages(app)
   app.get('', { schema: { hide: true } }, async (_request, reply) => reply.redirect(`${GUIDES_PREFIX}/`))
   for (const name of await listFiles()) {
     const type = TYPES[extname(name)]
     if (!type) continue
     const text = withSources(await readFile(new URL(name, GUIDES_DIR), 'utf8'), config.webhookSourceAddresses)
-    // Without the slash, the links of the first page would lead elsewhere.
-    app.get(pathOf(name), { schema: { hide: true }, prefixTrailingSlash: 'slash' }, async (_request, reply) =>
-      reply.type(type).header('cache-control', 'no-cache').send(text),
-    )
+    serveText(app, pathOf(name), type, text)
   }
 }
 

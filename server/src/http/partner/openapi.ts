@@ -33,12 +33,12 @@ const INTRODUCTION = readFileSync(new URL('../../../reference/introduction.md', 
 
 const TAGS = {
   OAuth: 'Access tokens by client credentials.',
-  Members: 'The active members of the community, and who is no longer among them.',
-  Listings: 'What members offer and ask for.',
+  Members: 'The active members of the community, and those who no longer are.',
+  Listings: 'Services and requests of members.',
   Wallet: 'Balances, and the hours that the partner credits.',
-  Aggregates: 'Figures of the community, without personal data.',
+  Aggregates: 'Community totals, without personal data.',
   Webhooks: 'Subscriptions, deliveries, and the same events as a feed.',
-  Events: 'What is sent to the `target_url` of a subscription, signed as Standard Webhooks has it.',
+  Events: 'What is sent to the `target_url` of a subscription, signed according to Standard Webhooks.',
 }
 
 /** Generates OpenAPI 3.1 from the routes' schemas; a test compares it with openapi.json in the repository. */
@@ -188,10 +188,10 @@ function rejectionOf(schema: Schema, httpPart: 'querystring' | 'body'): ApiError
 const REQUEST_ID = '5f0c9a52-6c1e-4b0e-9d7a-3f1b2c4d5e6f'
 
 const HEADERS = {
-  Location: { type: 'string', description: 'Where it can be read' },
+  Location: { type: 'string', description: 'Address of the new resource' },
   Link: { type: 'string', description: 'The next page, rel="next", if there is one' },
-  'WWW-Authenticate': { type: 'string', description: 'How to authenticate, and what was wrong' },
-  'Retry-After': { type: 'integer', description: 'Seconds until another try makes sense' },
+  'WWW-Authenticate': { type: 'string', description: 'How to authenticate, and what is wrong with the token' },
+  'Retry-After': { type: 'integer', description: 'Seconds to wait before the next try' },
 }
 const ERROR_HEADERS: Record<number, keyof typeof HEADERS> = {
   401: 'WWW-Authenticate',
@@ -252,9 +252,13 @@ const EVENT_HEADERS = [
   [
     'webhook-id',
     EVENT_ID,
-    'The id of the event, the same in retries, redeliveries and replays: ignore an id that you have seen',
+    'The id of the event, the same for retries, redeliveries and replays: ignore an id that you have seen',
   ],
-  ['webhook-timestamp', `${Date.parse(EVENT_AT) / 1000}`, 'Of this attempt, in seconds since 1970: refuse what is old'],
+  [
+    'webhook-timestamp',
+    `${Date.parse(EVENT_AT) / 1000}`,
+    'Time of this attempt in seconds since 1970: reject old deliveries',
+  ],
   [
     'webhook-signature',
     'v1,7lpOm+Wh3iBGNsKpbJIeHMm2i1vZ6TgQ3tRkqjMWuUM=',
@@ -302,9 +306,11 @@ function describeEvent(type: string, { description, scope, data, example }: Desc
         },
       },
       responses: {
-        '2XX': { description: 'Any of these within 15 seconds: the event has arrived.' },
+        '2XX': { description: 'Any 2xx status within 15 seconds confirms the delivery.' },
         410: { description: 'Disables the subscription.' },
-        default: { description: 'Anything else: up to ten attempts over three days. `Retry-After` is honoured.' },
+        default: {
+          description: 'Anything else is retried: up to ten attempts over three days. `Retry-After` is honoured.',
+        },
       },
     },
   }

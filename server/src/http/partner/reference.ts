@@ -1,50 +1,35 @@
-import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import { readFile, readdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
 import { bestEncoding, encodeOnce } from '../shared/encoding.ts'
-import { ApiError } from '../shared/errors.ts'
 import { answerNotModified } from './etag.ts'
-import { sendError } from '../shared/send-error.ts'
 import { sdkPackages } from './sdk-packages.ts'
+import { prepareStaticPages, serveText } from './static-pages.ts'
 
-const REFERENCE_PATH = '/docs/'
+const REFERENCE_PREFIX = '/docs'
 const PAGE_FILES = new URL('../../../reference/', import.meta.url)
 const JAVASCRIPT = 'text/javascript; charset=utf-8'
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 
-/** The API reference: our own page around Scalar, with a strict content security policy and no external resources. */
+/** The API reference: our own page around Scalar, with no external resources. */
 export async function referenceRoutes(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { schema: { hide: true }, onSend: answerNotModified }, async (_request, reply) =>
     reply.header('cache-control', 'no-cache').send(app.swagger()),
   )
-  app.get('/docs', { schema: { hide: true } }, async (_request, reply) => reply.redirect(REFERENCE_PATH))
-  await app.register(referencePage, { prefix: REFERENCE_PATH })
+  app.get(REFERENCE_PREFIX, { schema: { hide: true } }, async (_request, reply) =>
+    reply.redirect(`${REFERENCE_PREFIX}/`),
+  )
+  await app.register(referencePage, { prefix: REFERENCE_PREFIX })
 }
 
 async function referencePage(app: FastifyInstance): Promise<void> {
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        // Scalar adds style elements and attributes at run time, which nonces and hashes do not fully cover.
-        styleSrc: ["'self'", "'unsafe-inline'"],
-        connectSrc: ["'self'"],
-        imgSrc: ["'self'", 'data:'],
-        fontSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    // HSTS applies to the whole host, so it is up to the reverse proxy.
-    strictTransportSecurity: false,
+  await prepareStaticPages(app, {
+    // Scalar adds style elements and attributes at run time, which nonces and hashes do not fully cover.
+    styleSrc: ["'self'", "'unsafe-inline'"],
+    imgSrc: ["'self'", 'data:'],
+    fontSrc: ["'self'"],
   })
-  app.addHook('onSend', answerNotModified)
-  app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
 
   const scalarName = await findScalar()
   // Read on the first request and cached compressed, so it costs nothing if nobody opens the page.
@@ -57,17 +42,11 @@ async function referencePage(app: FastifyInstance): Promise<void> {
     if (encoding !== 'identity') reply.header('content-encoding', encoding)
     return reply.type(JAVASCRIPT).send(await (encoding === 'br' ? readScalar(scalarName) : scalarScript(encoding)))
   })
-  const page = (await readPageFile('index.html')).replace('{{scalar}}', REFERENCE_PATH + scalarName)
-  sendText(app, '/', 'text/html; charset=utf-8', page)
-  sendText(app, '/start.js', JAVASCRIPT, await readPageFile('start.js'))
-  sendText(app, '/style.css', 'text/css; charset=utf-8', await readPageFile('style.css'))
+  const page = (await readPageFile('index.html')).replace('{{scalar}}', `${REFERENCE_PREFIX}/${scalarName}`)
+  serveText(app, '/', 'text/html; charset=utf-8', page)
+  serveText(app, '/start.js', JAVASCRIPT, await readPageFile('start.js'))
+  serveText(app, '/style.css', 'text/css; charset=utf-8', await readPageFile('style.css'))
   await sdkPackages(app)
-}
-
-function sendText(app: FastifyInstance, path: string, type: string, text: string): void {
-  app.get(path, { schema: { hide: true } }, async (_request, reply) =>
-    reply.type(type).header('cache-control', 'no-cache').send(text),
-  )
 }
 
 function readPageFile(name: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { identifier, type Queries } from '../../postgres/connect.ts'
 
-/** The position of a row in its list: an id, or a time and an id. */
-export type Position<Id extends number | string = number> = { id: Id; at?: string }
+/** The position of a row in its list: an id, or a time or another sort key and an id. */
+export type Position<Id extends number | string = number> = { id: Id; at?: string; key?: string }
 
 /** Where a list ordered by time of change starts and ends. */
 interface ChangeBounds {
@@ -40,7 +40,8 @@ export function limitRows(sql: Queries, limit: number) {
   return sql`limit ${hideFromPlanner(sql, limit + 1)}`
 }
 
-export async function syncHorizon(sql: Queries): Promise<string> {
-  const [row] = await sql<[{ horizon: string }]>`select sync_horizon() as horizon`
+/** Changes of the community before this time are committed, and later statements see them. */
+export async function syncHorizon(sql: Queries, communityId: number): Promise<string> {
+  const [row] = await sql<[{ horizon: string }]>`select sync_horizon(${communityId}) as horizon`
   return row.horizon
 }

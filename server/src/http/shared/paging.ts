@@ -33,7 +33,8 @@ export const PageQuery = {
 export const UpdatedSince = Type.Optional(
   Type.String({
     format: 'date-time',
-    description: 'Only what changed since; ordered by change. Begin with the synced_until of your last round.',
+    description:
+      'Only what changed since this time, ordered by time of change. Start with the synced_until of your last round.',
   }),
 )
 
@@ -45,7 +46,7 @@ export const PageMeta = Type.Object(
     synced_until: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'The updated_since (or since) of the next round; nothing that commits late is missed',
+        description: 'Use it as updated_since (or since) in the next round: no late commit is missed',
       }),
     ),
   },
@@ -70,21 +71,22 @@ interface ListQuery {
   [filter: string]: unknown
 }
 
-/** Parses limit, cursor and filters. With `since`, the list is ordered by time of change. */
+/** Parses limit, cursor and filters. With `changes.since`, the list is ordered by time of change. */
 export async function readListRequest(
   sql: Queries,
   epoch: string,
   list: string,
   query: ListQuery,
-  since?: string,
+  changes?: { communityId: number; since: string | undefined },
 ): Promise<ListRequest> {
   const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
+  const since = changes?.since
   const after =
     cursor === undefined
       ? undefined
       : readCursor<number>(cursor, epoch, fingerprint(list, filters), { isTimed: since !== undefined, isId: isNumber })
   // Must run before the statement that reads the rows: see sync_horizon() in the migrations.
-  const horizon = since === undefined ? undefined : await syncHorizon(sql)
+  const horizon = since === undefined ? undefined : await syncHorizon(sql, changes!.communityId)
   return { list, filters, limit, after, since, horizon, epoch }
 }
 
@@ -93,6 +95,14 @@ export function readTimedListRequest(epoch: string, list: string, query: ListQue
   const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
   const shape = { isTimed: true, isId: isUuid }
   const after = cursor === undefined ? undefined : readCursor<string>(cursor, epoch, fingerprint(list, filters), shape)
+  return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
+}
+
+/** The same for a list in an order that the caller chose; `isKeyed` says whether positions have a key beside the id. */
+export function readSortedListRequest(epoch: string, list: string, query: ListQuery, isKeyed: boolean): ListRequest {
+  const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
+  const shape = { isTimed: false, isKeyed, isId: isNumber }
+  const after = cursor === undefined ? undefined : readCursor<number>(cursor, epoch, fingerprint(list, filters), shape)
   return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
 }
 
@@ -151,8 +161,11 @@ function fingerprint(list: string, filters: Record<string, unknown>): string {
   return hash('sha1', JSON.stringify([list, named]), 'base64url').slice(0, 8)
 }
 
-function writeCursor({ id, at }: Position<number | string>, epoch: string, filters: string): string {
-  return Buffer.from(JSON.stringify([epoch, filters, id, ...(at === undefined ? [] : [at])])).toString('base64url')
+function writeCursor({ id, at, key }: Position<number | string>, epoch: string, filters: string): string {
+  const order = at ?? key
+  return Buffer.from(JSON.stringify([epoch, filters, id, ...(order === undefined ? [] : [order])])).toString(
+    'base64url',
+  )
 }
 
 const isNumber = (id: unknown) => Number.isSafeInteger(id)
@@ -162,18 +175,19 @@ function readCursor<Id extends number | string>(
   cursor: string,
   epoch: string,
   filters: string,
-  { isTimed, isId }: { isTimed: boolean; isId: (id: unknown) => boolean },
+  { isTimed, isKeyed = false, isId }: { isTimed: boolean; isKeyed?: boolean; isId: (id: unknown) => boolean },
 ): Position<Id> {
   const parts = decodeCursor(cursor)
-  const [cursorEpoch, cursorFilters, id, time] = parts ?? []
-  const at = typeof time === 'string' ? toUtc(time) : undefined
-  const isPosition = isId(id) && (isTimed ? at !== undefined : time === undefined)
+  const [cursorEpoch, cursorFilters, id, order] = parts ?? []
+  const at = isTimed && typeof order === 'string' ? toUtc(order) : undefined
+  const key = isKeyed && typeof order === 'string' ? order : undefined
+  const isPosition = isId(id) && (isTimed || isKeyed ? (at ?? key) !== undefined : order === undefined)
   if (typeof cursorEpoch !== 'string') throw invalidField('cursor', 'invalid_cursor', 'is not a cursor of this service')
   if (cursorEpoch !== epoch) throw new ApiError('resync_required')
   if (cursorFilters !== filters || !isPosition) {
     throw invalidField('cursor', 'invalid_cursor', 'belongs to another list or to other filters')
   }
-  return { id: id as Id, ...(at !== undefined && { at }) }
+  return { id: id as Id, ...(at !== undefined && { at }), ...(key !== undefined && { key }) }
 }
 
 function decodeCursor(cursor: string): unknown[] | undefined {

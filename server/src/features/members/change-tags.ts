@@ -1,0 +1,71 @@
+import { recordAudits } from '../audit/record-many.ts'
+import type { Actor } from '../audit/record.ts'
+import { isLine } from '../../core/is-line.ts'
+import { Refusal } from '../../core/refusal.ts'
+import { transaction, type Queries } from '../../postgres/connect.ts'
+import { deleteTags, findKnownTags, insertTags, lockMembers } from './tag-queries.ts'
+
+const TAG_LENGTH_MAX = 50
+/** Up to this many per call, and per member of a file. */
+export const TAGS_MAX = 20
+/** As many as the largest page of the list. */
+export const TAGGED_MEMBERS_MAX = 500
+/** Between the tags of a CSV field, so no tag may contain it. */
+const SEPARATOR = ', '
+
+export interface TagChange {
+  memberIds: number[]
+  add: string[]
+  remove: string[]
+}
+
+/** Adds tags to members and removes others. What is so already stays so, and is not audited. */
+export async function changeTags(sql: Queries, actor: Actor, communityId: number, input: TagChange): Promise<void> {
+  const [add, remove] = [readTags(input.add, 'add'), readTags(input.remove, 'remove')]
+  await transaction(sql, async (tx) => {
+    const memberIds = await lockMembers(tx, communityId, input.memberIds)
+    const missing = input.memberIds.filter((id) => !memberIds.includes(id))
+    if (missing.length > 0) throw new Refusal(`There is no member ${missing.join(', ')}.`, { field: 'member_ids' })
+    const changed = new Set([
+      ...(await deleteTags(tx, communityId, memberIds, remove)),
+      ...(await insertTags(tx, communityId, memberIds, await spellAsKnown(tx, communityId, add))),
+    ])
+    // Without the tags themselves: erasing a member must not leave them in the audit log.
+    const entries = [...changed].map((id) => ({
+      action: 'member.changed',
+      subject: { kind: 'member', id },
+      detail: { fields: ['tags'] },
+    }))
+    if (entries.length > 0) await recordAudits(tx, communityId, actor, entries)
+  })
+}
+
+/** 'Driver' and 'driver' are one tag, spelled as it was first. */
+async function spellAsKnown(sql: Queries, communityId: number, tags: string[]): Promise<string[]> {
+  const known = new Map((await findKnownTags(sql, communityId, tags)).map((tag) => [tag.toLowerCase(), tag]))
+  return tags.map((tag) => known.get(tag.toLowerCase()) ?? tag)
+}
+
+function readTags(tags: string[], field: string): string[] {
+  const trimmed = tags.map((tag) => tag.trim())
+  const [problem] = trimmed.flatMap((tag) => tagProblem(tag) ?? [])
+  if (problem) throw new Refusal(problem, { field })
+  return [...new Map(trimmed.map((tag) => [tag.toLowerCase(), tag])).values()]
+}
+
+function tagProblem(tag: string): string | undefined {
+  const isTag = tag !== '' && isLine(tag, TAG_LENGTH_MAX) && !/[,;]/.test(tag)
+  return isTag ? undefined : `A tag must have 1 to ${TAG_LENGTH_MAX} characters, without commas and semicolons.`
+}
+
+/** The tags of a CSV field as one text, in the order in which an export writes them; null for none. */
+export function readTagField(text: string, problems: string[]): string | null {
+  const tags = text
+    .split(/[,;]/)
+    .map((tag) => tag.trim())
+    .filter(Boolean)
+  const [problem] = tags.flatMap((tag) => tagProblem(tag) ?? [])
+  if (problem) problems.push(problem)
+  if (tags.length > TAGS_MAX) problems.push(`A member can have ${TAGS_MAX} tags.`)
+  return [...new Set(tags)].toSorted().join(SEPARATOR) || null
+}

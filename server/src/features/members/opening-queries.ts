@@ -1,0 +1,72 @@
+import type { Fragment, Transaction } from '../../postgres/connect.ts'
+import type { Lines } from '../spreadsheets/queries.ts'
+
+/** The opening balances that stand; one that was reversed no longer counts. */
+const standing = (tx: Transaction, communityId: number): Fragment => tx`
+  select o.member_id, case when t.credit_account_id = w.id then t.amount else -t.amount end as centihours
+  from opening_balances o
+  join transfers t on t.community_id = ${communityId} and t.id = o.transfer_id
+  join accounts w on w.community_id = ${communityId} and w.member_id = o.member_id
+  where o.community_id = ${communityId}
+    and not exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id)`
+
+/** Whether the row `i` brings an opening balance for the member `t`, who has none. */
+export function isNewOpening(tx: Transaction, communityId: number): Fragment {
+  return tx`
+    (i.input ->> 'opening_centihours')::int8 <> 0
+    and t.id not in (select member_id from (${standing(tx, communityId)}) s)`
+}
+
+export async function rejectOtherOpenings(tx: Transaction, communityId: number): Promise<void> {
+  await tx`
+    update import_rows r set outcome = 'refused',
+      reason = format('The opening balance of this member is already %s h. Adjust the balance instead.',
+        trim_scale(s.centihours / 100.0))
+    from (${standing(tx, communityId)}) s
+    where r.outcome is null and s.member_id = r.id and (r.input ->> 'opening_centihours')::int8 <> s.centihours`
+}
+
+export interface Opening {
+  member_id: number
+  centihours: number
+}
+
+/** Lists the opening balances to post for the rows in these lines. */
+export async function listOpenings(tx: Transaction, communityId: number, { from, to }: Lines): Promise<Opening[]> {
+  return tx<Opening[]>`
+    select m.id as member_id, (r.input ->> 'opening_centihours')::int8 as centihours
+    from import_rows r join members m on m.community_id = ${communityId} and m.external_id = r.external_id
+    where r.outcome = 'added' and r.line between ${from} and ${to} and (r.input ->> 'opening_centihours')::int8 <> 0
+      and m.external_id = any (array(select external_id from import_rows where line between ${from} and ${to}))
+    union all
+    select r.id, (r.input ->> 'opening_centihours')::int8 from import_rows r
+    where r.outcome = 'changed' and r.line between ${from} and ${to} and 'opening_balance' = any (r.changes)
+    order by 1`
+}
+
+/** Returns how many were recorded: not those of members who have got one in the meantime. */
+export async function recordOpenings(
+  tx: Transaction,
+  communityId: number,
+  openings: { memberId: number; transferId: number }[],
+): Promise<number> {
+  const rows = await tx`
+    insert into opening_balances as o (community_id, member_id, transfer_id)
+    select ${communityId}, i.member_id, i.transfer_id
+    from unnest(${openings.map(({ memberId }) => memberId)}::int8[], ${openings.map(({ transferId }) => transferId)}::int8[])
+      as i(member_id, transfer_id)
+    on conflict (community_id, member_id) do update set transfer_id = excluded.transfer_id
+      where exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = o.transfer_id)
+    returning 1`
+  return rows.length
+}
+
+/** Members and hours of the opening balances that the staged rows bring. */
+export async function sumOpenings(tx: Transaction): Promise<{ count: number; centihours: number }> {
+  const [row] = await tx<[{ count: number; centihours: number }]>`
+    select count(*), coalesce(sum((input ->> 'opening_centihours')::int8), 0)::int8 as centihours
+    from import_rows
+    where (input ->> 'opening_centihours')::int8 <> 0
+      and (outcome = 'added' or (outcome = 'changed' and 'opening_balance' = any (changes)))`
+  return row
+}

@@ -1,0 +1,87 @@
+import { identifier, type Queries, type Transaction } from '../../postgres/connect.ts'
+import type { Lines } from '../spreadsheets/queries.ts'
+
+/** The tags of a member as one text, as CSV files have them. */
+export const tagText = (sql: Queries, communityId: number, table: string) => sql`
+  (select string_agg(tag, ', ' order by tag collate "C") from member_tags
+  where community_id = ${communityId} and member_id = ${identifier(`${table}.id`)})`
+
+/** The tags of a member, in the order of the alphabet. */
+export const tagList = (sql: Queries, communityId: number, table: string) => sql`
+  array(select tag from member_tags where community_id = ${communityId} and member_id = ${identifier(`${table}.id`)}
+    order by sort_name(tag) collate "C", tag)`
+
+/** Lists the tags in use. One look into the index for each, however many members have it. */
+export async function listTags(sql: Queries, communityId: number, limit: number): Promise<string[]> {
+  const rows = await sql<{ tag: string }[]>`
+    with recursive used as (
+      (select tag from member_tags where community_id = ${communityId} order by tag limit 1)
+      union all
+      select (select t.tag from member_tags t where t.community_id = ${communityId} and t.tag > u.tag order by t.tag limit 1)
+      from used u where u.tag is not null
+    )
+    select tag from (select tag from used where tag is not null limit ${limit}) t order by sort_name(tag) collate "C", tag`
+  return rows.map(({ tag }) => tag)
+}
+
+/** Returns the tags in use that differ from these by case at most. */
+export async function findKnownTags(sql: Queries, communityId: number, tags: string[]): Promise<string[]> {
+  const wanted = new Set(tags.map((tag) => tag.toLowerCase()))
+  return (await listTags(sql, communityId, KNOWN_TAGS_MAX)).filter((tag) => wanted.has(tag.toLowerCase()))
+}
+
+/** More than any office uses. */
+export const KNOWN_TAGS_MAX = 1000
+
+/** Locks in id order and returns the ids of those who exist. */
+export async function lockMembers(tx: Transaction, communityId: number, ids: number[]): Promise<number[]> {
+  const rows = await tx<{ id: number }[]>`
+    select id from members where community_id = ${communityId} and id = any (${ids}::int8[]) and erased_at is null
+    order by id for no key update`
+  return rows.map(({ id }) => id)
+}
+
+/** Returns the members who got one. */
+export async function insertTags(
+  tx: Transaction,
+  communityId: number,
+  memberIds: number[],
+  tags: string[],
+): Promise<number[]> {
+  const rows = await tx<{ member_id: number }[]>`
+    insert into member_tags (community_id, member_id, tag)
+    select ${communityId}, m.id, t.tag from unnest(${memberIds}::int8[]) as m(id), unnest(${tags}::text[]) as t(tag)
+    on conflict (community_id, member_id, tag) do nothing
+    returning member_id`
+  return rows.map(({ member_id }) => member_id)
+}
+
+/** Returns the members who lost one. */
+export async function deleteTags(
+  tx: Transaction,
+  communityId: number,
+  memberIds: number[],
+  tags: string[],
+): Promise<number[]> {
+  const rows = await tx<{ member_id: number }[]>`
+    delete from member_tags
+    where community_id = ${communityId} and member_id = any (${memberIds}::int8[]) and tag = any (${tags}::text[])
+    returning member_id`
+  return rows.map(({ member_id }) => member_id)
+}
+
+/** Replaces the tags of the members in these lines of a file, as far as it says any. */
+export async function replaceImportedTags(tx: Transaction, communityId: number, { from, to }: Lines): Promise<void> {
+  await tx`
+    delete from member_tags t using import_rows r
+    where t.community_id = ${communityId} and t.member_id = r.id and r.outcome = 'changed' and 'tags' = any (r.changes)
+      and r.line between ${from} and ${to}`
+  await tx`
+    insert into member_tags (community_id, member_id, tag)
+    select ${communityId}, r.id, t.tag
+    from import_rows r, unnest(string_to_array(r.input ->> 'tags', ', ')) as t(tag)
+    where r.line between ${from} and ${to}
+      and (r.outcome = 'added' or r.outcome = 'changed' and 'tags' = any (r.changes))
+      and exists (select from members m where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null)
+    on conflict (community_id, member_id, tag) do nothing`
+}

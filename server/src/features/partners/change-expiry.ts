@@ -1,0 +1,42 @@
+import type { Actor } from '../audit/record.ts'
+import { NotFound, Refusal } from '../../core/refusal.ts'
+import { communityOfClientId } from '../../crypto/secrets.ts'
+import { transaction, type Queries } from '../../postgres/connect.ts'
+import { releaseHeld } from '../subscriptions/queries.ts'
+import { changeClient } from './change-client.ts'
+import { checkExpiry } from './check-expiry.ts'
+import { findPartnerForChange, findPartnerOfClient, setExpiry, type ClientRow } from './queries.ts'
+
+/**
+ * Sets when a client expires, or that it never does. From then on it is rejected like one that is revoked, but a later
+ * time brings it back.
+ */
+export async function changeExpiry(
+  sql: Queries,
+  actor: Actor,
+  publicId: string,
+  wanted: string | null,
+  communityId = communityOfClientId(publicId),
+  checkBefore: (before: ClientRow) => void = () => {},
+): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const partnerId = communityId && (await findPartnerOfClient(tx, communityId, publicId))
+    if (!communityId || !partnerId) throw new NotFound(`There is no client ${publicId}.`)
+    const expiresAt = await checkExpiry(tx, wanted)
+    // Partners are locked before their clients, as deliveries lock them.
+    await findPartnerForChange(tx, communityId, partnerId)
+    const detail = { expires_at: expiresAt ?? 'never' }
+    await changeClient(tx, actor, { publicId, communityId }, 'client.expiry_changed', detail, async (_tx, client) => {
+      if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked.`)
+      checkBefore(client)
+      await setExpiry(tx, client, expiresAt)
+    })
+    // Deliveries that were held because the client had expired are checked again.
+    await releaseHeld(tx, communityId, partnerId)
+  })
+}
+
+/** Whether a client works for longer after the change than before: that needs a fresh proof. */
+export function extendsAccess({ expires_at: before }: ClientRow, after: string | null): boolean {
+  return before !== null && (after === null || Date.parse(after) > Date.parse(before))
+}

@@ -1,0 +1,11 @@
+import { Refusal } from '../../core/refusal.ts'
+import type { Queries } from '../../postgres/connect.ts'
+import { readFuture } from './queries.ts'
+
+/** A time in the past would be a way to revoke that can be undone by mistake. Null: never. */
+export async function checkExpiry(sql: Queries, expiresAt: string | null): Promise<string | null> {
+  if (expiresAt === null) return null
+  const { at, is_future } = await readFuture(sql, expiresAt)
+  if (is_future) return at
+  throw new Refusal('The credentials must expire in the future. Revoke them to end them now.', { field: 'expires_at' })
+}
