@@ -189,6 +189,11 @@ function retryAfter(response: Response): number | undefined {
   return Number.isFinite(seconds) ? seconds : undefined
 }
 
+/** The id of a request that the service failed at, for its operator. A refusal says itself what to do. */
+export function failedRequestId(error: unknown): string | undefined {
+  return error instanceof ApiError && error.status >= 500 ? error.requestId : undefined
+}
+
 /** One sentence for people about anything that was thrown. */
 export function errorText(error: unknown): string {
   if ([ApiError, ConnectionError, UserError].some((kind) => error instanceof kind)) return (error as Error).message

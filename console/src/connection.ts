@@ -88,6 +88,25 @@ export function connectionBack(signal?: AbortSignal): Promise<void> {
   })
 }
 
+/** Loads a part of the console. While the service is away it waits, says so, and loads again when it is back. */
+export async function whenConnected<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch {
+    reportTrouble('lost')
+    await connectionBack()
+    requestStylesAgain()
+    return load()
+  }
+}
+
+/** The build's loader asks for each style sheet once, even if that failed. */
+function requestStylesAgain(): void {
+  for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')) {
+    if (!link.sheet) link.replaceWith(link.cloneNode())
+  }
+}
+
 function watch(watcher: () => void): () => void {
   watchers.add(watcher)
   return () => watchers.delete(watcher)

@@ -6,9 +6,8 @@ import { createRoot } from 'react-dom/client'
 import { connectApi } from './api.ts'
 import { watchConnection } from './connection.ts'
 import { nonce } from './nonce.ts'
-import { askForProof } from './proof.tsx'
+import { freshProof, sessionEnded } from './questions.ts'
 import { router } from './router.tsx'
-import { askToSignInAgain } from './session-ended.tsx'
 import { queryClient } from './session.ts'
 import { colorSchemeManager, cssVariablesResolver, theme } from './theme.ts'
 
@@ -16,8 +15,8 @@ const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 
 connectApi({
-  signInAgain: askToSignInAgain,
-  proveAgain: askForProof,
+  signInAgain: sessionEnded.ask,
+  proveAgain: freshProof.ask,
   passwordChangeRequired: () => void router.navigate({ to: '/password' }),
   secondFactorRequired: () => void router.navigate({ to: '/account' }),
 })

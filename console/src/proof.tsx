@@ -3,21 +3,17 @@ import { useState, useSyncExternalStore } from 'react'
 import { api } from './api.ts'
 import { Form } from './parts/form.tsx'
 import { PasskeyButton } from './parts/passkey-button.tsx'
-import { createQuestion } from './parts/question.ts'
 import { CodeInput } from './parts/second-step.tsx'
 import { useForm } from './parts/use-form.ts'
 import { signWithPasskey } from './passkeys.ts'
+import { freshProof } from './questions.ts'
 import { useRead } from './reading.ts'
 import { lastEmail, useSession } from './session.ts'
 import type { SecondFactor } from './wire.ts'
 
-const question = createQuestion()
-
-export const askForProof = question.ask
-
 /** Asked before a sensitive action, which is sent again by itself afterwards. */
 export function Proof() {
-  const answer = useSyncExternalStore(question.watch, question.current)
+  const answer = useSyncExternalStore(freshProof.watch, freshProof.current)
   return (
     <Modal
       opened={answer !== undefined}

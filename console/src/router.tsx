@@ -7,6 +7,7 @@ import {
   redirect,
   type RouteComponent,
 } from '@tanstack/react-router'
+import { whenConnected } from './connection.ts'
 import { NotFound, PageError, PageLoading } from './layout/page-states.tsx'
 import { Root } from './layout/root.tsx'
 import { Shell } from './layout/shell.tsx'
@@ -14,9 +15,10 @@ import { wantFocus } from './page-title.ts'
 import { auditSearch } from './pages/audit/search.ts'
 import { callsSearch } from './pages/calls/search.ts'
 import { communitySearch } from './pages/community/search.ts'
-import { exchangesSearch } from './pages/exchanges/search.ts'
+import { exchangesSearch, recordSearch } from './pages/exchanges/search.ts'
 import { listingsSearch } from './pages/listings/search.ts'
 import { memberSearch } from './pages/member/search.ts'
+import { printSearch } from './pages/members/print-search.ts'
 import { membersSearch } from './pages/members/search.ts'
 import { partnerSearch } from './pages/partner/search.ts'
 import { partnersSearch } from './pages/partners/search.ts'
@@ -31,7 +33,8 @@ import type { Session } from './wire.ts'
  * types, and the router's types would otherwise depend on the pages.
  */
 function page(load: () => Promise<Record<string, unknown>>, name: string): RouteComponent {
-  return lazyRouteComponent(load as () => Promise<Record<string, RouteComponent>>, name) as RouteComponent
+  const loadPage = () => whenConnected(load as () => Promise<Record<string, RouteComponent>>)
+  return lazyRouteComponent(loadPage, name) as RouteComponent
 }
 
 /** The session, or the way to where one gets it. */
@@ -133,6 +136,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => community,
+    path: '/alerts',
+    component: page(() => import('./pages/alerts/alerts.tsx'), 'Alerts'),
+  }),
+  createRoute({
+    getParentRoute: () => community,
     path: '/partners',
     validateSearch: partnersSearch,
     component: page(() => import('./pages/partners/partners.tsx'), 'Partners'),
@@ -174,6 +182,12 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => community,
+    path: '/members/statements',
+    validateSearch: printSearch,
+    component: page(() => import('./pages/members/print-statements.tsx'), 'PrintStatements'),
+  }),
+  createRoute({
+    getParentRoute: () => community,
     path: '/members/$id',
     validateSearch: memberSearch,
     component: page(() => import('./pages/member/member.tsx'), 'Member'),
@@ -204,6 +218,7 @@ const pages = [
   createRoute({
     getParentRoute: () => community,
     path: '/exchanges/record',
+    validateSearch: recordSearch,
     component: page(() => import('./pages/exchanges/record-exchanges.tsx'), 'RecordExchanges'),
   }),
   createRoute({

@@ -1,19 +1,15 @@
 import { Anchor, Modal, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useState, useSyncExternalStore } from 'react'
 import { Form } from './parts/form.tsx'
-import { createQuestion } from './parts/question.ts'
 import { SecondStep } from './parts/second-step.tsx'
 import { useForm } from './parts/use-form.ts'
+import { sessionEnded } from './questions.ts'
 import { keepSession, lastEmail, signIn } from './session.ts'
 import type { Session } from './wire.ts'
 
-const question = createQuestion()
-
-export const askToSignInAgain = question.ask
-
 /** Lies over the page, which stays as it is: what was typed there is sent again by the same call. */
 export function SessionEnded() {
-  const answer = useSyncExternalStore(question.watch, question.current)
+  const answer = useSyncExternalStore(sessionEnded.watch, sessionEnded.current)
   return (
     <Modal
       opened={answer !== undefined}

@@ -22,17 +22,82 @@ export interface Administrator {
   second_factor: boolean | null
 }
 
+export interface Alert {
+  /** 0 for what concerns the whole service */
+  id: number
+  /** webhook_failing: Nothing has arrived at an endpoint for an hour. webhook_disabled: An endpoint was disabled. hours_nearly_used: A partner has credited 80 % of its hours of the day. hours_used: A partner has used up its hours of the day. calls_rejected: Many calls were rejected within minutes. credentials_expiring: Credentials expire within two weeks. ledger_wrong: ledger verify found a difference in the books. backup_failed: A backup failed. disk_low: The disk of the database is nearly full. */
+  kind: AlertKind
+  /** The subscription, the partner or the client; 0 for none */
+  subject_id: number
+  detail: Record<string, string | number>
+  raised_at: string
+  ended_at: string | null
+}
+
+export interface AlertChoices {
+  by_mail: AlertKind[]
+  in_console: AlertKind[]
+  /** The service can send mail */
+  mail: boolean
+}
+
+export interface AlertChoicesBody {
+  by_mail: AlertKind[]
+  in_console: AlertKind[]
+}
+
+export type AlertKind =
+  | 'webhook_failing'
+  | 'webhook_disabled'
+  | 'hours_nearly_used'
+  | 'hours_used'
+  | 'calls_rejected'
+  | 'credentials_expiring'
+  | 'ledger_wrong'
+  | 'backup_failed'
+  | 'disk_low'
+
 export interface Attempt {
   number: number
   at: string
   duration_ms: number
-  /** Of the HTTP answer */
+  /** Status of the HTTP response */
   status: number | null
   error_kind: 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address' | null
   error: string | null
   /** Its first 16 KiB */
   response: string | null
 }
+
+export interface Attention {
+  /** webhooks_failing: Endpoints to which nothing arrives, or that were disabled. hours_nearly_used: Partners that have credited four fifths of their hours of today. calls_limited: Partners that sent too many calls within the hour. credentials_expiring: Credentials that expire within two weeks, or have expired in the last two. backup_old: The last backup is more than a week old; only for somebody who owns all communities. import_refused: The last import left rows out. second_factor_missing: Administrators without a second factor where it is required; otherwise the caller alone. members_at_limit: Members whose balance is at the lower limit. members_idle: Active members without an exchange for six months. */
+  kind: AttentionKind
+  count: Count
+  /** The first few */
+  examples: {
+    /** Of the subscription, the partner, the member or the person */
+    id?: number
+    name: string
+    status?: string
+    since?: string
+    client_id?: string
+    hours?: number
+    limit_hours?: number
+    calls?: number
+    refused?: number
+  }[]
+}
+
+export type AttentionKind =
+  | 'webhooks_failing'
+  | 'hours_nearly_used'
+  | 'calls_limited'
+  | 'credentials_expiring'
+  | 'backup_old'
+  | 'import_refused'
+  | 'second_factor_missing'
+  | 'members_at_limit'
+  | 'members_idle'
 
 export interface AuditRecord {
   id: number
@@ -50,7 +115,21 @@ export interface AuditRecord {
     id: number | null
     /** As it is called now; null for what is gone or has no name */
     name: string | null
+    /** Whose client it is */
+    partner: string | null
   }
+  /** What the subject moved; null for everything else */
+  transfer: {
+    hours: number
+    giver: {
+      id: number
+      name: string
+    } | null
+    receiver: {
+      id: number
+      name: string
+    } | null
+  } | null
   detail: Record<string, unknown>
   /** Whose email addresses were read */
   member_ids: number[] | null
@@ -92,6 +171,21 @@ export interface CallDetail {
   user_agent: string | null
 }
 
+export interface CallPoint {
+  at: string
+  answered: number
+  /** 401 */
+  unauthenticated: number
+  /** 403 */
+  forbidden: number
+  /** 429 */
+  limited: number
+  /** All other 4xx */
+  rejected: number
+  /** 5xx */
+  failed: number
+}
+
 export interface CallsOfPartner {
   partner_id: number
   name: string
@@ -113,7 +207,9 @@ export interface Category {
 export interface Client {
   client_id: string
   name: string
-  status: 'active' | 'revoked'
+  status: 'active' | 'revoked' | 'expired'
+  /** From then on the client is rejected like one that is revoked */
+  expires_at: string | null
   scopes: Scope[]
   /** By a secret, by registered keys, or by the keys published at jwks_url */
   authentication: 'secret' | 'keys' | 'jwks'
@@ -128,6 +224,8 @@ export interface Client {
   created_at: string
   revoked_at: string | null
   last_used_at: string | null
+  /** On average in the last seven days, rejected ones included */
+  calls_per_day: number
 }
 
 export interface ClientKey {
@@ -149,23 +247,23 @@ export interface Community {
 }
 
 export interface CommunityAggregates {
-  /** The last month that is closed; closed for good */
+  /** The last closed month; its figures no longer change */
   closed_through: string | null
   closed_at: string | null
-  /** What happened in closed months. Totals are the sums of the published periods. */
+  /** Activity in closed months. Totals are the sums of the published periods. */
   flows: {
-    /** Exchanges between members, less those taken back */
+    /** Exchanges between members, without reversed ones */
     exchanges: Flow
     /** Whole hours, rounded down */
     hours_exchanged: Flow
-    /** By partners; whole hours, rounded down. The credits of a partner count in the period in which they have come to concern enough members. */
+    /** Credited by partners, in whole hours, rounded down. The credits of a partner count in the period in which they concern enough members. */
     hours_credited: Flow
     /** Distinct members of the period. A member who trades in several periods counts in each, and so in the total. */
     trading_members: Flow
     /** Members recorded */
     new_members: Flow
   }
-  /** What partners could see at the last close at which enough members had changed it. Hidden members and their listings are not counted. */
+  /** The state that partners could see when a month was last closed after enough members had changed it. Hidden members and their listings are not counted. */
   stocks: {
     active_members: Figure
     active_services: Figure
@@ -185,13 +283,21 @@ export interface CommunityChange {
   credit_limit_hours?: number
   /** Asks for a fresh proof, and for a second factor of your own */
   second_factor_required?: boolean
+  /** Asks for a fresh proof. Empty: none */
+  iban?: string | null
+  /** Asks for a fresh proof. Empty: the name */
+  account_holder?: string | null
 }
 
 export interface CommunityOverview {
+  /** What somebody should look at, the most urgent first */
+  attention: Attention[]
   months: MonthFigures[]
   active_members: number
   call_days: number
+  /** The few that called last */
   partners: CallsOfPartner[]
+  partner_count: number
   webhooks: WebhookCounts
   /** Who has access again after a restore, until the partner API is switched on */
   review: RestoreReview | null
@@ -212,9 +318,34 @@ export interface CommunitySettings {
   second_factor_required: boolean
   partner_api_enabled: boolean
   partner_api_disabled_reason: string | null
+  /** Where members pay money to; printed on statements */
+  iban: string | null
+  /** Of the bank account, if not the community by its name */
+  account_holder: string | null
   created_at: string
   /** Changes with every change of the fields that a form can save; goes into If-Match */
   version: string
+}
+
+export interface CorrectionRequest {
+  /** The exchange as it should be */
+  slips: {
+    giver_id: number
+    receiver_id: number
+    hours: number
+    occurred_on?: string
+    listing_id?: number | null
+    /** Without a listing, which has its own */
+    category?: string | null
+    note?: string | null
+  }[]
+  reason: string
+  /** Record even what looks like a slip that was entered twice */
+  confirm_duplicates?: boolean
+  /** Why members may fall below the lower limit; stored with the exchanges */
+  limit_reason?: string | null
+  /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
+  key?: string
 }
 
 export interface Count {
@@ -252,6 +383,8 @@ export interface DeliveryDetail {
   next_attempt_at: string | null
   created_at: string
   finished_at: string | null
+  /** Why it is not sent yet. paused: the subscription is paused. disabled: the subscription is disabled. partner_api: the partner API is switched off. receiver: several deliveries failed in a row, so the next is tried after a pause. retry: the last attempt failed, and the next is scheduled. turn: it is sent as soon as it is its turn. */
+  waits_for: WaitsFor | null
   /** The newest first */
   attempts: Attempt[]
   /** What the recipient is sent, by what it may know now */
@@ -266,6 +399,23 @@ export interface EmailRead {
   } | null
   client_id: string
   request_id: string | null
+}
+
+export interface EndpointPoint {
+  at: string
+  /** Attempts of events that happened from then on */
+  succeeded: number
+  failed: number
+  /** Until the receiver answered, or the attempt failed */
+  median_ms: number | null
+  /** One attempt in twenty took longer */
+  slow_ms: number | null
+}
+
+export interface EndpointStatistics {
+  points: EndpointPoint[]
+  /** False: only the newest deliveries were counted */
+  complete: boolean
 }
 
 export interface Error {
@@ -298,12 +448,21 @@ export interface ExchangesRequest {
     hours: number
     occurred_on?: string
     listing_id?: number | null
+    /** Without a listing, which has its own */
+    category?: string | null
     note?: string | null
   }[]
   /** Record even what looks like a slip that was entered twice */
   confirm_duplicates?: boolean
+  /** Why members may fall below the lower limit; stored with the exchanges */
+  limit_reason?: string | null
   /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
   key?: string
+}
+
+export interface ExpiryBody {
+  /** From then on the client is rejected like one that is revoked */
+  expires_at?: string
 }
 
 export interface FieldError {
@@ -316,7 +475,7 @@ export type Figure = Bucket | Suppressed
 
 export interface Flow {
   total: Figure
-  /** The oldest first. The last one is suppressed while it waits for more to be merged with; after a year it stays so. */
+  /** Oldest first. The last one is suppressed until it can be merged with more months; after a year it stays suppressed. */
   periods: Period[]
 }
 
@@ -327,6 +486,7 @@ export interface FoundMember {
   external_id: string | null
   payment_reference: string
   status: 'active' | 'inactive'
+  balance_hours: number
 }
 
 export interface FoundPartner {
@@ -343,9 +503,33 @@ export interface ImportResult {
   changed: number
   unchanged: number
   refused: number
+  /** The opening balances that are recorded, if the file has them */
+  openings?: {
+    members: number
+    hours: number
+  }
   /** Of a dry run all rows, otherwise the refused ones; so many of each outcome at most */
   fates: RowOutcome[]
   fates_left_out: number
+}
+
+export interface InspectedFile {
+  encoding: 'utf-8' | 'windows-1252' | 'utf-16le' | 'utf-16be'
+  delimiter: 'comma' | 'semicolon' | 'tab'
+  /** The decimal sign of numbers */
+  decimal: 'point' | 'comma'
+  /** Of dates like 5/6/2024. Dates with dots have the day first, and 2024-06-05 is always understood */
+  dates: 'day_first' | 'month_first'
+  /** The first row */
+  header: string[]
+  /** A few rows after it */
+  rows: string[][]
+  /** Which columns of the file, counted from 0, hold what: external_id:0,name:1,name:2. Two are joined by a space */
+  columns: string
+  /** Whether columns, decimal and dates are those of an earlier import */
+  remembered: boolean
+  /** Whether the first row has the names of the import, so that no mapping is needed */
+  has_own_names: boolean
 }
 
 export interface Invitation {
@@ -366,7 +550,7 @@ export interface LastAttempt {
   number: number
   at: string
   duration_ms: number
-  /** Of the HTTP answer */
+  /** Status of the HTTP response */
   status: number | null
   error_kind: 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address' | null
   error: string | null
@@ -401,8 +585,32 @@ export interface ListedDelivery {
   next_attempt_at: string | null
   created_at: string
   finished_at: string | null
+  /** Why it is not sent yet. paused: the subscription is paused. disabled: the subscription is disabled. partner_api: the partner API is switched off. receiver: several deliveries failed in a row, so the next is tried after a pause. retry: the last attempt failed, and the next is scheduled. turn: it is sent as soon as it is its turn. */
+  waits_for: WaitsFor | null
   attempts_count: number
   last_attempt: LastAttempt | null
+}
+
+export interface ListedMember {
+  id: number
+  name: string
+  email: string | null
+  /** The office's own number */
+  external_id: string | null
+  /** One or several numbers */
+  phone: string | null
+  payment_reference: string
+  status: 'active' | 'inactive'
+  /** From partners, at the request of the member */
+  hidden: boolean
+  joined_at: string
+  left_at: string | null
+  erased_at: string | null
+  updated_at: string
+  balance_hours: number
+  /** Of the last exchange; until the first, of joining */
+  last_active_on: string
+  tags: string[]
 }
 
 export interface Maker {
@@ -428,10 +636,40 @@ export interface NewApp {
 export interface NewClientBody {
   name?: string
   scopes?: string[]
+  /** From then on the client is rejected like one that is revoked */
+  expires_at?: string
   /** A public key as PEM or JWK: EC on P-256, Ed25519, or RSA with 2048 to 4096 bits */
   public_key?: string
   /** An https:// address on the internet where the client publishes its keys */
   jwks_url?: string
+  /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
+  key?: string
+}
+
+export interface NewEndpoint {
+  id: number
+  /** The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it */
+  scopes: (
+    | 'users.read'
+    | 'users.pii'
+    | 'listings.read'
+    | 'wallet.read'
+    | 'wallet.write'
+    | 'aggregates.read'
+    | 'webhooks.manage'
+  )[]
+  /** The signing key; returned only in this response */
+  secret: string
+}
+
+export interface NewEndpointBody {
+  partner_id: number
+  /** A client of the partner. Nothing is sent once it is revoked or lacks the scopes of the events */
+  client_id: string
+  /** Names, prefix.* or *; see GET /webhooks/event-types */
+  event_types: string[]
+  /** An https:// address of a host on the internet, without spaces, backslashes, credentials or fragment; by name, not by IP address */
+  target_url: string
   /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
   key?: string
 }
@@ -443,7 +681,7 @@ export interface NewKeyBody {
 
 export interface NewListingForm {
   member_id: number
-  /** Offered, or asked for */
+  /** Whether it is offered or requested */
   type: 'service' | 'request'
   title: string
   description?: string
@@ -457,6 +695,11 @@ export interface NewMemberForm {
   name: string
   email?: string | null
   external_id?: string | null
+  phone?: string | null
+  address?: string | null
+  notes?: string | null
+  /** Add even if a member has this name already */
+  confirm_duplicate?: boolean
   /** Letters, digits, - and _, new for each change: what is sent again under the same key is not done twice */
   key?: string
 }
@@ -492,7 +735,7 @@ export interface NewPasskey {
 
 export interface OfficeListing {
   id: number
-  /** Offered, or asked for */
+  /** Whether it is offered or requested */
   type: 'service' | 'request'
   title: string
   description: string
@@ -520,6 +763,12 @@ export interface OfficeMember {
   email: string | null
   /** The office's own number */
   external_id: string | null
+  /** One or several numbers */
+  phone: string | null
+  /** May have several lines */
+  address: string | null
+  /** The office's own; may have several lines */
+  notes: string | null
   payment_reference: string
   status: 'active' | 'inactive'
   /** From partners, at the request of the member */
@@ -529,8 +778,23 @@ export interface OfficeMember {
   erased_at: string | null
   updated_at: string
   balance_hours: number
+  /** Of the last exchange; until the first, of joining */
+  last_active_on: string
+  tags: string[]
   /** Changes with every change of the fields that a form can save; goes into If-Match */
   version: string
+}
+
+export interface OfficePageMeta {
+  limit: number
+  has_more: boolean
+  next_cursor: string | null
+  /** Use it as updated_since (or since) in the next round: no late commit is missed */
+  synced_until?: string
+  /** What fits the filters, counted up to 5000 or, where that takes long, 1000 */
+  total?: number
+  /** More than that fits */
+  total_is_minimum?: boolean
 }
 
 export interface OneTimeLink {
@@ -552,7 +816,7 @@ export interface PageMeta {
   limit: number
   has_more: boolean
   next_cursor: string | null
-  /** The updated_since (or since) of the next round; nothing that commits late is missed */
+  /** Use it as updated_since (or since) in the next round: no late commit is missed */
   synced_until?: string
 }
 
@@ -725,6 +989,42 @@ export interface SecondStep {
   recovery_code: boolean
 }
 
+export interface ServiceStatement {
+  /** Of what happened before the first day */
+  opening_balance_hours: number
+  /** After the last line */
+  closing_balance_hours: number
+  /** False if the period has more lines than one statement */
+  complete: boolean
+  rows: ServiceStatementRow[]
+}
+
+export interface ServiceStatementRow {
+  id: number
+  kind: 'credit' | 'exchange' | 'adjustment' | 'reversal'
+  /** Negative where they left the wallet */
+  hours: number
+  /** After it, in the order of these lines */
+  balance_hours: number
+  occurred_on: string
+  created_at: string
+  other: {
+    kind: 'member' | 'partner' | 'community'
+    id: number | null
+    name: string
+  }
+  listing: {
+    id: number
+    title: string
+  } | null
+  reference: string | null
+  note: string | null
+  reverses_id: number | null
+  reversed_by_id: number | null
+  /** In the community's zone */
+  recorded_on: string
+}
+
 export interface Session {
   session_id: number
   admin: {
@@ -749,7 +1049,7 @@ export interface StatementMeta {
   limit: number
   has_more: boolean
   next_cursor: string | null
-  /** The updated_since (or since) of the next round; nothing that commits late is missed */
+  /** Use it as updated_since (or since) in the next round: no late commit is missed */
   synced_until?: string
   /** Before the first day */
   opening_balance_hours: number
@@ -792,7 +1092,7 @@ export interface SubscriptionOverview {
   id: number
   event_types: string[]
   target_url: string
-  /** Those of the token that created it: it sends nothing else. Other tokens need all of them for more than listing, pausing and deleting it */
+  /** The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it */
   scopes: (
     | 'users.read'
     | 'users.pii'
@@ -824,8 +1124,14 @@ export interface SubscriptionOverview {
 }
 
 export interface Suppressed {
-  /** Below 10, or fewer than ten members are behind it, or fewer than ten are not */
+  /** The figure is below 10, or is based on fewer than ten members, or excludes fewer than ten */
   suppressed: true
+}
+
+export interface TagsForm {
+  member_ids: number[]
+  add?: string[]
+  remove?: string[]
 }
 
 export interface TestCommunity {
@@ -851,9 +1157,12 @@ export interface TransferRecord {
     id: number
     title: string
   } | null
+  category: string | null
+  /** Why it was allowed below the lower limit */
+  limit_reason: string | null
   reference: string | null
   made_by: Maker
-  /** What took it back, as part of the same record */
+  /** Its reversal, as part of the same record */
   reversal: {
     id: number
     created_at: string
@@ -861,6 +1170,8 @@ export interface TransferRecord {
     made_by: Maker
   } | null
 }
+
+export type WaitsFor = 'paused' | 'disabled' | 'partner_api' | 'receiver' | 'retry' | 'turn'
 
 export interface WebhookCounts {
   active: number

@@ -2,7 +2,7 @@ import { expect, test, type Page, type Response } from '@playwright/test'
 import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, printedAdmin, signIn } from './admin.ts'
 import { startService, type Service } from './service.ts'
 
-const FIRST_LOAD_BYTES_MAX = 200 * 1024
+const FIRST_LOAD_BYTES_MAX = 170 * 1024
 
 let service: Service
 
@@ -163,7 +163,7 @@ test('the console loads nothing from other hosts, follows its policy, and its fi
   for (const response of hashed) expect(response.headers()['cache-control']).toBe('public, max-age=31536000, immutable')
 })
 
-test('the first load, signed in or not, has at most 200 KB of script', async ({ page }) => {
+test('the first load, signed in or not, has at most 170 KB of script', async ({ page }) => {
   expect(await scriptBytes(page, 'sign-in')).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX)
   await signIn(page, service)
   expect(await scriptBytes(page, 'demo/community')).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX)

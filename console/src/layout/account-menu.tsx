@@ -6,6 +6,7 @@ import { notify } from '../parts/notices.tsx'
 import { signOut, useSession } from '../session.ts'
 import { Dropdown, dropdownClasses as list } from './dropdown.tsx'
 import classes from './header-button.module.css'
+import { showShortcuts } from './shortcuts.tsx'
 
 const SCHEMES: readonly [MantineColorScheme, string][] = [
   ['auto', 'Colours of the system'],
@@ -32,6 +33,11 @@ export function AccountMenu() {
         <Link to="/account" className={list.item}>
           Account and sessions
         </Link>
+      </li>
+      <li>
+        <button type="button" className={list.item} onClick={showShortcuts}>
+          Keyboard shortcuts
+        </button>
       </li>
       <li className={list.line} aria-hidden="true" />
       <SchemeChoice />

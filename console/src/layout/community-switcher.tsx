@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Icon } from '../parts/icons.tsx'
 import { useSession } from '../session.ts'
 import type { Community } from '../wire.ts'
+import { communityName } from './community-name.ts'
 import classes from './community-switcher.module.css'
 import { Dropdown, dropdownClasses as list } from './dropdown.tsx'
 
@@ -35,7 +36,9 @@ function Switcher({ community, communities }: { community: Community | undefined
       className={classes.button}
       button={
         <>
-          <span className={classes.name}>{community?.name ?? 'Choose a community'}</span>
+          <span className={classes.name}>
+            {community ? communityName(community, communities) : 'Choose a community'}
+          </span>
           <Icon name="chevron" />
         </>
       }
@@ -44,7 +47,7 @@ function Switcher({ community, communities }: { community: Community | undefined
         <li key={one.slug}>
           <Link to="/$slug/overview" params={{ slug: one.slug }} className={list.item}>
             {one.slug === community?.slug ? <Icon name="check" /> : <span className={list.gap} />}
-            {one.name}
+            {communityName(one, communities)}
             {one.test && ' (test)'}
           </Link>
         </li>

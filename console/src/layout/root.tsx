@@ -1,8 +1,13 @@
 import { Outlet } from '@tanstack/react-router'
+import { type ComponentType, Suspense, useSyncExternalStore } from 'react'
+import { lazyPart } from '../parts/lazy-dialog.tsx'
 import { Notices } from '../parts/notices.tsx'
-import { Proof } from '../proof.tsx'
-import { SessionEnded } from '../session-ended.tsx'
+import type { Question } from '../parts/question.ts'
+import { freshProof, sessionEnded } from '../questions.ts'
 import { ConnectionBanner } from './connection-banner.tsx'
+
+const Proof = lazyPart(async () => (await import('../proof.tsx')).Proof)
+const SessionEnded = lazyPart(async () => (await import('../session-ended.tsx')).SessionEnded)
 
 /** What lies around every page, signed in or not. */
 export function Root() {
@@ -22,8 +27,19 @@ export function Root() {
       <ConnectionBanner />
       <Outlet />
       <Notices />
-      <Proof />
-      <SessionEnded />
+      <Asked question={freshProof} Dialog={Proof} />
+      <Asked question={sessionEnded} Dialog={SessionEnded} />
     </>
+  )
+}
+
+/** The dialog of a question that calls may ask at any time. Its scripts are loaded when it is first asked. */
+function Asked({ question, Dialog }: { question: Question; Dialog: ComponentType }) {
+  const wasAsked = useSyncExternalStore(question.watch, question.wasAsked)
+  if (!wasAsked) return null
+  return (
+    <Suspense>
+      <Dialog />
+    </Suspense>
   )
 }

@@ -1,10 +1,11 @@
 import { UnstyledButton } from '@mantine/core'
 import { Suspense, lazy, useEffect, useRef, useState } from 'react'
+import { whenConnected } from '../connection.ts'
 import { Icon } from '../parts/icons.tsx'
 import type { Community } from '../wire.ts'
 import classes from './header-button.module.css'
 
-const Search = lazy(() => import('./search.tsx'))
+const Search = lazy(() => whenConnected(() => import('./search.tsx')))
 
 /** Ctrl-K, also from within a field. The search itself is loaded when it is first wanted. */
 export function SearchButton({ community }: { community: Community }) {

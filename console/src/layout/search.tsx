@@ -6,11 +6,15 @@ import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useRead } from '../reading.ts'
 import { Icon, type IconName } from '../parts/icons.tsx'
+import { formatHours } from '../parts/hours.tsx'
 import type { Community, SearchResults } from '../wire.ts'
 import { PAGES } from './pages.ts'
 
 const TYPING_PAUSE_MS = 200
 const QUERY_LENGTH_MIN = 2
+/** Typed before the name of a partner. */
+const SUSPEND = /^suspend\s+/i
+const SUSPEND_FIRST = 'Suspend '
 
 /** Spotlight's types leave `attributes` out, but it hands them to its dialog, which would have no name otherwise. */
 const DIALOG_NAME = { attributes: { content: { 'aria-label': 'Search' } } }
@@ -22,13 +26,16 @@ interface Props {
   onClose: (how: { chosen: boolean }) => void
 }
 
-/** Pages at once; members and partners as the service finds them. */
+/** Pages and actions at once; members and partners as the service finds them. */
 export default function Search({ community, opened, onClose }: Props) {
   const [query, setQuery] = useState('')
   const navigate = useNavigate()
   const chosen = useRef(false)
   const { slug } = community
-  const { found, isSearching } = useFound(slug, query)
+  const mayManage = community.role !== 'viewer'
+  const isOwner = community.role === 'owner'
+  const isSuspending = isOwner && SUSPEND.test(query)
+  const { found, isSearching } = useFound(slug, isSuspending ? query.replace(SUSPEND, '') : query)
   useEffect(() => {
     if (!opened) return
     chosen.current = false
@@ -40,20 +47,37 @@ export default function Search({ community, opened, onClose }: Props) {
     return navigate(options)
   }
   const wanted = query.trim().toLowerCase()
-  const pages = PAGES.filter((page) => page.label.toLowerCase().includes(wanted))
+  const fits = ({ label }: { label: string }) => label.toLowerCase().includes(wanted)
+  const pages = PAGES.filter(fits)
+  const recordExchange = () => go({ to: '/$slug/exchanges/record', params: { slug } })
+  const addMember = () => go({ to: '/$slug/members', params: { slug }, search: { add: 'true' } })
+  const actions = (
+    [
+      { label: 'Record an exchange', icon: 'exchanges', open: recordExchange },
+      { label: 'Add a member', icon: 'person', open: addMember },
+    ] as const
+  ).filter((action) => mayManage && fits(action))
+  const members = isSuspending ? [] : found.members
+  const partners = isSuspending ? found.partners.filter(({ status }) => status === 'active') : found.partners
   const toMember = (id: number) => go({ to: '/$slug/members/$id', params: { slug, id: String(id) } })
-  const toPartner = (id: number) => go({ to: '/$slug/partners/$id', params: { slug, id: String(id) } })
+  const toPartner = (id: number) =>
+    go({
+      to: '/$slug/partners/$id',
+      params: { slug, id: String(id) },
+      ...(isSuspending && { search: { suspend: 'true' } }),
+    })
   /** Spotlight marks the first result when the query changes, not when results arrive; Enter means the first all the same. */
   function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
-    const [member] = found.members
-    const [partner] = found.partners
+    const [member] = members
+    const [partner] = partners
     const isMarked = document.querySelector('[data-selected].mantine-Spotlight-action') !== null
-    if (event.key !== 'Enter' || isMarked || pages.length > 0 || !(member ?? partner)) return
+    if (event.key !== 'Enter' || isMarked || pages.length + actions.length > 0 || !(member ?? partner)) return
     event.preventDefault()
     void (member ? toMember(member.id) : toPartner(partner!.id))
     spotlight.close()
   }
-  const nothing = pages.length + found.members.length + found.partners.length === 0
+  const isOffered = isOwner && !isSuspending && fits({ label: `${SUSPEND_FIRST}a partner` })
+  const nothing = pages.length + actions.length + members.length + partners.length === 0 && !isOffered
   return (
     <Spotlight.Root
       query={query}
@@ -66,8 +90,8 @@ export default function Search({ community, opened, onClose }: Props) {
       {...DIALOG_NAME}
     >
       <Spotlight.Search
-        placeholder="Pages, members, partners"
-        aria-label="Search pages, members and partners"
+        placeholder="Pages, actions, members, partners"
+        aria-label="Search pages, actions, members and partners"
         leftSection={<Icon name="search" />}
         onKeyDown={openFirst}
       />
@@ -82,17 +106,44 @@ export default function Search({ community, opened, onClose }: Props) {
             />
           ))}
         </Results>
+        <Results label="Actions">
+          {[
+            ...actions.map((action) => <Result key={action.label} {...action} />),
+            ...(isOffered
+              ? [
+                  <Spotlight.Action
+                    key="suspend"
+                    label={`${SUSPEND_FIRST}a partner …`}
+                    leftSection={<Icon name="pause" />}
+                    closeSpotlightOnTrigger={false}
+                    onClick={() => setQuery(SUSPEND_FIRST)}
+                  />,
+                ]
+              : []),
+          ]}
+        </Results>
         <Results label="Members">
-          {found.members.map(({ id, name }) => (
-            <Result key={id} icon="person" label={name} open={() => toMember(id)} />
+          {members.map(({ id, name, external_id, balance_hours }) => (
+            <Result
+              key={id}
+              icon="person"
+              label={name}
+              description={`${external_id ? `Number ${external_id}, ` : ''}${formatHours(balance_hours)}`}
+              open={() => toMember(id)}
+            />
           ))}
         </Results>
         <Results label="Partners">
-          {found.partners.map(({ id, name }) => (
-            <Result key={id} icon="partners" label={name} open={() => toPartner(id)} />
+          {partners.map(({ id, name }) => (
+            <Result
+              key={id}
+              icon={isSuspending ? 'pause' : 'partners'}
+              label={isSuspending ? `${SUSPEND_FIRST}${name} …` : name}
+              open={() => toPartner(id)}
+            />
           ))}
         </Results>
-        {nothing && <Spotlight.Empty>{isSearching ? 'Searching …' : 'Nothing found'}</Spotlight.Empty>}
+        {nothing && <Spotlight.Empty>{emptyText({ isSearching, isSuspending })}</Spotlight.Empty>}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   )
@@ -111,6 +162,19 @@ function Results({ label, children }: { label: string; children: ReactNode[] }) 
   return <Spotlight.ActionsGroup label={label}>{children}</Spotlight.ActionsGroup>
 }
 
-function Result({ icon, label, open }: { icon: IconName; label: string; open: () => unknown }) {
-  return <Spotlight.Action label={label} leftSection={<Icon name={icon} />} onClick={() => void open()} />
+interface ResultProps {
+  icon: IconName
+  label: string
+  description?: string
+  open: () => unknown
+}
+
+function Result({ icon, label, description, open }: ResultProps) {
+  const about = description === undefined ? {} : { description }
+  return <Spotlight.Action label={label} {...about} leftSection={<Icon name={icon} />} onClick={() => void open()} />
+}
+
+function emptyText({ isSearching, isSuspending }: { isSearching: boolean; isSuspending: boolean }): string {
+  if (isSearching) return 'Searching …'
+  return isSuspending ? 'Type the name of the partner' : 'Nothing found'
 }

@@ -1,13 +1,15 @@
-import { AppShell, Burger } from '@mantine/core'
+import { Burger } from '@mantine/core'
 import { Outlet, useLocation, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { PartnerApiBanner } from '../pages/partners/partner-api-banner.tsx'
 import { useSession } from '../session.ts'
 import type { Community } from '../wire.ts'
+import { AlertBell } from './alert-bell.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { CommunitySwitcher } from './community-switcher.tsx'
 import { Navigation } from './navigation.tsx'
 import { SearchButton } from './search-button.tsx'
+import { Shortcuts } from './shortcuts.tsx'
 import classes from './shell.module.css'
 
 let lastSlug: string | undefined
@@ -29,13 +31,9 @@ export function Shell() {
   // Closed by every change of the page: the navigation would lie over it.
   const opened = openedOn === pathname
   return (
-    <AppShell
-      header={{ height: 60 }}
-      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }}
-      withBorder={false}
-    >
-      {/* Above the navigation, over which its lists open. */}
-      <AppShell.Header className={classes.header} zIndex={102}>
+    <>
+      {community && <Shortcuts slug={community.slug} />}
+      <header className={classes.header}>
         <Burger
           hiddenFrom="sm"
           size="sm"
@@ -48,18 +46,21 @@ export function Shell() {
         <CommunitySwitcher community={community} />
         <div className={classes.end}>
           {community && <SearchButton community={community} />}
+          {community && <AlertBell slug={community.slug} />}
           <AccountMenu />
         </div>
-      </AppShell.Header>
-      <AppShell.Navbar id="navigation" className={classes.rail} aria-label="Pages">
-        {community && <Navigation slug={community.slug} />}
-      </AppShell.Navbar>
-      <AppShell.Main id="main" tabIndex={-1} className={classes.main}>
-        <div className={classes.page}>
-          {community && <PartnerApiBanner slug={community.slug} />}
-          <Outlet />
-        </div>
-      </AppShell.Main>
-    </AppShell>
+      </header>
+      <div className={classes.body}>
+        <nav id="navigation" className={classes.rail} data-opened={opened || undefined} aria-label="Pages">
+          {community && <Navigation slug={community.slug} />}
+        </nav>
+        <main id="main" tabIndex={-1} className={classes.main}>
+          <div className={classes.page}>
+            {community && <PartnerApiBanner slug={community.slug} />}
+            <Outlet />
+          </div>
+        </main>
+      </div>
+    </>
   )
 }

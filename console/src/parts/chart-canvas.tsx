@@ -26,6 +26,8 @@ export default function ChartCanvas({ kind, data, x, series, format, height }: C
     // The axis passes more than the value.
     ...(format ? { valueFormatter: (value: number) => format(value) } : {}),
   }
-  if (kind === 'bar') return <BarChart {...shared} barProps={{ isAnimationActive: false, radius: [3, 3, 0, 0] }} />
+  const barProps = { isAnimationActive: false }
+  if (kind === 'stacked') return <BarChart {...shared} type="stacked" barProps={barProps} />
+  if (kind === 'bar') return <BarChart {...shared} barProps={{ ...barProps, radius: [3, 3, 0, 0] }} />
   return <LineChart {...shared} curveType="linear" lineProps={{ isAnimationActive: false }} />
 }

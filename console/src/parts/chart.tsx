@@ -1,19 +1,21 @@
 import { Skeleton } from '@mantine/core'
 import { Suspense, lazy } from 'react'
+import { whenConnected } from '../connection.ts'
 import classes from './chart.module.css'
 
-const ChartCanvas = lazy(() => import('./chart-canvas.tsx'))
+const ChartCanvas = lazy(() => whenConnected(() => import('./chart-canvas.tsx')))
 const HEIGHT = 260
 
 export interface ChartProps {
-  kind: 'bar' | 'line'
+  /** `stacked`: bars whose parts add up. */
+  kind: 'bar' | 'stacked' | 'line'
   /** What is drawn, in words: the caption of the table, and the name of the picture. */
   label: string
   /** One object per place on the x axis: `{ month: 'Nov 2026', exchanged: 120, credited: 35 }`. */
   data: readonly Record<string, string | number>[]
   /** The key of the x axis, and its name. */
   x: { key: string; label: string }
-  series: readonly { key: string; label: string; color?: 'teal' | 'yellow' | 'blue' | 'red' | 'gray' }[]
+  series: readonly { key: string; label: string; color?: 'teal' | 'yellow' | 'blue' | 'red' | 'gray' | 'grape' }[]
   format?: (value: number) => string
 }
 

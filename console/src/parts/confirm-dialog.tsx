@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { Modal } from './dialog.tsx'
 import { Problem } from './problem.tsx'
 
 interface Props {
@@ -7,14 +8,14 @@ interface Props {
   onClose: () => void
   /** A question: 'Suspend Riverside Bank?' */
   title: string
-  /** What will happen, and whether it can be taken back. */
+  /** What will happen, and whether it can be undone. */
   children: ReactNode
   /** The button, a verb: 'Suspend'. */
   confirm: string
   /** The dialog closes when it succeeds, and shows the error when it does not. */
   action: () => Promise<unknown>
   danger?: boolean
-  /** For what cannot be taken back: a word, such as the partner's name, to be typed first. */
+  /** For what cannot be undone: a word, such as the partner's name, to be typed first. */
   typed?: string
 }
 

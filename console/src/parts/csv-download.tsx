@@ -1,9 +1,12 @@
 import { Button } from '@mantine/core'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { type Query, api, apiAddress, errorText } from '../api.ts'
 import { Icon } from './icons.tsx'
+import { lazyPart } from './lazy-dialog.tsx'
 import { notify } from './notices.tsx'
 import { openDownload } from './save-file.ts'
+
+const ExportDialog = lazyPart(async () => (await import('./export-dialog.tsx')).ExportDialog)
 
 interface Props {
   /** The path of the export, as for `api.get`. */
@@ -12,16 +15,19 @@ interface Props {
   children?: string
   /** Of personal data: asks for a fresh proof. */
   sensitive?: boolean
+  /** Asks for the delimiter and the encoding first. */
+  formats?: boolean
 }
 
 /** The browser streams the file to disk itself, however long. The session is asked first: a download cannot show a dialog. */
-export function CsvDownload({ path, query, children = 'Export CSV', sensitive = false }: Props) {
+export function CsvDownload({ path, query, children = 'Export CSV', sensitive = false, formats = false }: Props) {
   const [busy, setBusy] = useState(false)
-  const start = async () => {
+  const [opened, setOpened] = useState<boolean>()
+  const start = async (format?: Query) => {
     setBusy(true)
     try {
       await api.get(sensitive ? '/session/proof' : '/session')
-      openDownload(apiAddress(path, query))
+      openDownload(apiAddress(path, { ...query, ...format }))
     } catch (error) {
       notify(errorText(error))
     } finally {
@@ -29,8 +35,27 @@ export function CsvDownload({ path, query, children = 'Export CSV', sensitive = 
     }
   }
   return (
-    <Button variant="default" loading={busy} leftSection={<Icon name="download" />} onClick={() => void start()}>
-      {children}
-    </Button>
+    <>
+      <Button
+        variant="default"
+        loading={busy}
+        leftSection={<Icon name="download" />}
+        onClick={() => (formats ? setOpened(true) : void start())}
+      >
+        {children}
+      </Button>
+      {opened !== undefined && (
+        <Suspense>
+          <ExportDialog
+            opened={opened}
+            onClose={() => setOpened(false)}
+            onChosen={(format) => {
+              setOpened(false)
+              void start(format)
+            }}
+          />
+        </Suspense>
+      )}
+    </>
   )
 }

@@ -1,8 +1,9 @@
-import { Button, Group, Skeleton } from '@mantine/core'
+import { Button, Checkbox, Group, Skeleton, UnstyledButton } from '@mantine/core'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { List } from '../reading.ts'
 import classes from './data-table.module.css'
+import { useFilters } from './filter-bar.tsx'
 import { Problem } from './problem.tsx'
 
 const SKELETON_ROWS = 6
@@ -15,6 +16,21 @@ export interface Column<Row> {
   align?: 'end'
   /** For buttons: the header is read out but not shown. */
   quiet?: boolean
+  /** By this name the service sorts; the head becomes a button, and the address holds it. */
+  sort?: string
+  /**
+   * The place on a narrow screen, where a row then takes two lines instead of a card: at the end of the first line, or
+   * below the first column. Columns without a place are left out.
+   */
+  narrow?: 'end' | 'line'
+}
+
+/** The rows that are marked. */
+export interface Selection<Row> {
+  has: (row: Row) => boolean
+  set: (rows: Row[], marked: boolean) => void
+  /** 'Select Ada Lang' */
+  label: (row: Row) => string
 }
 
 interface TableProps<Row> {
@@ -27,32 +43,56 @@ interface TableProps<Row> {
   rowLink?: ((row: Row) => LinkProps) | undefined
   /** What is shown when there is no row, an `<EmptyState>`. */
   empty: ReactNode
+  selection?: Selection<Row> | undefined
 }
 
 /** Rows that are all here. A list that is loaded page by page is a `<DataTable>`. */
-export function PlainTable<Row>({ label, columns, rows, rowKey, rowLink, empty }: TableProps<Row>) {
+export function PlainTable<Row>({ label, columns, rows, rowKey, rowLink, empty, selection }: TableProps<Row>) {
   if (rows.length === 0) return <div className={classes.frame}>{empty}</div>
   // The roles are said although the elements have them: as cards (`display: block`) browsers would forget them.
   return (
     <div className={classes.frame}>
-      <table className={classes.table} role="table" aria-label={label}>
+      <table
+        className={classes.table}
+        role="table"
+        aria-label={label}
+        data-compact={columns.some(({ narrow }) => narrow) || undefined}
+      >
         <thead role="rowgroup">
           <tr role="row">
-            {columns.map((column) => (
-              <th key={column.header} role="columnheader" scope="col" data-align={column.align}>
-                <span className={column.quiet ? classes.quiet : undefined}>{column.header}</span>
+            {selection && (
+              <th role="columnheader" scope="col" data-select>
+                <Checkbox
+                  aria-label="Select all rows"
+                  checked={rows.every(selection.has)}
+                  indeterminate={rows.some(selection.has) && !rows.every(selection.has)}
+                  onChange={(event) => selection.set(rows, event.currentTarget.checked)}
+                />
               </th>
+            )}
+            {columns.map((column) => (
+              <Head key={column.header} {...column} />
             ))}
           </tr>
         </thead>
         <tbody role="rowgroup">
           {rows.map((row) => (
             <tr key={rowKey(row)} role="row" data-link={rowLink ? true : undefined}>
+              {selection && (
+                <td role="cell" data-select>
+                  <Checkbox
+                    aria-label={selection.label(row)}
+                    checked={selection.has(row)}
+                    onChange={(event) => selection.set([row], event.currentTarget.checked)}
+                  />
+                </td>
+              )}
               {columns.map((column, index) => (
                 <td
                   key={column.header}
                   role="cell"
                   data-align={column.align}
+                  data-narrow={index === 0 ? 'main' : column.narrow}
                   {...(column.quiet ? { 'data-quiet': true } : { 'data-label': column.header })}
                 >
                   {index === 0 && rowLink ? (
@@ -67,6 +107,32 @@ export function PlainTable<Row>({ label, columns, rows, rowKey, rowLink, empty }
         </tbody>
       </table>
     </div>
+  )
+}
+
+function Head<Row>({ header, align, quiet, sort }: Column<Row>) {
+  const [{ sort: current }, change] = useFilters<{ sort?: string | undefined }>()
+  const isUp = sort !== undefined && current === sort
+  const isDown = sort !== undefined && current === `-${sort}`
+  return (
+    <th
+      role="columnheader"
+      scope="col"
+      data-align={align}
+      aria-sort={isUp ? 'ascending' : isDown ? 'descending' : undefined}
+    >
+      {sort === undefined ? (
+        <span className={quiet ? classes.quiet : undefined}>{header}</span>
+      ) : (
+        <UnstyledButton
+          className={classes.sort}
+          onClick={() => change({ sort: isUp ? `-${sort}` : isDown ? undefined : sort })}
+        >
+          {header}
+          <span aria-hidden="true">{isUp ? ' ↑' : isDown ? ' ↓' : ' ↕'}</span>
+        </UnstyledButton>
+      )}
+    </th>
   )
 }
 

@@ -21,9 +21,17 @@ export function endOfDay(day: string | undefined, timeZone: string): string | un
 }
 
 /** Today where the community is, like 2026-01-31. */
-export function today(timeZone: string): string {
-  const now = Date.now()
+export function today(timeZone: string, now = Date.now()): string {
   return new Date(now + offsetMs(now, timeZone)).toISOString().slice(0, 10)
+}
+
+/** The day of a moment in a zone. */
+export function dayOf(moment: string, timeZone: string): string {
+  return today(timeZone, Date.parse(moment))
+}
+
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
 function offsetMs(time: number, timeZone: string): number {
@@ -46,4 +54,11 @@ function offsetMs(time: number, timeZone: string): number {
 export function formatDay(day: string): string {
   const options = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const
   return new Intl.DateTimeFormat('en-GB', options).format(new Date(`${day}T00:00:00Z`))
+}
+
+/** The same day some months earlier, or the last one of a shorter month. */
+export function monthsBefore(day: string, months: number): string {
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number]
+  const last = new Date(Date.UTC(year, month - months, 0)).getUTCDate()
+  return new Date(Date.UTC(year, month - 1 - months, Math.min(date, last))).toISOString().slice(0, 10)
 }

@@ -1,6 +1,7 @@
-import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { ApiError, errorText } from '../api.ts'
+import { errorText, failedRequestId } from '../api.ts'
+import { Modal } from './dialog.tsx'
 import { Icon } from './icons.tsx'
 import { UnsavedGuard } from './unsaved-guard.tsx'
 import type { AnyForm, ChangedField } from './use-form.ts'
@@ -60,7 +61,7 @@ function Failure({ form }: { form: AnyForm }) {
   const stray = form.strayErrors()
   const isAboutFields = Object.keys(form.errors).length > stray.length
   if (form.failure === undefined && stray.length === 0) return null
-  const requestId = form.failure instanceof ApiError ? form.failure.requestId : undefined
+  const requestId = failedRequestId(form.failure)
   return (
     <Alert color="red" variant="light" role="alert" tabIndex={-1} icon={<Icon name="warning" />}>
       <Text size="sm">{isAboutFields ? 'Not saved yet: look at the marked fields.' : errorText(form.failure)}</Text>

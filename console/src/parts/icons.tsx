@@ -11,6 +11,7 @@ const PATHS = {
   exchanges: 'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM10 6v4l3 2',
   community: 'M3 9l7-6 7 6v8H3zM8 17v-5h4v5',
   audit: 'M5 3h7l3 3v11H5zM8 9h4M8 12h4',
+  bell: 'M5 14V9a5 5 0 0 1 10 0v5l1.500 1.500h-13zM8.500 17.500h3',
   check: 'M4 10.500l4 4 8-9',
   cross: 'M5 5l10 10M15 5L5 15',
   pause: 'M7 4v12M13 4v12',

@@ -1,4 +1,10 @@
 import { lazy, Suspense, useState, type ComponentType, type ReactNode } from 'react'
+import { whenConnected } from '../connection.ts'
+
+/** A part that is loaded when it is first shown; the page does not fail while the service is away. */
+export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>) {
+  return lazy(async () => ({ default: await whenConnected(load) }))
+}
 
 export interface DialogProps {
   opened: boolean
@@ -9,9 +15,12 @@ export interface DialogProps {
  * A button and the dialog that it opens. The dialog's scripts are loaded when it is first opened; afterwards it stays
  * mounted, so that closing it by mistake loses nothing.
  */
-export function lazyDialog(load: () => Promise<ComponentType<DialogProps>>, button: (open: () => void) => ReactNode) {
-  const Dialog = lazy(async () => ({ default: await load() }))
-  return function DialogWithButton() {
+export function lazyDialog<More extends object = object>(
+  load: () => Promise<ComponentType<DialogProps & More>>,
+  button: (open: () => void) => ReactNode,
+) {
+  const Dialog = lazyPart(async () => (await load()) as ComponentType<DialogProps>)
+  return function DialogWithButton(more: More) {
     const [opened, setOpened] = useState(false)
     const [wanted, setWanted] = useState(false)
     const open = () => {
@@ -23,7 +32,7 @@ export function lazyDialog(load: () => Promise<ComponentType<DialogProps>>, butt
         {button(open)}
         {wanted && (
           <Suspense>
-            <Dialog opened={opened} onClose={() => setOpened(false)} />
+            <Dialog opened={opened} onClose={() => setOpened(false)} {...more} />
           </Suspense>
         )}
       </>

@@ -1,14 +1,18 @@
-import { CloseButton, Group, Text } from '@mantine/core'
+import { Button, CloseButton, Group, Text } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
+import { errorText } from '../api.ts'
 import { Icon } from './icons.tsx'
 import classes from './notices.module.css'
 
 const SHOWN_MS = 8_000
+/** Time to read, to think and to reach the button. */
+const SHOWN_WITH_UNDO_MS = 20_000
 const SHOWN_MAX = 3
 
 interface Notice {
   id: number
   text: string
+  undo?: (() => Promise<unknown>) | undefined
 }
 
 let notices: readonly Notice[] = []
@@ -25,10 +29,20 @@ function dismiss(id: number): void {
 }
 
 /** A short word that something worked: `notify('Partner saved')`. Errors do not belong here: they stay where they happened. */
-export function notify(text: string): void {
+export function notify(text: string, { undo }: { undo?: () => Promise<unknown> } = {}): void {
   const id = ++lastId
-  become([...notices, { id, text }].slice(-SHOWN_MAX))
-  setTimeout(() => dismiss(id), SHOWN_MS)
+  become([...notices, { id, text, undo }].slice(-SHOWN_MAX))
+  setTimeout(() => dismiss(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS)
+}
+
+/** Offered only where the way back is as harmless as the way there. */
+async function takeBack({ id, undo }: Notice): Promise<void> {
+  dismiss(id)
+  try {
+    await undo?.()
+  } catch (error) {
+    notify(`It could not be undone: ${errorText(error)}`)
+  }
 }
 
 function watch(watcher: () => void): () => void {
@@ -45,6 +59,11 @@ export function Notices() {
         <Group key={notice.id} className={classes.notice} gap="sm" wrap="nowrap">
           <Icon name="check" />
           <Text size="sm">{notice.text}</Text>
+          {notice.undo && (
+            <Button size="compact-sm" variant="white" color="gray" onClick={() => void takeBack(notice)}>
+              Undo
+            </Button>
+          )}
           <CloseButton size="sm" aria-label="Dismiss" c="inherit" onClick={() => dismiss(notice.id)} />
         </Group>
       ))}

@@ -5,11 +5,14 @@ export interface Question {
   watch: (watcher: () => void) => () => void
   /** The answer to give, or undefined while nobody asks. */
   current: () => ((yes: boolean) => void) | undefined
+  /** Whether it has been asked since the page was opened. */
+  wasAsked: () => boolean
 }
 
 /** However many calls ask at once, there is one question, and all of them go on after it. */
 export function createQuestion(): Question {
   let asked: { promise: Promise<boolean>; answer: (yes: boolean) => void } | undefined
+  let wasAsked = false
   const watchers = new Set<() => void>()
   const become = (next: typeof asked) => {
     asked = next
@@ -18,6 +21,7 @@ export function createQuestion(): Question {
   return {
     ask() {
       if (asked) return asked.promise
+      wasAsked = true
       let resolve: ((yes: boolean) => void) | undefined
       const promise = new Promise<boolean>((settle) => {
         resolve = settle
@@ -34,5 +38,6 @@ export function createQuestion(): Question {
       return () => watchers.delete(watcher)
     },
     current: () => asked?.answer,
+    wasAsked: () => wasAsked,
   }
 }

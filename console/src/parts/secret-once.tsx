@@ -1,9 +1,8 @@
-import { Button, Checkbox, Code, Group, Modal, Stack, Text } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
-import { CopyButton } from './copy-button.tsx'
-import { Icon } from './icons.tsx'
-import { saveFile } from './save-file.ts'
-import { UnsavedGuard } from './unsaved-guard.tsx'
+import { type ReactNode, Suspense } from 'react'
+import { Modal } from './dialog.tsx'
+import { lazyPart } from './lazy-dialog.tsx'
+
+const SecretValues = lazyPart(async () => (await import('./shown-secret.tsx')).SecretValues)
 
 interface Props {
   /** Undefined: closed. The page must forget the values on `onClose`; they are nowhere else. */
@@ -33,59 +32,7 @@ export function SecretOnce({ secret, onClose }: Props) {
       closeOnEscape={false}
       closeOnClickOutside={false}
     >
-      {secret && <Shown secret={secret} onClose={onClose} />}
+      <Suspense>{secret && <SecretValues secret={secret} onClose={onClose} />}</Suspense>
     </Modal>
   )
-}
-
-function Shown({ secret, onClose }: { secret: ShownSecret; onClose: () => void }) {
-  const [saved, setSaved] = useState(false)
-  return (
-    <Stack>
-      <Text>{secret.intro ?? 'This is shown only now. Copy it or download it before you close this.'}</Text>
-      {secret.items.map((item) => (
-        <Value key={item.label} label={item.label} value={item.value} />
-      ))}
-      {secret.curl && <Value label="Try it" value={secret.curl} />}
-      <Group>
-        <Button
-          variant="default"
-          leftSection={<Icon name="download" />}
-          onClick={() => saveFile(secret.fileName, fileText(secret))}
-        >
-          Download as a file
-        </Button>
-      </Group>
-      <Group justify="space-between" mt="sm">
-        <Checkbox label="I have saved it" checked={saved} onChange={(event) => setSaved(event.currentTarget.checked)} />
-        <Button disabled={!saved} onClick={onClose}>
-          Close
-        </Button>
-      </Group>
-      <UnsavedGuard
-        isUnsaved={() => !saved}
-        title="Leave without the secret?"
-        text="It is shown only now. Once you leave, nobody can show it again."
-      />
-    </Stack>
-  )
-}
-
-function Value({ label, value }: { label: string; value: string }) {
-  return (
-    <div>
-      <Group justify="space-between" mb={4}>
-        <Text size="sm" fw={600}>
-          {label}
-        </Text>
-        <CopyButton value={value} what={label.toLowerCase()} />
-      </Group>
-      <Code block>{value}</Code>
-    </div>
-  )
-}
-
-function fileText(secret: ShownSecret): string {
-  const lines = secret.items.map((item) => `${item.label}: ${item.value}`)
-  return `${[secret.title, ...lines, ...(secret.curl ? ['', secret.curl] : [])].join('\n')}\n`
 }

@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
+import { Modal } from './dialog.tsx'
 
 interface Props {
   /** Asked at the moment of leaving, so that a save that has just succeeded no longer holds anyone back. */

@@ -1,8 +1,9 @@
 import { Badge, Button, Stack } from '@mantine/core'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { api } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -13,7 +14,9 @@ import { signOut, useSession } from '../../session.ts'
 import type { OpenSession } from '../../wire.ts'
 import { ChangePassword } from '../password/change-password.tsx'
 import { deviceOf } from './device.ts'
-import { SecondFactor } from './second-factor.tsx'
+
+const SecondFactor = lazyPart(async () => (await import('./second-factor.tsx')).SecondFactor)
+const AlertChoices = lazyPart(async () => (await import('./alert-choices.tsx')).AlertChoices)
 
 export function Account() {
   const { admin } = useSession()
@@ -22,7 +25,10 @@ export function Account() {
       <PageHeader title="Account" description={`${admin.name}, ${admin.email}`} />
       <Stack gap="lg">
         <Sessions />
-        <SecondFactor />
+        <Suspense>
+          <SecondFactor />
+          <AlertChoices />
+        </Suspense>
         <Panel title="Password" description="Changing it ends all your other sessions.">
           <Stack maw="26rem">
             <ChangePassword

@@ -1,17 +1,16 @@
-import { Button, Center, Code, Group, Modal, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, Center, Code, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api, errorText } from '../../api.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { Modal } from '../../parts/dialog.tsx'
 import { Form } from '../../parts/form.tsx'
 import { notify } from '../../parts/notices.tsx'
+import { QrCode } from '../../parts/qr-code.tsx'
 import { CodeInput } from '../../parts/second-step.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import type { NewApp, RecoveryCodes } from '../../wire.ts'
 
 const QR_SIZE = 220
-/** Light squares around the code, which cameras need to find it. */
-const QR_BORDER = 4
 
 export function SetUpApp({ onSetUp }: { onSetUp: (codes: RecoveryCodes) => void }) {
   const [app, setApp] = useState<NewApp>()
@@ -78,7 +77,9 @@ function Confirm({ app, onClose, onSetUp }: Props) {
       }
     >
       <Text>Scan this with the app, or type the key into it. Then enter the code that it shows.</Text>
-      <QrCode text={app.address} />
+      <Center>
+        <QrCode text={app.address} label="QR code of the key" size={QR_SIZE} />
+      </Center>
       <Stack gap={4}>
         <Group justify="space-between">
           <Text size="sm" fw={600}>
@@ -90,29 +91,5 @@ function Confirm({ app, onClose, onSetUp }: Props) {
       </Stack>
       <CodeInput {...form.text('code')} />
     </Form>
-  )
-}
-
-/** Made in the browser: the secret reaches no other service. Black on white in the dark too, as cameras expect. */
-function QrCode({ text }: { text: string }) {
-  const path = useQuery({
-    queryKey: ['qr', text],
-    gcTime: 0,
-    queryFn: async () => {
-      const { encode } = await import('uqr')
-      const { data, size } = encode(text, { border: QR_BORDER })
-      const squares = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
-      return { d: squares.join(''), size }
-    },
-  })
-  if (!path.data) return null
-  const { d, size } = path.data
-  return (
-    <Center>
-      <svg role="img" aria-label="QR code of the key" width={QR_SIZE} height={QR_SIZE} viewBox={`0 0 ${size} ${size}`}>
-        <rect width={size} height={size} fill="white" />
-        <path d={d} fill="black" shapeRendering="crispEdges" />
-      </svg>
-    </Center>
   )
 }

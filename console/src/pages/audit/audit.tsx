@@ -13,20 +13,24 @@ import { ACTIONS } from './sentences.ts'
 import { SentenceText } from './sentence-text.tsx'
 import type { AuditRecord } from '../../wire.ts'
 
-const FILTERS = ['actor', 'action', 'subject_kind', 'subject_id', 'from', 'until']
+const FILTERS = ['actor', 'action', 'subject_kind', 'subject_id', 'from', 'until', 'batch', 'view']
+/** Every single entry; otherwise imports and email reads are summed up. */
+const SINGLE = 'single'
+const VIEWS = [{ value: SINGLE, label: 'Every single entry' }]
 const OTHERS = [
   { value: 'client', label: 'Partners' },
   { value: 'command', label: 'The command line' },
   { value: 'system', label: 'The service itself' },
 ]
 
-type Filters = { [name in 'actor' | 'action' | 'subject_kind' | 'subject_id' | 'from' | 'until']?: string | undefined }
+type Name = 'actor' | 'action' | 'subject_kind' | 'subject_id' | 'from' | 'until' | 'batch' | 'view'
+type Filters = { [name in Name]?: string | undefined }
 
 export function Audit() {
   const path = useCommunityPath()
   const zone = useTimeZone()
   const [filters] = useFilters<Filters>()
-  const { action, subject_kind, subject_id, from, until } = filters
+  const { action, subject_kind, subject_id, from, until, batch, view } = filters
   const query = {
     ...readActor(filters.actor),
     action,
@@ -35,7 +39,8 @@ export function Audit() {
     from: startOfDay(from, zone),
     until: endOfDay(until, zone),
   }
-  const list = useList<AuditRecord>(path('/audit'), query)
+  const isGrouped = view !== SINGLE && batch === undefined && subject_id === undefined
+  const list = useList<AuditRecord>(path('/audit'), { ...query, batch, ...(isGrouped && { grouped: true }) })
   const admins = useRead<{ id: number; name: string }[]>(path('/administrators'))
   const actors = [...(admins.data ?? []).map(({ id, name }) => ({ value: `admin ${id}`, label: name })), ...OTHERS]
   return (
@@ -50,6 +55,7 @@ export function Audit() {
         <ChoiceFilter name="action" label="What" choices={ACTIONS} any="Everything" />
         <DateFilter name="from" label="From" />
         <DateFilter name="until" label="Until" />
+        <ChoiceFilter name="view" label="Show" choices={VIEWS} any="Imports and email reads summed up" />
       </FilterBar>
       <SubjectFilter />
       <DataTable
@@ -73,17 +79,15 @@ export function Audit() {
 
 /** A link from elsewhere may ask for one subject alone; here it can only be let go. */
 function SubjectFilter() {
-  const [{ subject_kind: kind, subject_id: id }, change] = useFilters<Filters>()
-  if (!kind) return null
+  const [{ subject_kind: kind, subject_id: id, batch }, change] = useFilters<Filters>()
+  if (!kind && !batch) return null
   return (
     <Group mb="md" gap="sm">
-      <Text size="sm">
-        Only about {kind} {id && `number ${id}`}
-      </Text>
+      <Text size="sm">{batch ? 'Only the rows of one import' : `Only about ${kind}${id ? ` number ${id}` : ''}`}</Text>
       <Button
         size="compact-sm"
         variant="default"
-        onClick={() => change({ subject_kind: undefined, subject_id: undefined })}
+        onClick={() => change({ subject_kind: undefined, subject_id: undefined, batch: undefined })}
       >
         Show all
       </Button>

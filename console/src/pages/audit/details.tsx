@@ -6,7 +6,9 @@ import type { AuditRecord } from '../../wire.ts'
 
 /** What else was written down; folded away. */
 export function Details({ entry: { action, detail, member_ids } }: { entry: AuditRecord }) {
-  const values = Object.entries(detail).map(([name, value]) => [labelOf(name), valueText(value)] as const)
+  const { slug } = useCommunity()
+  const { batch, ...rest } = detail
+  const values = Object.entries(rest).map(([name, value]) => [labelOf(name), valueText(value)] as const)
   return (
     <details className={classes.details}>
       <summary>More</summary>
@@ -14,6 +16,14 @@ export function Details({ entry: { action, detail, member_ids } }: { entry: Audi
         facts={[
           ['Action', action],
           ...values,
+          [
+            'Rows',
+            typeof batch === 'string' && (
+              <LinkText key="rows" inherit underline="always" to="/$slug/audit" params={{ slug }} search={{ batch }}>
+                Show each of them
+              </LinkText>
+            ),
+          ],
           ['Members', member_ids && <MemberLinks key="members" ids={member_ids} />],
         ]}
       />
@@ -26,7 +36,7 @@ function MemberLinks({ ids }: { ids: number[] }) {
   return (
     <span className={classes.links}>
       {ids.map((id) => (
-        <LinkText key={id} inherit to="/$slug/members/$id" params={{ slug, id: String(id) }}>
+        <LinkText key={id} inherit underline="always" to="/$slug/members/$id" params={{ slug, id: String(id) }}>
           {id}
         </LinkText>
       ))}

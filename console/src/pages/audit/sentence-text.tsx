@@ -1,4 +1,5 @@
 import { LinkText } from '../../parts/links.tsx'
+import { Time } from '../../parts/time.tsx'
 import { useCommunity } from '../../session.ts'
 import { sentenceOf } from './sentences.ts'
 import type { AuditRecord } from '../../wire.ts'
@@ -11,6 +12,7 @@ export function SentenceText({ entry }: { entry: AuditRecord }) {
       <strong>{who}</strong> {before}
       {subject && <Subject entry={entry} text={subject} />}
       {after}
+      {typeof entry.detail['last_at'] === 'string' && <Time value={entry.detail['last_at']} as="relative" />}
     </span>
   )
 }
@@ -26,7 +28,13 @@ function Subject({ entry: { subject }, text }: { entry: AuditRecord; text: strin
   if (subject.id === null) return text
   if (subject.kind === 'transfer') {
     return (
-      <LinkText inherit to="/$slug/exchanges" params={{ slug }} search={{ transfer: String(subject.id) }}>
+      <LinkText
+        inherit
+        underline="always"
+        to="/$slug/exchanges"
+        params={{ slug }}
+        search={{ transfer: String(subject.id) }}
+      >
         {text}
       </LinkText>
     )
@@ -35,7 +43,7 @@ function Subject({ entry: { subject }, text }: { entry: AuditRecord; text: strin
   // What is gone has no name, and no page.
   if (!to || subject.name === null) return text
   return (
-    <LinkText inherit to={to} params={{ slug, id: String(subject.id) }}>
+    <LinkText inherit underline="always" to={to} params={{ slug, id: String(subject.id) }}>
       {text}
     </LinkText>
   )

@@ -1,7 +1,5 @@
 import type { AuditRecord } from '../../wire.ts'
-
-/** Where the name of the subject stands in a sentence. */
-const IT = '…'
+import { contentOf, IT } from './contents.ts'
 
 /** What was done; follows the name of the person who did it. */
 const DEEDS: Record<string, string> = {
@@ -33,6 +31,7 @@ const DEEDS: Record<string, string> = {
   'category.renamed': `renamed the category ${IT}`,
   'category.retired': `retired the category ${IT}`,
   'category.restored': `offered the category ${IT} again`,
+  'client.expiry_changed': `changed when the credentials ${IT} expire`,
   'client.created': `made the credentials ${IT}`,
   'client.grace_ended': `ended the time of grace of the credentials ${IT}`,
   'client.jwks_url_changed': `replaced the address of the keys of the credentials ${IT}`,
@@ -54,7 +53,7 @@ const DEEDS: Record<string, string> = {
   'listings.imported': 'imported listings',
   'member.added': `added the member ${IT}`,
   'member.changed': `changed the member ${IT}`,
-  'member.erased': `erased the member number ${IT}`,
+  'member.erased': `erased the member with the number ${IT}`,
   'member.hidden': `hid the member ${IT} from partners`,
   'member.left': `let the member ${IT} leave`,
   'member.returned': `took the member ${IT} back`,
@@ -66,6 +65,7 @@ const DEEDS: Record<string, string> = {
   'partner.created': `added the partner ${IT}`,
   'partner_api.disabled': 'switched the partner API off',
   'partner_api.enabled': 'switched the partner API on',
+  'subscription.added': `added a webhook for ${IT}`,
   'subscription.changed': `changed webhook number ${IT}`,
   'subscription.created': `subscribed to events with webhook number ${IT}`,
   'subscription.deleted': `deleted webhook number ${IT}`,
@@ -78,7 +78,7 @@ const DEEDS: Record<string, string> = {
   'subscription.tested': `sent a test event to the webhook of ${IT}`,
   'test_community.created': 'made a test community',
   'test_community.removed': 'removed a test community',
-  'transfer.reversed': `took transfer number ${IT} back`,
+  'transfer.reversed': `reversed transfer number ${IT}`,
   'transfers.exported': 'downloaded the ledger',
 }
 
@@ -89,8 +89,9 @@ const REJECTED: Record<string, string> = {
   second_factor_required: 'to work here without the second factor that is required',
 }
 
-/** What partners do with their own webhooks: its name would be theirs once more. */
+/** What partners do with their own webhooks, whose name would be theirs once more; and members who have no name left. */
 const BY_NUMBER = new Set([
+  'member.erased',
   'subscription.changed',
   'subscription.created',
   'subscription.deleted',
@@ -115,11 +116,10 @@ export function sentenceOf(entry: AuditRecord): Sentence {
   return { who: actorText(entry.actor), before: before!, subject, after: after ?? '' }
 }
 
-function deedOf({ action, actor, subject, detail, member_ids }: AuditRecord): string {
-  if (action === 'members.email_read') {
-    const count = member_ids?.length ?? 0
-    return `read the email address${count === 1 ? '' : 'es'} of ${count} ${count === 1 ? 'member' : 'members'}`
-  }
+function deedOf(entry: AuditRecord): string {
+  const content = contentOf(entry)
+  if (content !== undefined) return content
+  const { action, actor, subject, detail } = entry
   const times = Number(detail['times'] ?? 1)
   if (action === 'admin.sign_in_limited' && times > 1) {
     return `rejected sign-ins of ${IT}, after too many failures (${times} within the hour)`
@@ -138,10 +138,10 @@ function deedOf({ action, actor, subject, detail, member_ids }: AuditRecord): st
     return times > 1 ? `tried ${times} times within the hour ${what}` : `tried ${what}`
   }
   if (action === 'admin.set_up' && isSelf) return 'set the console up'
-  if (action === 'partner.changed' && detail['status'] === 'suspended') return `suspended the partner ${IT}`
-  if (action === 'partner.changed' && detail['status'] === 'active') return `resumed the partner ${IT}`
+  const deed = DEEDS[action]
+  if (deed && subject.kind === 'client' && subject.partner) return `${deed} of ${subject.partner}`
   // Something newer than this page: its own name is better than nothing.
-  return DEEDS[action] ?? `${action.replace('.', ' ').replaceAll('_', ' ')} (${IT})`
+  return deed ?? `${action.replace('.', ' ').replaceAll('_', ' ')} (${IT})`
 }
 
 export function actorText({ kind, name, partner }: AuditRecord['actor']): string {
@@ -158,7 +158,7 @@ export const ACTIONS: readonly { value: string; label: string }[] = [
   { value: 'listing.', label: 'Listings' },
   { value: 'exchange.recorded', label: 'Exchanges recorded' },
   { value: 'balance.adjusted', label: 'Balances adjusted' },
-  { value: 'transfer.reversed', label: 'Transfers taken back' },
+  { value: 'transfer.reversed', label: 'Transfers reversed' },
   { value: 'partner.', label: 'Partners' },
   { value: 'client.', label: 'Credentials' },
   { value: 'partner_api.', label: 'Partner API switched' },

@@ -1,6 +1,7 @@
-import { Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { Code, Group, Skeleton, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { Drawer } from '../../parts/dialog.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Time } from '../../parts/time.tsx'

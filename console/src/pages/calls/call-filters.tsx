@@ -34,8 +34,8 @@ export function CallFilterBar() {
   )
 }
 
-/** Those that make sense for errors in groups. */
-export function ErrorFilterBar() {
+/** Those that make sense for errors in groups and for the chart. */
+export function PeriodFilterBar() {
   return (
     <FilterBar names={PERIOD_NAMES}>
       <PartnerFilter />

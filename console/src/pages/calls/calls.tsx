@@ -1,20 +1,24 @@
 import { SegmentedControl } from '@mantine/core'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
+import { CallChart } from './call-chart.tsx'
 import { CallDrawer } from './call-drawer.tsx'
+import { PeriodFilterBar } from './call-filters.tsx'
 import { CallList } from './call-list.tsx'
 import { ErrorGroups } from './error-groups.tsx'
 import type { CallFilters } from './search.ts'
 
 const ERRORS = 'errors'
+const CHART = 'chart'
 const VIEWS = [
   { value: 'all', label: 'All calls' },
+  { value: CHART, label: 'Chart' },
   { value: ERRORS, label: 'Errors in groups' },
 ]
 
 export function Calls() {
   const [filters, change] = useFilters<CallFilters>()
-  const isErrors = filters.view === ERRORS
+  const view = VIEWS.find(({ value }) => value === filters.view)?.value ?? 'all'
   return (
     <>
       <PageHeader
@@ -25,10 +29,17 @@ export function Calls() {
         aria-label="How to show calls"
         mb="lg"
         data={VIEWS}
-        value={isErrors ? ERRORS : 'all'}
-        onChange={(view) => change({ view: view === ERRORS ? ERRORS : undefined })}
+        value={view}
+        onChange={(chosen) => change({ view: chosen === 'all' ? undefined : chosen })}
       />
-      {isErrors ? <ErrorGroups filters={filters} /> : <CallList filters={filters} />}
+      {view === 'all' && <CallList filters={filters} />}
+      {view === CHART && (
+        <>
+          <PeriodFilterBar />
+          <CallChart filters={filters} />
+        </>
+      )}
+      {view === ERRORS && <ErrorGroups filters={filters} />}
       <CallDrawer requestId={filters.call} onClose={() => change({ call: undefined })} />
     </>
   )

@@ -5,7 +5,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
-import { ErrorFilterBar } from './call-filters.tsx'
+import { PeriodFilterBar } from './call-filters.tsx'
 import { CallStatus } from './call-status.tsx'
 import classes from './error-groups.module.css'
 import { usePeriod } from './period.ts'
@@ -23,7 +23,7 @@ export function ErrorGroups({ filters }: { filters: CallFilters }) {
   const { data: groups, isError, error, refetch } = useRead<ErrorGroup[]>(path('/calls/errors'), query)
   return (
     <>
-      <ErrorFilterBar />
+      <PeriodFilterBar />
       {isError && <Problem error={error} again={() => void refetch()} />}
       {groups ? <GroupTable groups={groups} filters={filters} /> : !isError && <Skeleton height={240} />}
     </>

@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { addDays, endOfDay, startOfDay, today } from '../../parts/day.ts'
 import { useTimeZone } from '../../parts/time.tsx'
 import type { CallFilters } from './search.ts'
 
@@ -8,10 +9,18 @@ const DAY_MS = 24 * HOUR_MS
 /** Between two days: the fields for them are shown. */
 export const DAYS = 'days'
 
+/** Whole days of the community's calendar: how many days ago they began and ended. */
+const CALENDAR: Record<string, { began: number; ended?: number }> = {
+  today: { began: 0 },
+  yesterday: { began: 1, ended: 0 },
+}
+
 const LENGTHS_MS: Record<string, number> = { '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS }
 
 export const PERIODS = [
   { value: '1h', label: 'Last hour' },
+  { value: 'today', label: 'Today' },
+  { value: 'yesterday', label: 'Yesterday' },
   { value: '24h', label: 'Last 24 hours' },
   { value: '7d', label: 'Last 7 days' },
   { value: '30d', label: 'Last 30 days' },
@@ -36,38 +45,16 @@ export function boundsOf(
 ): Bounds {
   const length = LENGTHS_MS[period ?? '']
   if (length !== undefined) return { from: new Date(nowMs - length).toISOString() }
+  const calendar = CALENDAR[period ?? '']
+  if (calendar) {
+    const { began, ended } = calendar
+    const dayAgo = (days: number) => startOfDay(addDays(today(zone, nowMs), -days), zone)
+    return boundsFrom(dayAgo(began), ended === undefined ? undefined : dayAgo(ended))
+  }
   if (period !== DAYS) return {}
-  const [from, end] = [since && startOfDay(since, zone), until && startOfDay(nextDay(until), zone)]
-  return { ...(from && { from }), ...(end && { until: end }) }
+  return boundsFrom(startOfDay(since, zone), endOfDay(until, zone))
 }
 
-function nextDay(day: string): string {
-  const time = Date.parse(`${day}T12:00:00Z`)
-  return Number.isNaN(time) ? '' : new Date(time + DAY_MS).toISOString().slice(0, 10)
-}
-
-/** The moment at which a day begins in a zone. Undefined for what is no day. */
-function startOfDay(day: string, zone: string): string | undefined {
-  const utc = Date.parse(`${day}T00:00:00Z`)
-  if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(utc)) return undefined
-  // Twice, because the offset at the first guess may be that of the other side of a change of the clocks.
-  const guess = utc - offsetAt(utc, zone)
-  return new Date(utc - offsetAt(guess, zone)).toISOString()
-}
-
-/** By how much the clocks of a zone are ahead of UTC. */
-function offsetAt(timeMs: number, zone: string): number {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(timeMs)
-  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value)
-  const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
-  return local - Math.floor(timeMs / 1000) * 1000
+function boundsFrom(from: string | undefined, until: string | undefined): Bounds {
+  return { ...(from && { from }), ...(until && { until }) }
 }

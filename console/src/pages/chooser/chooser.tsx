@@ -1,5 +1,6 @@
 import { Badge, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { communityName } from '../../layout/community-name.ts'
 import { PlainPage } from '../../layout/plain-page.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { useSession } from '../../session.ts'
@@ -15,7 +16,7 @@ export function Chooser() {
         {communities.map((one) => (
           <li key={one.slug}>
             <Link to="/$slug/overview" params={{ slug: one.slug }} className={classes.link}>
-              <span className={classes.name}>{one.name}</span>
+              <span className={classes.name}>{communityName(one, communities)}</span>
               {one.test && <Badge color="yellow">Test</Badge>}
               <span className={classes.role}>{one.role}</span>
             </Link>

@@ -1,11 +1,14 @@
-import { Tabs } from '@mantine/core'
+import { Skeleton, Tabs } from '@mantine/core'
+import { Suspense } from 'react'
 import { useFilters } from '../../parts/filter-bar.tsx'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { useCommunity } from '../../session.ts'
-import { Administrators } from './administrators.tsx'
-import { Categories } from './categories.tsx'
 import { General } from './general.tsx'
-import { PartnersView } from './partners-view.tsx'
+
+const Categories = lazyPart(async () => (await import('./categories.tsx')).Categories)
+const Administrators = lazyPart(async () => (await import('./administrators.tsx')).Administrators)
+const PartnersView = lazyPart(async () => (await import('./partners-view.tsx')).PartnersView)
 
 const PARTS = [
   { value: 'general', label: 'General', page: <General /> },
@@ -35,7 +38,7 @@ export function CommunityPage() {
         </Tabs.List>
         {PARTS.map(({ value, page }) => (
           <Tabs.Panel key={value} value={value}>
-            {page}
+            <Suspense fallback={<Skeleton height={320} />}>{page}</Suspense>
           </Tabs.Panel>
         ))}
       </Tabs>

@@ -37,6 +37,8 @@ function SettingsFacts({ settings }: { settings: CommunitySettings }) {
         ['Time zone', settings.time_zone],
         ['Lowest balance', <Hours key="lower" value={settings.lower_limit_hours} />],
         ['Largest credit', <Hours key="credit" value={settings.credit_limit_hours} />],
+        ['IBAN', settings.iban],
+        ['Account holder', settings.iban && settings.account_holder],
         ['Second factor', settings.second_factor_required ? 'required' : 'not required'],
         ['Since', <Time key="since" value={settings.created_at} as="date" />],
       ]}
@@ -50,6 +52,8 @@ interface Values {
   lower_limit_hours: string
   credit_limit_hours: string
   second_factor_required: boolean
+  iban: string
+  account_holder: string
 }
 
 function SettingsForm({ settings }: { settings: CommunitySettings }) {
@@ -92,6 +96,18 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
         inputMode="decimal"
         {...form.text('credit_limit_hours')}
       />
+      <TextInput
+        label="IBAN"
+        description="If members pay money to you: printed on their statements, with a QR code for the transfer. May stay empty."
+        autoComplete="off"
+        {...form.text('iban')}
+      />
+      <TextInput
+        label="Account holder"
+        description="As the bank knows it, if it is not the name of the community."
+        autoComplete="off"
+        {...form.text('account_holder')}
+      />
       <Switch
         label="Require a second factor"
         description="Administrators without one can do nothing here until they have set one up. You need one yourself first."
@@ -102,11 +118,14 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
 }
 
 function valuesOf(settings: CommunitySettings): Values {
-  const { name, time_zone, lower_limit_hours, credit_limit_hours, second_factor_required } = settings
+  const { name, time_zone, lower_limit_hours, credit_limit_hours, second_factor_required, iban, account_holder } =
+    settings
   return {
     name,
     time_zone,
     second_factor_required,
+    iban: iban?.match(/.{1,4}/g)?.join(' ') ?? '',
+    account_holder: account_holder ?? '',
     lower_limit_hours: String(lower_limit_hours),
     credit_limit_hours: String(credit_limit_hours),
   }
@@ -133,6 +152,8 @@ function bodyOf(values: Values) {
     name: values.name.trim(),
     time_zone: values.time_zone,
     second_factor_required: values.second_factor_required,
+    iban: values.iban.replaceAll(/\s/g, ''),
+    account_holder: values.account_holder.trim(),
     lower_limit_hours: readNumber(values.lower_limit_hours) ?? 0,
     credit_limit_hours: readNumber(values.credit_limit_hours) ?? 0,
   }

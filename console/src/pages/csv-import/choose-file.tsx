@@ -5,16 +5,18 @@ import { Problem } from '../../parts/problem.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import type { ImportKind } from './import-kind.ts'
 import classes from './csv-import.module.css'
-import type { ImportResult } from '../../wire.ts'
-import { FILE_BYTES_MAX, sendFile } from './send-file.ts'
+import type { ImportResult, InspectedFile } from '../../wire.ts'
+import { FILE_BYTES_MAX, inspectFile, sendFile } from './send-file.ts'
 
 interface Props {
   kind: ImportKind
-  onPreview: (file: File, preview: ImportResult) => void
+  onPreview: (file: File, look: InspectedFile, preview: ImportResult) => void
+  /** The columns have other names than those of the import. */
+  onUnclear: (file: File, look: InspectedFile) => void
 }
 
 /** The first step. Nothing is written by it: the service only says what it would do. */
-export function ChooseFile({ kind, onPreview }: Props) {
+export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
   const [file, setFile] = useState<File | null>(null)
   const [missing, setMissing] = useState<string>()
   const [failure, setFailure] = useState<unknown>()
@@ -25,7 +27,9 @@ export function ChooseFile({ kind, onPreview }: Props) {
     if (file.size > FILE_BYTES_MAX) return setMissing('The file is larger than 20 MB. Split it and import the parts.')
     setBusy(true)
     try {
-      onPreview(file, await sendFile(kind.path, file, { dry_run: true }, () => {}))
+      const look = await inspectFile(kind.path, file)
+      if (look.remembered || !look.has_own_names) onUnclear(file, look)
+      else onPreview(file, look, await sendFile(kind.path, file, { dry_run: true }, () => {}))
     } catch (error) {
       setFailure(error)
     } finally {
@@ -34,10 +38,7 @@ export function ChooseFile({ kind, onPreview }: Props) {
   }
   return (
     <>
-      <Panel
-        title="1. Choose the file"
-        description="Nothing is written yet: first you see what would become of each row."
-      >
+      <Panel title="Choose the file" description="Nothing is written yet: first you see what would become of each row.">
         <form
           onSubmit={(event) => {
             event.preventDefault()
@@ -47,9 +48,9 @@ export function ChooseFile({ kind, onPreview }: Props) {
           <Stack>
             <FileInput
               label="CSV file"
-              description="In a spreadsheet: save as, CSV (UTF-8), with commas between the columns."
+              description="In Excel: File, Save as, CSV. Commas, semicolons or tabs; the names of the columns may be your own."
               placeholder="Choose a file"
-              accept=".csv,text/csv"
+              accept=".csv,.txt,.tsv,text/csv,text/plain,text/tab-separated-values"
               clearable
               clearButtonProps={{ 'aria-label': 'Remove the file' }}
               maw="30rem"
@@ -79,7 +80,7 @@ function Columns({ kind }: { kind: ImportKind }) {
   return (
     <Panel
       title="What the file holds"
-      description={`The first line names the columns, in any order. An export of your ${kind.noun} has all of them.`}
+      description={`The first line names the columns, in any order. If they have other names, you say next which is which.`}
       actions={
         <Button
           variant="default"

@@ -1,33 +1,60 @@
 import { Stack } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { ChooseFile } from './choose-file.tsx'
 import type { ImportKind } from './import-kind.ts'
-import { Preview } from './preview.tsx'
-import { Result } from './result.tsx'
-import type { ImportResult } from '../../wire.ts'
+import type { Reading } from './reading-choices.ts'
+import type { ImportResult, InspectedFile } from '../../wire.ts'
+
+// The first step is shown without them.
+const MapColumns = lazyPart(async () => (await import('./map-columns.tsx')).MapColumns)
+const Preview = lazyPart(async () => (await import('./preview.tsx')).Preview)
+const Result = lazyPart(async () => (await import('./result.tsx')).Result)
 
 type Step =
-  { name: 'choose' } | { name: 'preview'; file: File; preview: ImportResult } | { name: 'done'; result: ImportResult }
+  | { name: 'choose' }
+  | { name: 'map'; file: File; look: InspectedFile }
+  | { name: 'preview'; file: File; look: InspectedFile; reading?: Reading; preview: ImportResult }
+  | { name: 'done'; result: ImportResult }
 
-/** Choose a file, see what would become of every row, and only then write it. */
+/** Choose a file, say which column is which, see what would become of every row, and only then write it. */
 export function CsvImport({ kind, back }: { kind: ImportKind; back: ReactNode }) {
   const [step, setStep] = useState<Step>({ name: 'choose' })
   const restart = () => setStep({ name: 'choose' })
   return (
     <Stack gap="lg">
       {step.name === 'choose' && (
-        <ChooseFile kind={kind} onPreview={(file, preview) => setStep({ name: 'preview', file, preview })} />
-      )}
-      {step.name === 'preview' && (
-        <Preview
+        <ChooseFile
           kind={kind}
-          file={step.file}
-          preview={step.preview}
-          onDone={(result) => setStep({ name: 'done', result })}
-          onRestart={restart}
+          onPreview={(file, look, preview) => setStep({ name: 'preview', file, look, preview })}
+          onUnclear={(file, look) => setStep({ name: 'map', file, look })}
         />
       )}
-      {step.name === 'done' && <Result kind={kind} result={step.result} onRestart={restart} back={back} />}
+      <Suspense>
+        {step.name === 'map' && (
+          <MapColumns
+            kind={kind}
+            file={step.file}
+            look={step.look}
+            onPreview={(reading, preview) =>
+              setStep({ name: 'preview', file: step.file, look: { ...step.look, ...reading }, reading, preview })
+            }
+            onRestart={restart}
+          />
+        )}
+        {step.name === 'preview' && (
+          <Preview
+            kind={kind}
+            file={step.file}
+            reading={step.reading}
+            preview={step.preview}
+            onDone={(result) => setStep({ name: 'done', result })}
+            onMap={() => setStep({ name: 'map', file: step.file, look: step.look })}
+            onRestart={restart}
+          />
+        )}
+        {step.name === 'done' && <Result kind={kind} result={step.result} onRestart={restart} back={back} />}
+      </Suspense>
     </Stack>
   )
 }

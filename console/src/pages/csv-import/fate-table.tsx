@@ -70,6 +70,7 @@ const FIELDS: Record<string, string> = {
   joined_at: 'time of joining',
   created_at: 'time of creation',
   hidden: 'hidden from partners',
+  opening_balance: 'opening balance',
 }
 
 function reasonOf({ outcome, reason }: RowOutcome): string {

@@ -1,5 +1,15 @@
 import type { ReactNode } from 'react'
 
+export interface ImportColumn {
+  name: string
+  /** What it is called where columns of a file are chosen for it. */
+  title: string
+  needed?: boolean
+  text: ReactNode
+  /** How many columns of a file may make it up, like first and last name. */
+  parts?: number
+}
+
 /** What can be imported: members or listings. */
 export interface ImportKind {
   /** Of the service: `/communities/…/members/import`. */
@@ -7,7 +17,7 @@ export interface ImportKind {
   /** 'members' */
   noun: string
   /** The columns a file may have, and what each is for. */
-  columns: readonly { name: string; needed?: boolean; text: ReactNode }[]
+  columns: readonly ImportColumn[]
   /** Two lines that work. */
   example: string
 }

@@ -1,6 +1,7 @@
-import { Alert, Button, Checkbox, Group } from '@mantine/core'
+import { Alert, Button, Checkbox, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../parts/icons.tsx'
+import { formatHours } from '../../parts/hours.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -10,29 +11,37 @@ import { refresh } from '../../reading.ts'
 import type { ImportKind } from './import-kind.ts'
 import { FateTable } from './fate-table.tsx'
 import type { ImportResult } from '../../wire.ts'
+import type { Reading } from './reading-choices.ts'
 import { sendFile, type WrittenRows } from './send-file.ts'
+
+type WriteQuery = Partial<Reading> & { skip_bad: boolean }
 
 interface Props {
   kind: ImportKind
   file: File
+  /** Undefined: by the names of the columns. */
+  reading: Reading | undefined
   preview: ImportResult
   onDone: (result: ImportResult) => void
+  /** Back to the columns. */
+  onMap: () => void
   onRestart: () => void
 }
 
 /** The second step: every row's fate, and the choice to write it. */
-export function Preview({ kind, file, preview, onDone, onRestart }: Props) {
+export function Preview({ kind, file, reading, preview, onDone, onMap, onRestart }: Props) {
   const [skipBad, setSkipBad] = useState(false)
-  const { write, busy, written, failure } = useWriting(kind, file, skipBad, onDone)
+  const { write, busy, written, failure } = useWriting(kind, file, { ...reading, skip_bad: skipBad }, onDone)
   const count = preview.added + preview.changed
   const isStuck = preview.refused > 0 && !skipBad
   return (
-    <Panel title="2. What would happen" description={`${file.name}: nothing has been written yet.`}>
+    <Panel title="What would happen" description={`${file.name}: nothing has been written yet.`}>
       <ImportCounts result={preview} />
+      {preview.openings && <Openings sum={preview.openings} fileName={file.name} />}
       {preview.refused > 0 && (
         <>
           <Alert color="yellow" icon={<Icon name="warning" />} title={badRowsTitle(preview.refused)}>
-            Mend them in the file and choose it again, or leave them out.
+            Correct them in the file and choose it again, or leave them out.
           </Alert>
           <Checkbox
             label="Leave the bad rows out and import the others"
@@ -48,6 +57,9 @@ export function Preview({ kind, file, preview, onDone, onRestart }: Props) {
         <Button variant="default" disabled={busy} onClick={onRestart}>
           Choose another file
         </Button>
+        <Button variant="default" disabled={busy} onClick={onMap}>
+          Change how it is read
+        </Button>
         <Button loading={busy} disabled={isStuck || count === 0} onClick={() => void write()}>
           {count === 0 ? 'Nothing to import' : `Import ${count} ${count === 1 ? 'row' : 'rows'}`}
         </Button>
@@ -62,7 +74,7 @@ export function Preview({ kind, file, preview, onDone, onRestart }: Props) {
   )
 }
 
-function useWriting(kind: ImportKind, file: File, skipBad: boolean, onDone: (result: ImportResult) => void) {
+function useWriting(kind: ImportKind, file: File, query: WriteQuery, onDone: (result: ImportResult) => void) {
   const [busy, setBusy] = useState(false)
   const [written, setWritten] = useState<WrittenRows>({ done: 0, total: 0 })
   const [failure, setFailure] = useState<unknown>()
@@ -71,7 +83,7 @@ function useWriting(kind: ImportKind, file: File, skipBad: boolean, onDone: (res
     setFailure(undefined)
     setWritten({ done: 0, total: 0 })
     try {
-      const result = await sendFile(kind.path, file, { skip_bad: skipBad }, setWritten)
+      const result = await sendFile(kind.path, file, query, setWritten)
       void refresh(kind.path.replace(/\/import$/, ''))
       onDone(result)
     } catch (error) {
@@ -90,6 +102,16 @@ export function ImportCounts({ result }: { result: ImportResult }) {
       <StatusBadge status="unchanged" label={`${result.unchanged} unchanged`} look={['gray', 'dot']} />
       <StatusBadge status="refused" label={`${result.refused} bad`} look={['red', 'cross']} />
     </Group>
+  )
+}
+
+/** The sum is what the office can compare with its own books. */
+function Openings({ sum, fileName }: { sum: NonNullable<ImportResult['openings']>; fileName: string }) {
+  return (
+    <Text size="sm">
+      Opening balances: {sum.members === 1 ? 'one member' : `${sum.members} members`}, {formatHours(sum.hours)} in
+      total. Each is recorded as an adjustment with the reason “Opening balance from {fileName}”.
+    </Text>
   )
 }
 

@@ -17,7 +17,7 @@ interface Props {
 /** The last step: what was done. */
 export function Result({ kind, result, onRestart, back }: Props) {
   return (
-    <Panel title="3. Result">
+    <Panel title="Result">
       <Alert
         role="status"
         color={result.written ? 'green' : 'red'}

@@ -1,5 +1,6 @@
-import { ApiError, api, apiAddress, ConnectionError } from '../../api.ts'
-import type { ImportResult } from '../../wire.ts'
+import { ApiError, api, apiAddress, ConnectionError, type Query } from '../../api.ts'
+import type { ImportResult, InspectedFile } from '../../wire.ts'
+import type { Reading } from './reading-choices.ts'
 
 /** As the service takes it. */
 export const FILE_BYTES_MAX = 20 * 1024 * 1024
@@ -18,13 +19,12 @@ type Line = { progress: WrittenRows } | { data: ImportResult } | { error: string
 export async function sendFile(
   path: string,
   file: File,
-  query: { dry_run?: boolean; skip_bad?: boolean },
+  query: Partial<Reading> & { dry_run?: boolean; skip_bad?: boolean },
   onProgress: (rows: WrittenRows) => void,
 ): Promise<ImportResult> {
   // Asked first: here an ended session can be mended before the file is sent.
   await api.get('/session')
-  const response = await request(apiAddress(path, query), file)
-  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})))
+  const response = await request(path, { ...query, file_name: file.name }, file, LINES)
   let last: Line | undefined
   for await (const line of linesOf(response)) {
     last = JSON.parse(line) as Line
@@ -35,18 +35,32 @@ export async function sendFile(
   throw new ConnectionError(new Error('the answer ended early'))
 }
 
-async function request(address: string, file: File): Promise<Response> {
+/** How the service would read the file. */
+export async function inspectFile(
+  path: string,
+  file: File,
+  query: Partial<Pick<Reading, 'encoding' | 'delimiter'>> = {},
+): Promise<InspectedFile> {
+  await api.get('/session')
+  const response = await request(`${path}/inspect`, query, file, 'application/json')
+  return ((await response.json()) as { data: InspectedFile }).data
+}
+
+async function request(path: string, query: Query, file: File, accept: string): Promise<Response> {
+  let response: Response
   try {
-    return await fetch(address, {
+    response = await fetch(apiAddress(path, query), {
       method: 'POST',
       credentials: 'same-origin',
-      headers: { accept: LINES, 'content-type': 'text/csv' },
+      headers: { accept, 'content-type': 'text/csv' },
       body: file,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
   } catch (error) {
     throw new ConnectionError(error)
   }
+  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})))
+  return response
 }
 
 async function* linesOf(response: Response): AsyncGenerator<string> {

@@ -8,15 +8,20 @@ import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { readHours } from './read-hours.ts'
-import type { RecordedTransfers } from '../../wire.ts'
+import type { OfficeMember, RecordedTransfers } from '../../wire.ts'
 
-const NOTHING = { member_id: NO_MEMBER, direction: 'give', hours: '', reason: '' }
+const nothingFor = (member?: Pick<OfficeMember, 'id' | 'name'>) => ({
+  member_id: member ? { id: member.id, text: member.name } : NO_MEMBER,
+  direction: 'give',
+  hours: '',
+  reason: '',
+})
 
 /** The office gives or takes hours, with a reason. */
-export function AdjustBalance({ opened, onClose }: DialogProps) {
+export function AdjustBalance({ opened, onClose, member }: DialogProps & { member?: OfficeMember }) {
   const path = useCommunityPath()
   const form = useForm({
-    initial: NOTHING,
+    initial: nothingFor(member),
     check,
     save: ({ member_id, direction, hours, reason }, { key }) => {
       const amount = readHours(hours)!
@@ -25,7 +30,7 @@ export function AdjustBalance({ opened, onClose }: DialogProps) {
       return api.post<RecordedTransfers>(path('/adjustments'), body)
     },
     onSaved: () => {
-      form.replace(NOTHING)
+      form.replace(nothingFor(member))
       onClose()
       notify('Balance adjusted')
       void refresh(path('/transfers'), path('/members'))
@@ -37,7 +42,12 @@ export function AdjustBalance({ opened, onClose }: DialogProps) {
         Gives hours to a member from the community’s account, or takes them. For gifts and corrections; what one member
         did for another is recorded as an exchange.
       </Text>
-      <MemberField label="Member" withInactive {...form.value<MemberChoice>('member_id')} />
+      <MemberField
+        label="Member"
+        withInactive
+        disabled={member !== undefined}
+        {...form.value<MemberChoice>('member_id')}
+      />
       <Radio.Group label="What to do" {...form.value<string>('direction')}>
         <Stack gap="xs" mt={6}>
           <Radio value="give" label="Give hours to the member" />
@@ -56,7 +66,7 @@ export function AdjustBalance({ opened, onClose }: DialogProps) {
   )
 }
 
-function check({ member_id, hours, reason }: typeof NOTHING): Record<string, string> {
+function check({ member_id, hours, reason }: ReturnType<typeof nothingFor>): Record<string, string> {
   return {
     ...(member_id.id === null && { member_id: 'Choose a member from the list.' }),
     ...(readHours(hours) === undefined && { hours: 'Hours like 1.5, greater than 0.' }),

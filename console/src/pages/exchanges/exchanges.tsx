@@ -1,26 +1,33 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { formatDay } from '../../parts/day.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
 import { Hours } from '../../parts/hours.tsx'
-import { lazyDialog } from '../../parts/lazy-dialog.tsx'
+import { lazyDialog, lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
+import { listQuery, RowsFilter, Total } from '../../parts/list-tools.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { useList } from '../../reading.ts'
+import { useList, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import type { TransferRecord } from '../../wire.ts'
-import { KIND_NAMES, transferText } from './words.ts'
+import type { Category, TransferRecord } from '../../wire.ts'
+import { TransferText } from './transfer-text.tsx'
+import { KIND_NAMES } from './words.ts'
 
-const FILTERS = ['member', 'kind', 'status', 'from', 'until']
+const FILTERS = ['member', 'kind', 'status', 'category', 'from', 'until']
 const KINDS = Object.entries(KIND_NAMES).map(([value, label]) => ({ value, label }))
 const STATUSES = [
   { value: 'standing', label: 'Standing' },
-  { value: 'reversed', label: 'Taken back' },
+  { value: 'reversed', label: 'Reversed' },
+]
+
+const SORTS = [
+  { value: '-day', label: 'Day, latest' },
+  { value: 'day', label: 'Day, earliest' },
 ]
 
 const AdjustBalance = lazyDialog(
@@ -32,25 +39,26 @@ const AdjustBalance = lazyDialog(
   ),
 )
 /** Its list of members is the largest script of the page, and the table does not have to wait for it. */
-const MemberFilter = lazy(async () => ({ default: (await import('./member-filter.tsx')).MemberFilter }))
-const TransferDrawer = lazy(async () => ({ default: (await import('./transfer-drawer.tsx')).TransferDrawer }))
+const MemberFilter = lazyPart(async () => (await import('./member-filter.tsx')).MemberFilter)
+const TransferDrawer = lazyPart(async () => (await import('./transfer-drawer.tsx')).TransferDrawer)
 
 export function Exchanges() {
   const { slug } = useCommunity()
   const { mayManage } = useRole()
   const path = useCommunityPath()
   const search = useSearch({ strict: false })
-  const [{ member, kind, status, from, until }] = useFilters<Record<string, string | undefined>>()
-  const filters = { member_id: member, kind, status, from, until }
-  const list = useList<TransferRecord>(path('/transfers'), filters)
+  const [{ member, kind, status, category, from, until, sort, rows }] = useFilters<Record<string, string | undefined>>()
+  const filters = { member_id: member, kind, status, category, from, until }
+  const list = useList<TransferRecord>(path('/transfers'), { ...filters, sort, ...listQuery(rows) })
+  const categories = useRead<Category[]>(path('/categories'))
   return (
     <>
       <PageHeader
         title="Exchanges"
-        description="Everything that moved hours between wallets. Nothing is ever deleted: a mistake is taken back, and both stay visible as one record."
+        description="Everything that moved hours between wallets. Nothing is ever deleted: a mistake is reversed, and both stay visible as one record."
         actions={
           <>
-            <CsvDownload path={path('/transfers/export')} />
+            <CsvDownload path={path('/transfers/export')} formats />
             {mayManage && <AdjustBalance />}
             {mayManage && <RecordButton slug={slug} />}
           </>
@@ -62,9 +70,17 @@ export function Exchanges() {
         </Suspense>
         <ChoiceFilter name="kind" label="Kind" choices={KINDS} />
         <ChoiceFilter name="status" label="Status" choices={STATUSES} />
+        <ChoiceFilter
+          name="category"
+          label="Category"
+          choices={(categories.data ?? []).map(({ name }) => ({ value: name, label: name }))}
+        />
         <DateFilter name="from" label="From" />
         <DateFilter name="until" label="Until" />
+        <ChoiceFilter name="sort" label="Sort by" choices={SORTS} any="Recorded last" />
+        <RowsFilter />
       </FilterBar>
+      <Total list={list} noun={['record', 'records']} />
       <DataTable
         label="Transfers"
         list={list}
@@ -77,9 +93,10 @@ export function Exchanges() {
         })}
         empty={<Nothing isFiltered={Object.values(filters).some(Boolean)} mayManage={mayManage} slug={slug} />}
         columns={[
-          { header: 'What', cell: (row) => transferText(row) },
-          { header: 'Day', cell: (row) => formatDay(row.occurred_on) },
-          { header: 'Hours', align: 'end', cell: (row) => <Struck row={row} /> },
+          { header: 'What', cell: (row) => <TransferText transfer={row} /> },
+          { header: 'Day', sort: 'day', narrow: 'line', cell: (row) => <time>{formatDay(row.occurred_on)}</time> },
+          { header: 'Hours', align: 'end', narrow: 'end', cell: (row) => <Struck row={row} /> },
+          { header: 'For', cell: (row) => row.listing?.title ?? row.category },
           { header: 'Note', cell: (row) => <Note row={row} /> },
         ]}
       />
@@ -103,7 +120,7 @@ function Struck({ row }: { row: TransferRecord }) {
   return row.reversal ? <del>{hours}</del> : hours
 }
 
-/** A transfer and what took it back are one line. */
+/** A transfer and its reversal are one line. */
 function Note({ row: { note, reversal } }: { row: TransferRecord }) {
   if (!note && !reversal) return null
   return (
@@ -112,7 +129,7 @@ function Note({ row: { note, reversal } }: { row: TransferRecord }) {
       {reversal && (
         <>
           <span>
-            <StatusBadge status="reversed" label="Taken back" />
+            <StatusBadge status="reversed" label="Reversed" />
           </span>
           {reversal.reason && (
             <Text size="sm" c="dimmed">

@@ -1,32 +1,42 @@
-import { Alert, Button, Kbd, Stack, Text } from '@mantine/core'
+import { Kbd, Skeleton, Text, Textarea } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { api } from '../../api.ts'
 import { today } from '../../parts/day.ts'
+import { useFilters } from '../../parts/filter-bar.tsx'
 import { Form } from '../../parts/form.tsx'
-import { Icon } from '../../parts/icons.tsx'
 import { LinkButton } from '../../parts/links.tsx'
+import { choiceOf } from '../../parts/member-field.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { Problem } from '../../parts/problem.tsx'
 import { useTimeZone } from '../../parts/time.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { refresh } from '../../reading.ts'
+import { refresh, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
+import { BelowLimit, Duplicates } from './slip-questions.tsx'
 import { SlipGrid } from './slip-grid.tsx'
-import { checkSlips, emptySlip, filledRows, inPlace, isAboutDuplicates, type SlipRow, toBody } from './slips.ts'
-import type { RecordedTransfers } from '../../wire.ts'
+import classes from './slip-grid.module.css'
+import { checkSlips, emptySlip, filledRows, inPlace, isOnlyAbout, slipOf, type SlipRow, toBody } from './slips.ts'
+import type { OfficeMember, RecordedTransfers, TransferRecord } from '../../wire.ts'
 
 const FIRST_ROWS = 3
 
-/** Several slips at once, as an office has them on a pile. */
+/** Several slips at once, as an office has them on a pile; or one that corrects what was recorded. */
 export function RecordExchanges() {
   const { slug } = useCommunity()
   const { mayManage } = useRole()
+  const [{ correct }] = useFilters<{ correct?: string }>()
   return (
     <>
       <PageHeader
-        title="Record exchanges"
-        description="One row for each slip. All are recorded together, or none of them."
+        title={correct ? 'Correct an exchange' : 'Record exchanges'}
+        description={
+          correct
+            ? `What was recorded as number ${correct} is taken back when you record it as it should be. Until then nothing changes.`
+            : 'One row for each slip. All are recorded together, or none of them.'
+        }
         actions={
           <LinkButton variant="default" to="/$slug/exchanges" params={{ slug }}>
             All exchanges
@@ -34,30 +44,81 @@ export function RecordExchanges() {
         }
       />
       <Panel>
-        {mayManage ? <Slips /> : <Text>Your role lets you look at exchanges, but not record them. Ask an owner.</Text>}
+        {mayManage ? <Start /> : <Text>Your role lets you look at exchanges, but not record them. Ask an owner.</Text>}
       </Panel>
     </>
   )
 }
 
-function Slips() {
+/** Reads whose slip it is, or what is corrected, before the form is filled. */
+function Start() {
+  const path = useCommunityPath()
+  const zone = useTimeZone()
+  const [{ member: memberId, correct }] = useFilters<{ member?: string; correct?: string }>()
+  const transfer = useRead<TransferRecord>(correct ? path(`/transfers/${correct}`) : undefined)
+  const memberPath = (id: number | string | null | undefined) => (id ? path(`/members/${id}`) : undefined)
+  const giver = useRead<OfficeMember>(memberPath(correct ? transfer.data?.to.id : memberId))
+  const receiver = useRead<OfficeMember>(memberPath(transfer.data?.from.id))
+  const failed = transfer.error ?? giver.error ?? receiver.error
+  if (failed) return <Problem error={failed} />
+  if (correct) {
+    if (!transfer.data || !giver.data || !receiver.data) return <Skeleton height={160} />
+    const slip = slipOf(
+      transfer.data,
+      takenBack(giver.data, -transfer.data.hours),
+      takenBack(receiver.data, transfer.data.hours),
+    )
+    return <Slips key={correct} first={slip} correct={transfer.data.id} />
+  }
+  if (!memberId) return <Slips />
+  if (!giver.data) return <Skeleton height={160} />
+  return <Slips key={memberId} first={{ ...emptySlip(today(zone)), giver_id: choiceOf(giver.data) }} />
+}
+
+/** The balance that the correction starts from. */
+function takenBack(member: OfficeMember, hours: number) {
+  return choiceOf({ ...member, balance_hours: Math.round((member.balance_hours + hours) * 100) / 100 })
+}
+
+interface Values {
+  slips: SlipRow[]
+  /** Of a correction. */
+  reason: string
+  /** Why members may fall below the limit. */
+  limit_reason: string
+}
+
+function Slips({ first, correct }: { first?: SlipRow; correct?: number }) {
+  const { slug } = useCommunity()
+  const navigate = useNavigate()
   const zone = useTimeZone()
   const path = useCommunityPath()
   // What looked entered twice, and was said to be meant.
   const isConfirmed = useRef(false)
-  const blank = (): { slips: SlipRow[] } => ({
+  const blank = (): Values => ({
     slips: Array.from({ length: FIRST_ROWS }, () => emptySlip(today(zone))),
+    reason: '',
+    limit_reason: '',
   })
-  const form = useForm({
-    initial: blank(),
-    check: ({ slips }) => checkSlips(slips),
-    save: async ({ slips }, { key }) => {
+  const initial = (): Values => {
+    const { slips, ...rest } = blank()
+    return { ...rest, slips: first ? [first, ...(correct ? [] : slips.slice(1))] : slips }
+  }
+  const form = useForm<Values, RecordedTransfers>({
+    initial: initial(),
+    check: ({ slips, reason }) => ({
+      ...checkSlips(slips),
+      ...(correct !== undefined && !reason.trim() && { reason: 'Say why.' }),
+    }),
+    save: async ({ slips, reason, limit_reason }, { key }) => {
       const rows = filledRows(slips)
       const confirm_duplicates = isConfirmed.current
       isConfirmed.current = false
-      const body = { slips: rows.map(({ row }) => toBody(row)), confirm_duplicates, key }
+      const body = { slips: rows.map(({ row }) => toBody(row)), confirm_duplicates, limit_reason, key }
       try {
-        return await api.post<RecordedTransfers>(path('/exchanges'), body)
+        return correct === undefined
+          ? await api.post<RecordedTransfers>(path('/exchanges'), body)
+          : await api.post<RecordedTransfers>(path(`/transfers/${correct}/correct`), { ...body, reason })
       } catch (error) {
         const places = rows.map(({ index }) => index)
         throw inPlace(error, places)
@@ -65,19 +126,34 @@ function Slips() {
     },
     onSaved: ({ transfer_ids: { length } }) => {
       form.replace(blank())
-      notify(length === 1 ? 'One exchange recorded' : `${length} exchanges recorded`)
+      notify(correct ? 'Corrected' : length === 1 ? 'One exchange recorded' : `${length} exchanges recorded`)
       void refresh(path('/transfers'), path('/members'))
+      if (correct) void navigate({ to: '/$slug/exchanges', params: { slug } })
     },
   })
   const count = filledRows(form.values.slips).length
+  const submit = correct ? 'Record the correction' : count > 1 ? `Record ${count} exchanges` : 'Record the exchange'
+  const isTooLow = isOnlyAbout(form.failure, 'below_limit')
   return (
-    <Form form={form} submit={count > 1 ? `Record ${count} exchanges` : 'Record the exchange'}>
-      <Text size="sm" c="dimmed" className="no-print">
-        <Kbd>Tab</Kbd> goes to the next field, <Kbd>Enter</Kbd> to the next slip, <Kbd>Ctrl</Kbd> + <Kbd>Enter</Kbd>{' '}
-        records them. Members are found by name or number.
-      </Text>
-      <SlipGrid form={form} newSlip={() => emptySlip(today(zone))} />
-      {isAboutDuplicates(form.failure) && (
+    <Form form={form} submit={submit}>
+      {!correct && (
+        <Text size="sm" c="dimmed" className={classes.keys}>
+          <Kbd>Tab</Kbd> goes to the next field, <Kbd>Enter</Kbd> to the next slip, <Kbd>Ctrl</Kbd> + <Kbd>Enter</Kbd>{' '}
+          records them. Members are found by name or number.
+        </Text>
+      )}
+      <SlipGrid form={form as never} newSlip={() => emptySlip(today(zone))} single={correct !== undefined} />
+      {correct !== undefined && (
+        <Textarea
+          label="Why it is corrected"
+          description="It stands on the statements of both members."
+          autosize
+          minRows={2}
+          {...form.text('reason')}
+        />
+      )}
+      {(isTooLow || form.values.limit_reason !== '') && <BelowLimit form={form} />}
+      {isOnlyAbout(form.failure, 'duplicate') && (
         <Duplicates
           confirm={() => {
             isConfirmed.current = true
@@ -86,21 +162,5 @@ function Slips() {
         />
       )}
     </Form>
-  )
-}
-
-function Duplicates({ confirm }: { confirm: () => void }) {
-  return (
-    <Alert color="yellow" variant="light" icon={<Icon name="warning" />} title="Was a slip entered twice?">
-      <Stack gap="sm" align="flex-start">
-        <Text size="sm">
-          The marked rows have the same two members, hours and day as another one. Nothing is recorded yet. Remove what
-          is there twice, or record all of them if both really happened.
-        </Text>
-        <Button variant="default" onClick={confirm}>
-          Record all the same
-        </Button>
-      </Stack>
-    </Alert>
   )
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '../../api.ts'
 import { type MemberChoice, NO_MEMBER } from '../../parts/member-field.tsx'
-import type { FieldError } from '../../wire.ts'
+import type { FieldError, TransferRecord } from '../../wire.ts'
 import { readHours } from './read-hours.ts'
 
 /** A row of the grid. Its fields are named as on the wire, so that the service's errors find them. */
@@ -9,6 +9,8 @@ export interface SlipRow {
   receiver_id: MemberChoice
   hours: string
   occurred_on: string
+  /** 'listing:12' or 'category:Garden'. */
+  purpose: string
   note: string
 }
 
@@ -17,11 +19,13 @@ export interface SlipBody {
   receiver_id: number | null
   hours: number
   occurred_on: string
+  listing_id?: number
+  category?: string
   note: string
 }
 
 export function emptySlip(day: string): SlipRow {
-  return { giver_id: NO_MEMBER, receiver_id: NO_MEMBER, hours: '', occurred_on: day, note: '' }
+  return { giver_id: NO_MEMBER, receiver_id: NO_MEMBER, hours: '', occurred_on: day, purpose: '', note: '' }
 }
 
 /** The day alone is no content: it is filled in beforehand. */
@@ -56,12 +60,15 @@ function whyNobody({ text }: MemberChoice): string {
   return text.trim() === '' ? 'Choose a member.' : 'Choose one from the list.'
 }
 
-export function toBody({ giver_id, receiver_id, hours, occurred_on, note }: SlipRow): SlipBody {
+export function toBody({ giver_id, receiver_id, hours, occurred_on, purpose, note }: SlipRow): SlipBody {
+  const [, kind, what = ''] = /^(\w+):(.*)$/s.exec(purpose) ?? []
   return {
     giver_id: giver_id.id,
     receiver_id: receiver_id.id,
     hours: readHours(hours) ?? 0,
     occurred_on,
+    ...(kind === 'listing' && { listing_id: Number(what) }),
+    ...(kind === 'category' && { category: what }),
     note: note.trim(),
   }
 }
@@ -72,7 +79,12 @@ export function inPlace(error: unknown, places: number[]): unknown {
   const errors = error.fieldErrors.map((one): FieldError => {
     const [, number, rest] = /^slips\.(\d+)(.*)$/.exec(one.field) ?? []
     if (number === undefined) return one
-    return { ...one, field: `slips.${places[Number(number)] ?? number}${rest}`, message: renumber(one.message, places) }
+    const field = rest?.replace(/\.(listing_id|category)$/, '.purpose')
+    return {
+      ...one,
+      field: `slips.${places[Number(number)] ?? number}${field}`,
+      message: renumber(one.message, places),
+    }
   })
   return new ApiError(error.status, { ...(error.body as object), errors })
 }
@@ -85,10 +97,16 @@ function renumber(message: string, places: number[]): string {
   })
 }
 
-export function isAboutDuplicates(error: unknown): boolean {
+/** Whether this is all that is wrong. */
+export function isOnlyAbout(error: unknown, code: 'duplicate' | 'below_limit'): error is ApiError {
   return (
-    error instanceof ApiError &&
-    error.fieldErrors.length > 0 &&
-    error.fieldErrors.every(({ code }) => code === 'duplicate')
+    error instanceof ApiError && error.fieldErrors.length > 0 && error.fieldErrors.every((one) => one.code === code)
   )
+}
+
+/** A recorded exchange as the slip that it came from. */
+export function slipOf(transfer: TransferRecord, giver: MemberChoice, receiver: MemberChoice): SlipRow {
+  const { hours, occurred_on, listing, category, note } = transfer
+  const purpose = listing ? `listing:${listing.id}` : category ? `category:${category}` : ''
+  return { giver_id: giver, receiver_id: receiver, hours: String(hours), occurred_on, purpose, note: note ?? '' }
 }

@@ -6,7 +6,8 @@ import { Facts } from '../../parts/facts.tsx'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { FormDialog } from '../../parts/form.tsx'
 import { formatHours, Hours } from '../../parts/hours.tsx'
-import { LinkText } from '../../parts/links.tsx'
+import { LinkButton, LinkText } from '../../parts/links.tsx'
+import { Name } from '../../parts/name.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -14,7 +15,8 @@ import { useForm } from '../../parts/use-form.ts'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import type { Party, TransferRecord } from '../../wire.ts'
-import { KIND_NAMES, makerText, transferText } from './words.ts'
+import { TransferText } from './transfer-text.tsx'
+import { KIND_NAMES, makerText } from './words.ts'
 
 /** One record beside the list; its number is in the address. */
 export function TransferDrawer() {
@@ -25,7 +27,7 @@ export function TransferDrawer() {
     <Drawer
       opened={id !== undefined}
       onClose={() => change({ transfer: undefined })}
-      title={data ? transferText(data) : 'Transfer'}
+      title={data ? <TransferText transfer={data} /> : 'Transfer'}
       size="md"
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
@@ -49,25 +51,32 @@ function Shown({ transfer }: { transfer: TransferRecord }) {
           [isExchange ? 'Gave time' : 'To', <PartyName key="to" party={transfer.to} />],
           [isExchange ? 'Received it, and pays' : 'From', <PartyName key="from" party={transfer.from} />],
           ['Listing', transfer.listing?.title],
+          ['Category', transfer.category],
           ['Reference', transfer.reference],
           ['Note', transfer.note],
+          ['Allowed below the limit', transfer.limit_reason],
           ['Recorded', <Time key="at" value={transfer.created_at} />],
           ['By', makerText(transfer.made_by)],
         ]}
       />
       {transfer.reversal && <Reversal reversal={transfer.reversal} />}
-      {mayManage && !transfer.reversal && <TakeBack transfer={transfer} />}
+      {mayManage && !transfer.reversal && (
+        <Group>
+          {isExchange && <Correct transfer={transfer} />}
+          <ReverseTransfer transfer={transfer} />
+        </Group>
+      )}
     </Stack>
   )
 }
 
 function PartyName({ party: { kind, id, name } }: { party: Party }) {
   const { slug } = useCommunity()
-  if (kind === 'community' || id === null) return name
+  if (kind === 'community' || id === null) return <Name>{name}</Name>
   const to = kind === 'member' ? '/$slug/members/$id' : '/$slug/partners/$id'
   return (
     <LinkText to={to} params={{ slug, id: String(id) }}>
-      {name}
+      <Name>{name}</Name>
     </LinkText>
   )
 }
@@ -76,7 +85,7 @@ function Reversal({ reversal }: { reversal: NonNullable<TransferRecord['reversal
   return (
     <section>
       <Title order={3} mb="sm">
-        Taken back
+        Reversed
       </Title>
       <Facts
         facts={[
@@ -89,7 +98,22 @@ function Reversal({ reversal }: { reversal: NonNullable<TransferRecord['reversal
   )
 }
 
-function TakeBack({ transfer }: { transfer: TransferRecord }) {
+/** Reopens the slip; nothing changes until it is recorded. */
+function Correct({ transfer }: { transfer: TransferRecord }) {
+  const { slug } = useCommunity()
+  return (
+    <LinkButton
+      variant="default"
+      to="/$slug/exchanges/record"
+      params={{ slug }}
+      search={{ correct: String(transfer.id) } as never}
+    >
+      Correct it
+    </LinkButton>
+  )
+}
+
+function ReverseTransfer({ transfer }: { transfer: TransferRecord }) {
   const [opened, setOpened] = useState(false)
   const path = useCommunityPath()
   const form = useForm({
@@ -98,28 +122,26 @@ function TakeBack({ transfer }: { transfer: TransferRecord }) {
     save: (values) => api.post<TransferRecord>(path(`/transfers/${transfer.id}/reverse`), values),
     onSaved: () => {
       setOpened(false)
-      notify('Taken back')
+      notify('Reversed')
       void refresh(path('/transfers'), path('/members'))
     },
   })
   return (
     <>
-      <Group>
-        <Button variant="light" color="red" onClick={() => setOpened(true)}>
-          Take it back …
-        </Button>
-      </Group>
+      <Button variant="light" color="red" onClick={() => setOpened(true)}>
+        Reverse it …
+      </Button>
       <FormDialog
         form={form}
-        title="Take this back?"
-        submit="Take back"
+        title="Reverse this?"
+        submit="Reverse"
         danger
         opened={opened}
         onClose={() => setOpened(false)}
       >
         <Text size="sm">
-          {transferText(transfer)}, {formatHours(transfer.hours)}, {formatDay(transfer.occurred_on)}. The hours go back
-          in full. It can be done once, and cannot be undone; the record stays, with your reason.
+          <TransferText transfer={transfer} />, {formatHours(transfer.hours)}, {formatDay(transfer.occurred_on)}. The
+          hours go back in full. It can be done once, and cannot be undone; the record stays, with your reason.
         </Text>
         <Textarea label="Why" autosize minRows={2} data-autofocus {...form.text('reason')} />
       </FormDialog>

@@ -1,13 +1,14 @@
 import { Button, Group } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { api } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import type { OfficeListing } from '../../wire.ts'
 
-const EditListing = lazy(async () => ({ default: (await import('./edit-listing.tsx')).EditListing }))
+const EditListing = lazyPart(async () => (await import('./edit-listing.tsx')).EditListing)
 
 /** What can be done with one listing. */
 export function ListingActions({ listing }: { listing: OfficeListing }) {

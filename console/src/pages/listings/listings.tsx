@@ -6,6 +6,8 @@ import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/f
 import { formatHours } from '../../parts/hours.tsx'
 import { lazyDialog } from '../../parts/lazy-dialog.tsx'
 import { LinkButton, LinkText } from '../../parts/links.tsx'
+import { listQuery, RowsFilter, Total } from '../../parts/list-tools.tsx'
+import { Name } from '../../parts/name.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useList, useRead } from '../../reading.ts'
@@ -23,6 +25,10 @@ const STATUSES = [
   { value: 'closed', label: 'Closed' },
 ]
 const NAMES = ['q', 'type', 'category', 'status', 'member']
+const SORTS = [
+  { value: 'title', label: 'Title' },
+  { value: '-title', label: 'Title, from the end' },
+]
 
 const AddListing = lazyDialog(
   async () => (await import('./add-listing.tsx')).AddListing,
@@ -35,15 +41,17 @@ interface Filters {
   category?: string
   status?: string
   member?: string
+  sort?: string
+  rows?: string
 }
 
 export function Listings() {
   const { slug } = useCommunity()
   const path = useCommunityPath()
   const { mayManage } = useRole()
-  const [filters] = useFilters<Filters>()
-  const { q, type, category, status, member } = filters
-  const list = useList<OfficeListing>(path('/listings'), { q, type, category, status, member_id: member })
+  const [{ q, type, category, status, member, sort, rows }] = useFilters<Filters>()
+  const filters = { q, type, category, status, member_id: member }
+  const list = useList<OfficeListing>(path('/listings'), { ...filters, sort, ...listQuery(rows) })
   const categories = useRead<Category[]>(path('/categories'))
   const isFiltered = Object.values(filters).some(Boolean)
   return (
@@ -53,7 +61,7 @@ export function Listings() {
         description="What members offer and ask for."
         actions={
           <>
-            <CsvDownload path={path('/listings/export')} />
+            <CsvDownload path={path('/listings/export')} formats />
             {mayManage && (
               <LinkButton variant="default" to="/$slug/listings/import" params={{ slug }}>
                 Import CSV
@@ -72,8 +80,11 @@ export function Listings() {
           choices={(categories.data ?? []).map(({ name }) => ({ value: name, label: name }))}
         />
         <ChoiceFilter name="status" label="Status" choices={STATUSES} />
+        <ChoiceFilter name="sort" label="Sort by" choices={SORTS} any="Newest" />
+        <RowsFilter />
       </FilterBar>
       {member && <OfOneMember id={member} />}
+      <Total list={list} noun={['listing', 'listings']} />
       <DataTable
         label="Listings"
         list={list}
@@ -94,13 +105,13 @@ const ACTIONS: Column<OfficeListing> = {
 
 function columns(slug: string): Column<OfficeListing>[] {
   return [
-    { header: 'Listing', cell: (listing) => <Described listing={listing} /> },
+    { header: 'Listing', sort: 'title', cell: (listing) => <Described listing={listing} /> },
     { header: 'Kind', cell: (listing) => <Kind listing={listing} /> },
     {
       header: 'Member',
       cell: ({ member }) => (
         <LinkText className={classes.whole} to="/$slug/members/$id" params={{ slug, id: String(member.id) }}>
-          {member.name}
+          <Name>{member.name}</Name>
         </LinkText>
       ),
     },
@@ -149,7 +160,7 @@ function OfOneMember({ id }: { id: string }) {
   return (
     <Alert mb="md" color="blue">
       <Group justify="space-between">
-        <Text size="sm">Only listings of {member.data?.name ?? 'one member'}.</Text>
+        <Text size="sm">Only listings of {member.data ? <Name>{member.data.name}</Name> : 'one member'}.</Text>
         <Button variant="default" size="compact-sm" onClick={() => change({ member: undefined } as never)}>
           Show those of everyone
         </Button>

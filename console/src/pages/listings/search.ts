@@ -1,3 +1,3 @@
 import { texts } from '../../search-params.ts'
 
-export const listingsSearch = texts('q', 'type', 'category', 'status', 'member')
+export const listingsSearch = texts('q', 'type', 'category', 'status', 'member', 'sort', 'rows')

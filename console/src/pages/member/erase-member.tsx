@@ -19,7 +19,7 @@ export function EraseMember({ member }: { member: OfficeMember }) {
     <Panel
       danger
       title="Erase"
-      description="For a person who asks that everything about them is deleted. It cannot be taken back."
+      description="For a person who asks that everything about them is deleted. It cannot be undone."
     >
       <Group>
         <Button color="red" variant="outline" onClick={() => setAsking(true)}>
@@ -39,7 +39,7 @@ export function EraseMember({ member }: { member: OfficeMember }) {
           notify('The person is erased')
         }}
       >
-        <Text>This cannot be taken back:</Text>
+        <Text>This cannot be undone:</Text>
         <List size="sm" my="sm">
           <List.Item>Name, email address, number, listings and notes are blanked everywhere.</List.Item>
           <List.Item>Partners are told to delete what they hold.</List.Item>

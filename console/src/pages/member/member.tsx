@@ -1,43 +1,70 @@
-import { Skeleton, Stack } from '@mantine/core'
+import { Button, Skeleton, Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { CopyButton } from '../../parts/copy-button.tsx'
-import { Facts } from '../../parts/facts.tsx'
+import { Suspense } from 'react'
+import { ApiError } from '../../api.ts'
+import { formatDay } from '../../parts/day.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { formatHours } from '../../parts/hours.tsx'
-import { LinkText } from '../../parts/links.tsx'
+import { lazyDialog, lazyPart } from '../../parts/lazy-dialog.tsx'
+import { LinkButton } from '../../parts/links.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Stat, StatRow } from '../../parts/stat.tsx'
-import { Time } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import { MEMBER_FIELDS } from '../members/member-fields.tsx'
 import { MemberStatus } from '../members/member-status.tsx'
 import type { OfficeMember } from '../../wire.ts'
+import { Contact } from './contact.tsx'
 import { EditMember } from './edit-member.tsx'
 import { EmailReads } from './email-reads.tsx'
 import { EraseMember } from './erase-member.tsx'
-import { LeaveOrReturn } from './leave-or-return.tsx'
+import { MemberListings } from './member-listings.tsx'
 import { PartnersView } from './partners-view.tsx'
 import { Statement } from './statement.tsx'
+
+const AdjustBalance = lazyDialog<{ member: OfficeMember }>(
+  async () => (await import('../exchanges/adjust-balance.tsx')).AdjustBalance,
+  (open) => (
+    <Button variant="default" onClick={open}>
+      Adjust the balance
+    </Button>
+  ),
+)
+const LeaveOrReturn = lazyPart(async () => (await import('./leave-or-return.tsx')).LeaveOrReturn)
+const TransferDrawer = lazyPart(async () => (await import('../exchanges/transfer-drawer.tsx')).TransferDrawer)
 
 export function Member() {
   const { id } = useParams({ strict: false })
   const path = useCommunityPath()
   const member = useRead<OfficeMember>(path(`/members/${id}`))
-  if (!member.data) {
-    return (
-      <>
-        <PageHeader title="Member" />
-        {member.isError ? (
-          <Problem error={member.error} again={() => void member.refetch()} />
-        ) : (
-          <Skeleton height={240} role="status" aria-label="Loading the member" />
-        )}
-      </>
-    )
-  }
-  return <Shown member={member.data} />
+  if (member.data) return <Shown member={member.data} />
+  return (
+    <>
+      <PageHeader title="Member" />
+      {member.isError ? (
+        <NotShown error={member.error} again={() => void member.refetch()} />
+      ) : (
+        <Skeleton height={240} role="status" aria-label="Loading the member" />
+      )}
+    </>
+  )
+}
+
+function NotShown({ error, again }: { error: unknown; again: () => void }) {
+  const { slug } = useCommunity()
+  if (!(error instanceof ApiError && error.status === 404)) return <Problem error={error} again={again} />
+  return (
+    <EmptyState
+      title="There is no such member"
+      action={
+        <LinkButton to="/$slug/members" params={{ slug }}>
+          All members
+        </LinkButton>
+      }
+    >
+      The address may be mistyped, or belong to another community. Look the person up by name.
+    </EmptyState>
+  )
 }
 
 function Shown({ member }: { member: OfficeMember }) {
@@ -50,19 +77,39 @@ function Shown({ member }: { member: OfficeMember }) {
         title={member.name}
         badge={<MemberStatus member={member} />}
         description={isErased && 'This person was erased. The hours stay in the books without a name.'}
-        actions={mayChange && <EditMember member={member} />}
+        actions={mayChange && <Actions member={member} />}
       />
       <StatRow>
         <Stat label="Balance" value={formatHours(member.balance_hours)} hint={balanceHint(member.balance_hours)} />
+        <Stat label="Last exchange" value={formatDay(member.last_active_on)} hint="or the day of joining" />
       </StatRow>
       <Stack gap="lg">
-        <Record member={member} />
+        <Contact member={member} mayChange={mayChange} />
         <Statement member={member} />
+        {!isErased && <MemberListings member={member} />}
         {!isErased && <EmailReads member={member} />}
         {mayChange && <PartnersView member={member} />}
-        {mayChange && <LeaveOrReturn member={member} />}
+        <Suspense>{mayChange && <LeaveOrReturn member={member} />}</Suspense>
         {mayChange && <EraseMember member={member} />}
       </Stack>
+      <Suspense>
+        <TransferDrawer />
+      </Suspense>
+    </>
+  )
+}
+
+function Actions({ member }: { member: OfficeMember }) {
+  const { slug } = useCommunity()
+  return (
+    <>
+      <EditMember member={member} />
+      <AdjustBalance member={member} />
+      {member.status === 'active' && (
+        <LinkButton to="/$slug/exchanges/record" params={{ slug }} search={{ member: String(member.id) } as never}>
+          Record an exchange
+        </LinkButton>
+      )}
     </>
   )
 }
@@ -70,36 +117,4 @@ function Shown({ member }: { member: OfficeMember }) {
 function balanceHint(hours: number): string {
   if (hours === 0) return 'even'
   return hours > 0 ? 'to be spent' : 'owed to the community'
-}
-
-function Record({ member }: { member: OfficeMember }) {
-  const { slug } = useCommunity()
-  return (
-    <Panel title="Record">
-      <Facts
-        facts={[
-          ...MEMBER_FIELDS.filter(({ name }) => name !== 'name').map(
-            ({ name, title }) => [title, member[name]] as const,
-          ),
-          [
-            'Payment reference',
-            <span key="reference">
-              {member.payment_reference} <CopyButton value={member.payment_reference} what="payment reference" />
-            </span>,
-          ],
-          ['Joined', <Time key="joined" value={member.joined_at} as="date" focusable />],
-          ['Left', member.left_at && member.erased_at === null && <Time value={member.left_at} focusable />],
-          ['Erased', member.erased_at && <Time value={member.erased_at} focusable />],
-          [
-            'Listings',
-            member.erased_at === null && (
-              <LinkText to="/$slug/listings" params={{ slug }} search={{ member: String(member.id) } as never}>
-                Show their listings
-              </LinkText>
-            ),
-          ],
-        ]}
-      />
-    </Panel>
-  )
 }

@@ -8,7 +8,7 @@ import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import type { OfficeMember } from '../../wire.ts'
 
-/** Whether partners see the member; it can be taken back at any time. */
+/** Whether partners see the member; it can be undone at any time. */
 export function PartnersView({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [asking, setAsking] = useState(false)

@@ -1,42 +1,64 @@
-import { Button, Skeleton, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, Skeleton, Text, Title } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { type Page, type Query, api } from '../../api.ts'
 import { formatDay, today } from '../../parts/day.ts'
 import { DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
 import { formatHours } from '../../parts/hours.tsx'
 import { LinkButton } from '../../parts/links.tsx'
+import { Name } from '../../parts/name.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useTimeZone } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
-import type { OfficeMember, StatementMeta, StatementRow } from '../../wire.ts'
+import type { CommunitySettings, OfficeMember, ServiceStatement, ServiceStatementRow } from '../../wire.ts'
+import { BankTransfer } from './bank-transfer.tsx'
 import { Movement } from './movement.tsx'
 import classes from './printed-statement.module.css'
 
-const PAGE_ROWS = 100
-/** Five thousand lines: more is no statement that anyone prints. */
-const PAGES_MAX = 50
-
-interface Period {
+export interface Period {
   from?: string
   until?: string
 }
 
-/** All lines of a period, from the first on, as on the statement of a bank. */
+/** The days of the address. */
+export function usePeriod(): Period {
+  const [{ from, until }] = useFilters<Period>()
+  return { ...(from ? { from } : {}), ...(until ? { until } : {}) }
+}
+
+function useStatement(id: string, period: Period) {
+  const path = useCommunityPath()
+  const member = useRead<OfficeMember>(path(`/members/${id}`))
+  const settings = useRead<CommunitySettings>(path())
+  const statement = useRead<ServiceStatement>(path(`/members/${id}/statement/by-service`), { ...period })
+  return { member, settings, statement, failed: member.error ?? statement.error ?? settings.error }
+}
+
+/** The statement of one of several members, each on paper of its own. */
+export function StatementOfMany({ id, period }: { id: string; period: Period }) {
+  const { member, settings, statement, failed } = useStatement(id, period)
+  if (failed) return <Problem error={failed} again={() => void statement.refetch()} />
+  if (!statement.data || !member.data || !settings.data) {
+    return <Skeleton height={160} role="status" aria-label="Loading a statement" />
+  }
+  return (
+    <section className={classes.ofMany} data-ready>
+      <Title order={2}>
+        Statement for <Name>{member.data.name}</Name>
+      </Title>
+      {member.data.address && <Text className={classes.address}>{member.data.address}</Text>}
+      <Sheet member={member.data} statement={statement.data} settings={settings.data} period={period} />
+    </section>
+  )
+}
+
+/** All lines of a period by the day of service, as on the statement of a bank. */
 export function PrintedStatement() {
   const { id = '' } = useParams({ strict: false })
   const { slug } = useCommunity()
-  const path = useCommunityPath()
-  const [{ from, until }] = useFilters<Period>()
-  const period = { ...(from ? { from } : {}), ...(until ? { until } : {}) }
-  const member = useRead<OfficeMember>(path(`/members/${id}`))
-  const statement = useQuery({
-    queryKey: ['communities', slug, 'members', id, 'statement', 'whole', period],
-    queryFn: ({ signal }) => readWhole(path(`/members/${id}/statement`), period, signal),
-  })
-  const failed = member.error ?? statement.error
+  const period = usePeriod()
+  const { member, settings, statement, failed } = useStatement(id, period)
+  const isReady = member.data && statement.data && settings.data
   return (
     <div className={classes.page}>
       <PageHeader
@@ -46,7 +68,7 @@ export function PrintedStatement() {
             <LinkButton variant="default" to="/$slug/members/$id" params={{ slug, id }} search={period}>
               Back to the member
             </LinkButton>
-            <Button disabled={!statement.data || !member.data} onClick={() => window.print()}>
+            <Button disabled={!isReady} onClick={() => window.print()}>
               Print
             </Button>
           </>
@@ -57,60 +79,35 @@ export function PrintedStatement() {
         <DateFilter name="until" label="Until" />
       </FilterBar>
       {failed && <Problem error={failed} again={() => void statement.refetch()} />}
-      {!failed && !(statement.data && member.data) && (
-        <Skeleton height={320} role="status" aria-label="Loading the statement" />
-      )}
-      {statement.data && member.data && <Sheet member={member.data} statement={statement.data} period={period} />}
+      {!failed && !isReady && <Skeleton height={320} role="status" aria-label="Loading the statement" />}
+      {isReady && <Sheet member={member.data} statement={statement.data} settings={settings.data} period={period} />}
     </div>
   )
 }
 
-interface Whole {
-  rows: StatementRow[]
-  opening: number
-  closing: number
-  isCut: boolean
+interface SheetProps {
+  member: OfficeMember
+  statement: ServiceStatement
+  settings: CommunitySettings
+  period: Period
 }
 
-async function readWhole(path: string, period: Period, signal: AbortSignal): Promise<Whole> {
-  const rows: StatementRow[] = []
-  let cursor: string | null = null
-  let opening = 0
-  let closing = 0
-  for (let page = 0; page < PAGES_MAX && (page === 0 || cursor !== null); page++) {
-    const query: Query = { ...period, limit: PAGE_ROWS, cursor }
-    const { data, meta }: Page<StatementRow, StatementMeta> = await api.page(path, { query, signal })
-    rows.push(...data)
-    if (page === 0) closing = meta.closing_balance_hours
-    opening = meta.opening_balance_hours
-    cursor = meta.next_cursor
-  }
-  const isCut = cursor !== null
-  const oldest = rows.at(-1)
-  if (isCut && oldest) opening = round(oldest.balance_hours - oldest.hours)
-  return { rows: rows.toReversed(), opening, closing, isCut }
-}
-
-function round(hours: number): number {
-  return Math.round(hours * 100) / 100
-}
-
-function Sheet({ member, statement, period }: { member: OfficeMember; statement: Whole; period: Period }) {
+function Sheet({ member, statement, settings, period }: SheetProps) {
   const { name } = useCommunity()
   const zone = useTimeZone()
-  const { rows, opening, closing, isCut } = statement
+  const { rows, opening_balance_hours: opening, closing_balance_hours: closing, complete } = statement
   return (
     <div className={classes.sheet}>
       <Text>
         {name} · {periodText(period)} · {member.external_id ? `number ${member.external_id} · ` : ''}payment reference{' '}
         {member.payment_reference}
       </Text>
-      {isCut && <Text>Only the latest {rows.length} lines of this period. Choose fewer days to see all of them.</Text>}
+      {!complete && (
+        <Text>Only the first {rows.length} lines of this period. Choose fewer days to see all of them.</Text>
+      )}
       {/* The roles are said although the elements have them: as a grid, on a small screen, browsers would forget them. */}
       <table className={classes.table} role="table">
-        <caption className={classes.caption}>
-          Days are those on which something was recorded. Made on {formatDay(today(zone))}.
-        </caption>
+        <caption className={classes.caption}>Days are those of the service. Made on {formatDay(today(zone))}.</caption>
         <thead role="rowgroup">
           <tr role="row">
             <th scope="col" role="columnheader">
@@ -131,7 +128,9 @@ function Sheet({ member, statement, period }: { member: OfficeMember; statement:
           <BalanceLine label="Balance before" hours={opening} />
           {rows.map((row) => (
             <tr key={row.id} role="row">
-              <td role="cell">{formatDay(row.occurred_on)}</td>
+              <td role="cell">
+                <Days row={row} />
+              </td>
               <td role="cell">
                 <Movement row={row} />
               </td>
@@ -146,7 +145,19 @@ function Sheet({ member, statement, period }: { member: OfficeMember; statement:
           <BalanceLine label="Balance after" hours={closing} />
         </tbody>
       </table>
+      {settings.iban && <BankTransfer member={member} settings={settings} iban={settings.iban} />}
     </div>
+  )
+}
+
+/** The day of recording is shown where it is another. */
+function Days({ row }: { row: ServiceStatementRow }) {
+  if (row.recorded_on === row.occurred_on) return formatDay(row.occurred_on)
+  return (
+    <>
+      {formatDay(row.occurred_on)}
+      <div className={classes.recorded}>recorded {formatDay(row.recorded_on)}</div>
+    </>
   )
 }
 

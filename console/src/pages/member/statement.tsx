@@ -1,3 +1,4 @@
+import { useSearch } from '@tanstack/react-router'
 import { DataTable } from '../../parts/data-table.tsx'
 import { formatDay } from '../../parts/day.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -17,6 +18,7 @@ const SHOWN_FIRST = 10
 export function Statement({ member }: { member: OfficeMember }) {
   const { slug } = useCommunity()
   const path = useCommunityPath()
+  const search = useSearch({ strict: false })
   const [{ from, until }] = useFilters<{ from?: string; until?: string }>()
   const list = useList<StatementRow>(path(`/members/${member.id}/statement`), { from, until, limit: SHOWN_FIRST })
   return (
@@ -42,12 +44,18 @@ export function Statement({ member }: { member: OfficeMember }) {
         label="Statement"
         list={list}
         rowKey={(row) => row.id}
+        rowLink={(row) => ({
+          to: '/$slug/members/$id',
+          params: { slug, id: String(member.id) },
+          search: { ...search, transfer: String(row.reverses_id ?? row.id) } as never,
+          resetScroll: false,
+        })}
         empty={<NothingMoved isFiltered={from !== undefined || until !== undefined} />}
         columns={[
-          { header: 'What', cell: (row) => <Movement row={row} /> },
-          { header: 'Day', cell: (row) => formatDay(row.occurred_on) },
+          { header: 'Day', cell: (row) => <time>{formatDay(row.occurred_on)}</time> },
+          { header: 'What', narrow: 'line', cell: (row) => <Movement row={row} linked /> },
           { header: 'Recorded', cell: (row) => <Time value={row.created_at} /> },
-          { header: 'Hours', align: 'end', cell: (row) => <Hours value={row.hours} change /> },
+          { header: 'Hours', align: 'end', narrow: 'end', cell: (row) => <Hours value={row.hours} change /> },
           { header: 'Balance', align: 'end', cell: (row) => <Hours value={row.balance_hours} /> },
         ]}
       />

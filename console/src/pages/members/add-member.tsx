@@ -1,25 +1,44 @@
-import { Button } from '@mantine/core'
+import { Alert, Button, List, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import { api } from '../../api.ts'
+import { useRef, useState } from 'react'
+import { ApiError, api } from '../../api.ts'
+import { formatDay } from '../../parts/day.ts'
+import { useFilters } from '../../parts/filter-bar.tsx'
 import { FormDialog } from '../../parts/form.tsx'
+import { Icon } from '../../parts/icons.tsx'
+import { LinkText } from '../../parts/links.tsx'
+import { Name } from '../../parts/name.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { refresh } from '../../reading.ts'
+import { refresh, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
 import { MemberFields, type MemberValues, valuesOf } from './member-fields.tsx'
-import type { OfficeMember } from '../../wire.ts'
+import { MemberStatus } from './member-status.tsx'
+import type { ListedMember, OfficeMember } from '../../wire.ts'
 
 export function AddMember() {
   const { slug } = useCommunity()
   const path = useCommunityPath()
   const navigate = useNavigate()
-  const [opened, setOpened] = useState(false)
+  const [{ add }, setFilters] = useFilters<{ add?: string }>()
+  const [isOpened, setOpened] = useState(false)
+  // Ctrl-K leads here with the form open.
+  const opened = isOpened || add !== undefined
+  const close = () => {
+    setOpened(false)
+    setFilters({ add: undefined })
+  }
+  // Somebody has looked at those with the same name.
+  const isConfirmed = useRef(false)
   const form = useForm<MemberValues, OfficeMember>({
     initial: valuesOf(),
-    save: (values, { key }) => api.post<OfficeMember>(path('/members'), { ...values, key }),
+    save: (values, { key }) => {
+      const confirm_duplicate = isConfirmed.current
+      isConfirmed.current = false
+      return api.post<OfficeMember>(path('/members'), { ...values, confirm_duplicate, key })
+    },
     onSaved: async (member) => {
-      setOpened(false)
+      close()
       form.replace(valuesOf())
       notify(`${member.name} added`)
       await refresh(path('/members'))
@@ -29,9 +48,50 @@ export function AddMember() {
   return (
     <>
       <Button onClick={() => setOpened(true)}>Add member</Button>
-      <FormDialog form={form} title="Add a member" submit="Add member" opened={opened} onClose={() => setOpened(false)}>
+      <FormDialog form={form} title="Add a member" submit="Add member" opened={opened} onClose={close}>
+        {isAboutDuplicate(form.failure) && (
+          <SameName
+            name={form.values.name}
+            confirm={() => {
+              isConfirmed.current = true
+              void form.submit()
+            }}
+          />
+        )}
         <MemberFields form={form} />
       </FormDialog>
     </>
+  )
+}
+
+function isAboutDuplicate(error: unknown): boolean {
+  return error instanceof ApiError && error.fieldErrors.some(({ code }) => code === 'duplicate')
+}
+
+function SameName({ name, confirm }: { name: string; confirm: () => void }) {
+  const { slug } = useCommunity()
+  const path = useCommunityPath()
+  const same = useRead<ListedMember[]>(path('/members'), { name: name.trim(), limit: 5 })
+  return (
+    <Alert color="yellow" variant="light" icon={<Icon name="warning" />} title="Is this the same person?">
+      <Stack gap="sm" align="flex-start">
+        <List size="sm">
+          {(same.data ?? []).map((member) => (
+            <List.Item key={member.id}>
+              <LinkText to="/$slug/members/$id" params={{ slug, id: String(member.id) }} target="_blank">
+                <Name>{member.name}</Name>
+              </LinkText>
+              {[member.external_id, member.phone, member.email].filter(Boolean).map((text) => ` · ${text}`)}
+              {` · last exchange ${formatDay(member.last_active_on)} `}
+              {member.status === 'inactive' && <MemberStatus member={member} />}
+            </List.Item>
+          ))}
+        </List>
+        <Text size="sm">Nobody is added yet. Open the member who is there, or add another one of this name.</Text>
+        <Button variant="default" onClick={confirm}>
+          Add all the same
+        </Button>
+      </Stack>
+    </Alert>
   )
 }

@@ -7,11 +7,25 @@ import { NotForViewers } from '../csv-import/not-for-viewers.tsx'
 import { MEMBER_FIELDS } from './member-fields.tsx'
 
 const NEEDED = new Set(['external_id', 'name'])
+/** First and last name; street, postcode and town. */
+const PARTS: Record<string, number> = { name: 2, address: 3 }
 const COLUMNS: ImportKind['columns'] = [
-  ...MEMBER_FIELDS.map(({ name, csv }) => ({ name, needed: NEEDED.has(name), text: csv })),
-  { name: 'status', text: 'active, or inactive for who has left.' },
-  { name: 'hidden', text: 'true hides the member from partners, false does not.' },
-  { name: 'joined_at', text: 'A day like 2024-05-31.' },
+  ...MEMBER_FIELDS.map(({ name, title, csv }) => ({
+    name,
+    title,
+    needed: NEEDED.has(name),
+    text: csv,
+    parts: PARTS[name] ?? 1,
+  })),
+  { name: 'tags', title: 'Tags', text: 'With commas between them. Left empty, they are removed.' },
+  { name: 'joined_at', title: 'Joined', text: 'A day like 2024-05-31 or 31.5.2024.' },
+  {
+    name: 'opening_balance',
+    title: 'Opening balance',
+    text: 'Hours from before. Recorded once per member, as an adjustment; the same file again changes nothing.',
+  },
+  { name: 'status', title: 'Status', text: 'active, or inactive for who has left.' },
+  { name: 'hidden', title: 'Hidden', text: 'true hides the member from partners, false does not.' },
 ]
 const EXAMPLE = 'external_id,name,email,joined_at\r\nK-1,Ada Lang,ada@example.org,2024-05-31\r\nK-2,Ben Berg,,\r\n'
 

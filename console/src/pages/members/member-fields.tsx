@@ -1,8 +1,8 @@
-import { TextInput } from '@mantine/core'
+import { Textarea, TextInput } from '@mantine/core'
 import type { FormState } from '../../parts/use-form.ts'
 import type { NewMemberForm, OfficeMember } from '../../wire.ts'
 
-type FieldName = Exclude<keyof NewMemberForm, 'key'>
+type FieldName = Exclude<keyof NewMemberForm, 'key' | 'confirm_duplicate'>
 export type MemberValues = Record<FieldName, string>
 
 interface MemberField {
@@ -11,7 +11,9 @@ interface MemberField {
   /** In the form. */
   label: string
   description?: string
-  type?: 'email'
+  type?: 'email' | 'tel'
+  /** Several lines. */
+  lines?: number
   /** What the column of a CSV file is for. */
   csv: string
 }
@@ -32,6 +34,27 @@ const FIELDS: Record<FieldName, MemberField> = {
     type: 'email',
     csv: 'Left empty, it is taken away.',
   },
+  phone: {
+    title: 'Phone',
+    label: 'Phone numbers',
+    description: 'Several with commas between them. Partners never see them.',
+    type: 'tel',
+    csv: 'One or several, with commas between them. Partners never see them.',
+  },
+  address: {
+    title: 'Address',
+    label: 'Postal address',
+    description: 'Partners never see it.',
+    lines: 2,
+    csv: 'The postal address. Partners never see it.',
+  },
+  notes: {
+    title: 'Notes',
+    label: 'Notes of the office',
+    description: 'Only administrators see them; they are part of what a member may ask to read.',
+    lines: 3,
+    csv: 'Notes of the office. Partners never see them.',
+  },
 }
 
 export const MEMBER_FIELDS = Object.entries(FIELDS).map(([name, field]) => ({ name: name as FieldName, ...field }))
@@ -43,15 +66,27 @@ export function valuesOf(member?: OfficeMember): MemberValues {
 
 /** What is typed about a member, when they join and later. */
 export function MemberFields({ form }: { form: FormState<MemberValues> }) {
-  return MEMBER_FIELDS.map(({ name, label, description, type }, index) => (
-    <TextInput
-      key={name}
-      label={label}
-      description={description}
-      type={type ?? 'text'}
-      autoComplete="off"
-      data-autofocus={index === 0 || undefined}
-      {...form.text(name)}
-    />
-  ))
+  return MEMBER_FIELDS.map(({ name, label, description, type, lines }, index) =>
+    lines ? (
+      <Textarea
+        key={name}
+        label={label}
+        description={description}
+        autosize
+        minRows={lines}
+        maxRows={12}
+        {...form.text(name)}
+      />
+    ) : (
+      <TextInput
+        key={name}
+        label={label}
+        description={description}
+        type={type ?? 'text'}
+        autoComplete="off"
+        data-autofocus={index === 0 || undefined}
+        {...form.text(name)}
+      />
+    ),
+  )
 }

@@ -1,9 +1,9 @@
 import { Group } from '@mantine/core'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import type { OfficeMember } from '../../wire.ts'
+import type { ListedMember } from '../../wire.ts'
 
 /** One word for what a member is here, and whether partners see them. */
-export function MemberStatus({ member }: { member: Pick<OfficeMember, 'status' | 'hidden' | 'erased_at'> }) {
+export function MemberStatus({ member }: { member: Pick<ListedMember, 'status' | 'hidden' | 'erased_at'> }) {
   if (member.erased_at !== null) return <StatusBadge status="erased" />
   return (
     <Group gap={6} component="span">

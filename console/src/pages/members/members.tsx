@@ -1,17 +1,22 @@
+import { Badge } from '@mantine/core'
+import { useState } from 'react'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { formatDay, monthsBefore, today } from '../../parts/day.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { Hours } from '../../parts/hours.tsx'
 import { LinkButton } from '../../parts/links.tsx'
+import { listQuery, RowsFilter, Total } from '../../parts/list-tools.tsx'
+import { Name } from '../../parts/name.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { Time } from '../../parts/time.tsx'
-import { useList } from '../../reading.ts'
+import { Time, useTimeZone } from '../../parts/time.tsx'
+import { useList, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { AddMember } from './add-member.tsx'
-import { MEMBER_FIELDS } from './member-fields.tsx'
 import { MemberStatus } from './member-status.tsx'
-import type { OfficeMember } from '../../wire.ts'
+import { SelectedMembers } from './selected-members.tsx'
+import type { ListedMember } from '../../wire.ts'
 
 const STATUSES = [
   { value: 'active', label: 'Active' },
@@ -22,19 +27,64 @@ const VISIBILITIES = [
   { value: 'false', label: 'Seen by partners' },
   { value: 'true', label: 'Hidden from partners' },
 ]
+const BALANCES = [
+  { value: 'negative', label: 'Below 0' },
+  { value: 'near_limit', label: 'Near the limit (2 h)' },
+  { value: 'positive', label: 'Above 0' },
+]
+const PAUSES = ['3', '6', '12', '24'].map((value) => ({ value, label: `None for ${value} months` }))
+const SORTS = [
+  { value: 'name', label: 'Name' },
+  { value: '-balance', label: 'Balance, highest' },
+  { value: 'balance', label: 'Balance, lowest' },
+  { value: '-last_active_on', label: 'Last exchange, latest' },
+  { value: 'last_active_on', label: 'Last exchange, longest ago' },
+  { value: 'joined_at', label: 'Joined, longest ago' },
+]
+const NAMES = ['q', 'status', 'hidden', 'balance', 'inactive', 'tag']
 
-interface Filters {
-  q?: string
-  status?: string
-  hidden?: string
-}
+type Filters = { [name in 'q' | 'status' | 'hidden' | 'balance' | 'inactive' | 'tag' | 'sort' | 'rows']?: string }
+
+const COLUMNS: Column<ListedMember>[] = [
+  { header: 'Name', sort: 'name', cell: (member) => <Described member={member} /> },
+  { header: 'Number', cell: (member) => member.external_id ?? '–' },
+  { header: 'Phone', cell: (member) => member.phone ?? '–' },
+  {
+    header: 'Last exchange',
+    sort: 'last_active_on',
+    narrow: 'line',
+    cell: (member) => <time>{formatDay(member.last_active_on)}</time>,
+  },
+  { header: 'Joined', sort: 'joined_at', cell: (member) => <Time value={member.joined_at} as="date" /> },
+  {
+    header: 'Balance',
+    sort: 'balance',
+    align: 'end',
+    narrow: 'end',
+    cell: (member) => <Hours value={member.balance_hours} />,
+  },
+]
 
 export function Members() {
   const { slug } = useCommunity()
   const path = useCommunityPath()
+  const zone = useTimeZone()
   const { mayManage } = useRole()
-  const [{ q, status, hidden }] = useFilters<Filters>()
-  const list = useList<OfficeMember>(path('/members'), { q, status, hidden })
+  const [{ q, status, hidden, balance, inactive, tag, sort, rows }] = useFilters<Filters>()
+  const isPause = PAUSES.some(({ value }) => value === inactive)
+  const inactive_since = isPause ? monthsBefore(today(zone), Number(inactive)) : undefined
+  const filters = { q, status, hidden, balance, inactive_since, tag }
+  const list = useList<ListedMember>(path('/members'), { ...filters, sort, ...listQuery(rows) })
+  const tags = useRead<string[]>(path('/tags'))
+  const [marked, setMarked] = useState<ReadonlySet<number>>(new Set())
+  const mark = (members: ListedMember[], isMarked: boolean) => {
+    const next = new Set(marked)
+    for (const { id } of members) {
+      if (isMarked) next.add(id)
+      else next.delete(id)
+    }
+    setMarked(next)
+  }
   return (
     <>
       <PageHeader
@@ -42,7 +92,7 @@ export function Members() {
         description="Everyone who exchanges hours here."
         actions={
           <>
-            <CsvDownload path={path('/members/export')} sensitive />
+            <CsvDownload path={path('/members/export')} sensitive formats />
             {mayManage && (
               <LinkButton variant="default" to="/$slug/members/import" params={{ slug }}>
                 Import CSV
@@ -52,27 +102,54 @@ export function Members() {
           </>
         }
       />
-      <FilterBar names={['q', 'status', 'hidden']}>
+      <FilterBar names={NAMES}>
         <SearchFilter placeholder="Name, email, number or reference" />
         <ChoiceFilter name="status" label="Status" choices={STATUSES} any="All but erased" />
+        <ChoiceFilter name="balance" label="Balance" choices={BALANCES} />
+        <ChoiceFilter name="inactive" label="Exchanges" choices={PAUSES} />
+        <ChoiceFilter name="tag" label="Tag" choices={(tags.data ?? []).map((value) => ({ value, label: value }))} />
         <ChoiceFilter name="hidden" label="Partners" choices={VISIBILITIES} />
+        <ChoiceFilter name="sort" label="Sort by" choices={SORTS} any="Newest" />
+        <RowsFilter />
       </FilterBar>
+      <Total list={list} noun={['member', 'members']} />
+      {marked.size > 0 && (
+        <SelectedMembers
+          ids={[...marked]}
+          selectAll={() => mark(list.data?.pages.flatMap((page) => page.data) ?? [], true)}
+          clear={() => setMarked(new Set())}
+        />
+      )}
       <DataTable
         label="Members"
         list={list}
         rowKey={(member) => member.id}
         rowLink={(member) => ({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })}
-        empty={q || status || hidden ? <NothingFound /> : <NobodyYet />}
-        columns={[
-          ...MEMBER_FIELDS.map(({ name, title }): Column<OfficeMember> => ({
-            header: title,
-            cell: (member) => member[name] ?? '–',
-          })),
-          { header: 'Status', cell: (member) => <MemberStatus member={member} /> },
-          { header: 'Joined', cell: (member) => <Time value={member.joined_at} as="date" /> },
-          { header: 'Balance', align: 'end', cell: (member) => <Hours value={member.balance_hours} /> },
-        ]}
+        selection={{ has: ({ id }) => marked.has(id), set: mark, label: ({ name }) => `Select ${name}` }}
+        empty={Object.values(filters).some(Boolean) ? <NothingFound /> : <NobodyYet />}
+        columns={COLUMNS}
       />
+    </>
+  )
+}
+
+/** Most members are active and visible; they have no badge. */
+function Described({ member }: { member: ListedMember }) {
+  const isPlain = member.status === 'active' && !member.hidden
+  return (
+    <>
+      <Name>{member.name}</Name>
+      {!isPlain && (
+        <>
+          {' '}
+          <MemberStatus member={member} />
+        </>
+      )}
+      {member.tags.map((tag) => (
+        <Badge key={tag} variant="default" tt="none" ms={6} size="sm">
+          {tag}
+        </Badge>
+      ))}
     </>
   )
 }

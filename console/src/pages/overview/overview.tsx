@@ -7,6 +7,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Stat, StatRow } from '../../parts/stat.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
+import { Attention } from './attention.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { PartnerCalls } from './partner-calls.tsx'
 import { RestoreReview } from './restore-review.tsx'
@@ -36,6 +37,7 @@ function Figures({ data }: { data: CommunityOverview }) {
     <Stack gap="lg">
       {data.review && <RestoreReview review={data.review} />}
       {!data.first_steps.has_credit && <FirstSteps steps={data.first_steps} />}
+      <Attention items={data.attention} />
       <StatRow>
         <Stat label="Active members" value={count.format(data.active_members)} />
         <Stat
@@ -70,7 +72,7 @@ function Figures({ data }: { data: CommunityOverview }) {
           format={formatHours}
         />
       </Panel>
-      <PartnerCalls partners={data.partners} days={data.call_days} />
+      <PartnerCalls partners={data.partners} count={data.partner_count} days={data.call_days} />
       <WebhookHealth webhooks={data.webhooks} />
     </Stack>
   )

@@ -21,16 +21,31 @@ const COLUMNS: Column<CallsOfPartner>[] = [
   },
 ]
 
-export function PartnerCalls({ partners, days }: { partners: CallsOfPartner[]; days: number }) {
+interface Props {
+  partners: CallsOfPartner[]
+  /** How many there are; only the few that called last are listed. */
+  count: number
+  days: number
+}
+
+export function PartnerCalls({ partners, count: all, days }: Props) {
   const { slug } = useCommunity()
+  const isSelection = all > partners.length
   return (
     <Panel
       title="Calls by partners"
-      description={`In the last ${days} days.`}
+      description={`In the last ${days} days.${isSelection ? ` The ${partners.length} of ${count.format(all)} partners that called last.` : ''}`}
       actions={
-        <LinkButton variant="default" to="/$slug/calls" params={{ slug }}>
-          All calls
-        </LinkButton>
+        <>
+          {isSelection && (
+            <LinkButton variant="default" to="/$slug/partners" params={{ slug }}>
+              All partners
+            </LinkButton>
+          )}
+          <LinkButton variant="default" to="/$slug/calls" params={{ slug }}>
+            All calls
+          </LinkButton>
+        </>
       }
     >
       <PlainTable

@@ -1,7 +1,8 @@
-import { Code, Group, Text } from '@mantine/core'
-import { useState } from 'react'
+import { Button, Code, Group, Text } from '@mantine/core'
+import { Suspense, useState } from 'react'
 import { type Column, PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { SecretOnce, type ShownSecret } from '../../parts/secret-once.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -9,12 +10,17 @@ import { Time } from '../../parts/time.tsx'
 import { useRole } from '../../session.ts'
 import { scopeLabel } from '../partners/scopes.ts'
 import type { Client, PartnerDetail } from '../../wire.ts'
-import { AddClient } from './add-client.tsx'
-import { ChangeKeys } from './change-keys.tsx'
+import { ClientExpiry } from './client-expiry.tsx'
 import { ClientProof } from './client-proof.tsx'
 import { EndGrace } from './end-grace.tsx'
 import { RevokeClient } from './revoke-client.tsx'
-import { RotateClient } from './rotate-client.tsx'
+
+const ChangeKeys = lazyPart(async () => (await import('./change-keys.tsx')).ChangeKeys)
+const RotateClient = lazyPart(async () => (await import('./rotate-client.tsx')).RotateClient)
+const AddClient = lazyPart(async () => (await import('./add-client.tsx')).AddClient)
+const ChangeExpiry = lazyPart(async () => (await import('./change-expiry.tsx')).ChangeExpiry)
+
+const count = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 })
 
 /** By what the partner's systems prove who they are. Secrets are only hinted at. */
 export function Clients({ partner }: { partner: PartnerDetail }) {
@@ -22,11 +28,26 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
   const [secret, setSecret] = useState<ShownSecret>()
   const columns: Column<Client>[] = [
     { header: 'Client id', cell: (client) => <Identity client={client} partner={partner} /> },
-    { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      header: 'Status',
+      cell: (client) => (
+        <>
+          <StatusBadge status={client.status} />
+          <ClientExpiry client={client} />
+        </>
+      ),
+    },
     { header: 'Secret or keys', cell: (client) => <ClientProof client={client} /> },
     {
       header: 'Last used',
-      cell: ({ last_used_at }) => (last_used_at ? <Time value={last_used_at} as="relative" /> : 'never'),
+      cell: ({ last_used_at, calls_per_day }) => (
+        <>
+          {last_used_at ? <Time value={last_used_at} as="relative" /> : 'never'}
+          <Text size="xs" c="dimmed">
+            {count.format(calls_per_day)} calls per day
+          </Text>
+        </>
+      ),
     },
     ...(isOwner
       ? [
@@ -34,14 +55,17 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
             header: 'Actions',
             quiet: true,
             cell: (client: Client) =>
-              client.status === 'active' && (
+              client.status !== 'revoked' && (
                 <Group gap="xs">
-                  {client.authentication === 'secret' ? (
-                    <RotateClient client={client} partner={partner} onSecret={setSecret} />
-                  ) : (
-                    <ChangeKeys client={client} />
-                  )}
-                  {client.grace_until && <EndGrace client={client} />}
+                  <Suspense>
+                    {client.authentication === 'secret' ? (
+                      <RotateClient client={client} partner={partner} onSecret={setSecret} />
+                    ) : (
+                      <ChangeKeys client={client} />
+                    )}
+                    {client.grace_until && <EndGrace client={client} />}
+                    <ChangeExpiry client={client} />
+                  </Suspense>
                   <RevokeClient client={client} partner={partner} />
                 </Group>
               ),
@@ -53,7 +77,19 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
     <Panel
       title="Credentials"
       description="An id and a secret or a key, by which the partner’s systems prove who they are."
-      actions={isOwner && <AddClient partner={partner} onSecret={setSecret} />}
+      actions={
+        isOwner && (
+          <Suspense
+            fallback={
+              <Button variant="default" disabled>
+                Add credentials …
+              </Button>
+            }
+          >
+            <AddClient partner={partner} onSecret={setSecret} />
+          </Suspense>
+        )
+      }
     >
       <PlainTable
         label="Credentials"

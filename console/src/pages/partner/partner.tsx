@@ -1,5 +1,7 @@
 import { Skeleton, Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -9,10 +11,11 @@ import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import type { PartnerDetail } from '../../wire.ts'
 import { Clients } from './clients.tsx'
 import { DeletePartner } from './delete-partner.tsx'
-import { EditPartner } from './edit-partner.tsx'
 import { Rights } from './rights.tsx'
 import { Suspended, SuspendPartner } from './suspend-partner.tsx'
 import { Today } from './today.tsx'
+
+const EditPartner = lazyPart(async () => (await import('./edit-partner.tsx')).EditPartner)
 
 export function Partner() {
   const { slug } = useCommunity()
@@ -44,7 +47,13 @@ export function Partner() {
         {partner.status === 'suspended' && <Suspended partner={partner} />}
         <Today partner={partner} />
         <Clients partner={partner} />
-        {isOwner ? <EditPartner key={partner.id} partner={partner} /> : <Rights partner={partner} />}
+        {isOwner ? (
+          <Suspense fallback={<Skeleton height={480} />}>
+            <EditPartner key={partner.id} partner={partner} />
+          </Suspense>
+        ) : (
+          <Rights partner={partner} />
+        )}
         {isOwner && partner.status === 'active' && <SuspendPartner partner={partner} />}
         {isOwner && partner.removable && <DeletePartner partner={partner} />}
       </Stack>

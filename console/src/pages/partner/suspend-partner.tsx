@@ -5,6 +5,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath, useRole } from '../../session.ts'
 import type { PartnerDetail } from '../../wire.ts'
@@ -12,16 +13,24 @@ import type { PartnerDetail } from '../../wire.ts'
 function useStatusChange(partner: PartnerDetail) {
   const path = useCommunityPath()
   return async (status: PartnerDetail['status']) => {
-    await api.patch(path(`/partners/${partner.id}`), { status }, { version: partner.version })
-    notify(status === 'suspended' ? `${partner.name} is suspended` : `${partner.name} is active again`)
-    await refresh(path('/partners'))
+    const save = async (next: PartnerDetail['status'], version: string) => {
+      const saved = await api.patch<{ version: string }>(path(`/partners/${partner.id}`), { status: next }, { version })
+      await refresh(path('/partners'))
+      return saved
+    }
+    const { version } = await save(status, partner.version)
+    if (status === 'suspended') notify(`${partner.name} is suspended`, { undo: () => save('active', version) })
+    else notify(`${partner.name} is active again`)
   }
 }
 
 /** Takes all access away, for now. */
 export function SuspendPartner({ partner }: { partner: PartnerDetail }) {
   const change = useStatusChange(partner)
-  const [opened, setOpened] = useState(false)
+  const [{ suspend }, setFilters] = useFilters<{ suspend?: string }>()
+  const [isOpened, setOpened] = useState(false)
+  // Ctrl-K leads here with the question open.
+  const opened = isOpened || suspend !== undefined
   return (
     <Panel
       title="Suspend"
@@ -35,7 +44,10 @@ export function SuspendPartner({ partner }: { partner: PartnerDetail }) {
     >
       <ConfirmDialog
         opened={opened}
-        onClose={() => setOpened(false)}
+        onClose={() => {
+          setOpened(false)
+          setFilters({ suspend: undefined })
+        }}
         title={`Suspend ${partner.name}?`}
         confirm="Suspend"
         danger

@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { FormDialog } from '../../parts/form.tsx'
+import type { DialogProps } from '../../parts/lazy-dialog.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
@@ -16,12 +16,11 @@ import type { CreatedPartner } from '../../wire.ts'
 
 const INITIAL = { ...NEW_PARTNER, ...BY_SECRET }
 
-/** The button, the form, and the secret, which is shown once; then on to the partner's page. */
-export function AddPartner() {
+/** The form, and the secret, which is shown once; then on to the partner's page. */
+export function AddPartner({ opened, onClose }: DialogProps) {
   const path = useCommunityPath()
   const { slug } = useCommunity()
   const navigate = useNavigate()
-  const [opened, setOpened] = useState(false)
   const [made, setMade] = useState<CreatedPartner & { name: string }>()
   const form = useForm({
     initial: INITIAL,
@@ -29,7 +28,7 @@ export function AddPartner() {
     save: (values, { key }) =>
       api.post<CreatedPartner>(path('/partners'), { ...bodyOf(values), ...keysOf(values), key }),
     onSaved: (created, { name }) => {
-      setOpened(false)
+      onClose()
       form.replace(INITIAL)
       if (created.client_secret === undefined) leave(created)
       else setMade({ ...created, name: name.trim() })
@@ -42,14 +41,7 @@ export function AddPartner() {
   }
   return (
     <>
-      <Button onClick={() => setOpened(true)}>Add partner</Button>
-      <FormDialog
-        form={form}
-        title="Add a partner"
-        submit="Add partner"
-        opened={opened}
-        onClose={() => setOpened(false)}
-      >
+      <FormDialog form={form} title="Add a partner" submit="Add partner" opened={opened} onClose={onClose}>
         <PartnerFields form={form} />
         <KeyFields form={form} />
       </FormDialog>

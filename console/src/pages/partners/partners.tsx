@@ -1,17 +1,22 @@
-import { Stack } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { formatHours } from '../../parts/hours.tsx'
+import { lazyDialog } from '../../parts/lazy-dialog.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import { AddPartner } from './add-partner.tsx'
 import { PartnerApiSwitch } from './partner-api-switch.tsx'
 import { TestCommunities } from './test-communities.tsx'
 import type { PartnerOverview } from '../../wire.ts'
+
+const AddPartner = lazyDialog(
+  async () => (await import('./add-partner.tsx')).AddPartner,
+  (open) => <Button onClick={open}>Add partner</Button>,
+)
 
 const FILTERS = ['q', 'status']
 const STATUSES = [

@@ -46,7 +46,7 @@ export function RemoveTestCommunity() {
         action={remove}
       >
         Everything in this test community is deleted, and everyone who is trying it out loses access at once. This
-        cannot be taken back. Your other communities are not touched.
+        cannot be undone. Your other communities are not touched.
       </ConfirmDialog>
     </Panel>
   )

@@ -9,7 +9,7 @@ import { Time, useTimeZone } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
 import type { ListedDelivery } from '../../wire.ts'
-import { attemptText, deliveryLabel, EVENT_NAMES } from '../webhooks/words.ts'
+import { attemptText, deliveryLabel, EVENT_NAMES, waitText } from '../webhooks/words.ts'
 import { LOOK_AGAIN_MS } from './look-again.ts'
 
 const STATUSES = [
@@ -57,12 +57,30 @@ export function Deliveries({ subscriptionId }: { subscriptionId: number }) {
         columns={[
           { header: 'Event', cell: (row) => EVENT_NAMES[row.event_type] ?? row.event_type },
           { header: 'When', cell: (row) => <Time value={row.created_at} /> },
-          { header: 'Status', cell: (row) => <StatusBadge status={row.status} {...deliveryLabel(row.status)} /> },
+          { header: 'Status', cell: (row) => <DeliveryStatus delivery={row} /> },
           { header: 'Attempts', align: 'end', cell: (row) => row.attempts_count },
           { header: 'Last attempt', cell: (row) => <LastAttempt delivery={row} /> },
         ]}
       />
     </section>
+  )
+}
+
+function DeliveryStatus({ delivery: { status, waits_for, next_attempt_at } }: { delivery: ListedDelivery }) {
+  return (
+    <div>
+      <StatusBadge status={status} {...deliveryLabel(status)} />
+      {waits_for && (
+        <Text size="sm" c="dimmed">
+          {waitText(waits_for)}
+          {next_attempt_at && (
+            <>
+              ; next attempt <Time value={next_attempt_at} as="relative" />
+            </>
+          )}
+        </Text>
+      )}
+    </div>
   )
 }
 

@@ -1,6 +1,7 @@
-import { Badge, Button, Code, Drawer, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Badge, Button, Code, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
+import { Drawer } from '../../parts/dialog.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { notify } from '../../parts/notices.tsx'
@@ -10,7 +11,7 @@ import { Time } from '../../parts/time.tsx'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunityPath, useRole } from '../../session.ts'
 import type { DeliveryDetail } from '../../wire.ts'
-import { attemptText, deliveryLabel, EVENT_NAMES } from '../webhooks/words.ts'
+import { attemptText, deliveryLabel, EVENT_NAMES, waitText } from '../webhooks/words.ts'
 import classes from './delivery-drawer.module.css'
 import { LOOK_AGAIN_MS } from './look-again.ts'
 
@@ -46,6 +47,7 @@ function Shown({ delivery, path }: { delivery: DeliveryDetail; path: string }) {
           ['Type', <Code key="type">{delivery.event_type}</Code>],
           ['Number', <Code key="number">{delivery.event_id}</Code>],
           ['Happened', <Time key="at" value={delivery.created_at} />],
+          ['Waits because', waitText(delivery.waits_for)],
           ['Next attempt', delivery.next_attempt_at && <Time value={delivery.next_attempt_at} />],
           ['Finished', delivery.finished_at && <Time value={delivery.finished_at} />],
         ]}

@@ -27,7 +27,7 @@ export function State({ subscription }: { subscription: SubscriptionOverview }) 
             ],
             ['Address', <Code key="address">{subscription.target_url}</Code>],
             ['Events', event_types.includes('*') ? 'All' : event_types.join(', ')],
-            ['Made by the client', <Code key="client">{client.client_id}</Code>],
+            ['On behalf of the client', <Code key="client">{client.client_id}</Code>],
             ['Since', <Time key="since" value={subscription.created_at} />],
             ['Last arrived', last_success_at ? <Time key="last" value={last_success_at} /> : 'Nothing yet'],
             ['Failing since', failing_since && <Time value={failing_since} />],
@@ -71,6 +71,11 @@ function Notes({ subscription }: { subscription: SubscriptionOverview }) {
       {client.status === 'revoked' && (
         <Note color="yellow" title="The credentials it was made with are revoked">
           Deliveries are held back. The partner has to subscribe again with other credentials.
+        </Note>
+      )}
+      {client.status === 'expired' && (
+        <Note color="yellow" title="The credentials it was made with have expired">
+          Deliveries are held back, and go out when the credentials get a later day on the partner’s page.
         </Note>
       )}
     </>

@@ -11,7 +11,8 @@ import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import type { SubscriptionOverview } from '../../wire.ts'
 
-type Asking = 'pause' | 'resume' | 'test' | 'replay'
+type Verb = 'pause' | 'resume' | 'test'
+type Asking = 'pause' | 'resume' | 'test' | 'replay' | 'resend-failed'
 
 /** What an owner does with a subscription. */
 export function SubscriptionActions({ subscription }: { subscription: SubscriptionOverview }) {
@@ -19,13 +20,20 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
   const path = useCommunityPath()
   const one = path(`/webhooks/${subscription.id}`)
   const close = () => setAsking(undefined)
-  const act = (verb: 'pause' | 'resume' | 'test', done: string) => async () => {
+  const send = async (verb: Verb) => {
     await api.post(`${one}/${verb}`)
-    notify(done)
     await refresh(path('/webhooks'), path('/deliveries'))
+  }
+  const act = (verb: Verb, done: string) => async () => {
+    await send(verb)
+    // What was sent after resuming cannot be taken back.
+    notify(done, verb === 'pause' ? { undo: () => send('resume') } : {})
   }
   return (
     <>
+      <Button variant="default" onClick={() => setAsking('resend-failed')}>
+        Send what failed …
+      </Button>
       <Button variant="default" onClick={() => setAsking('replay')}>
         Send again since …
       </Button>
@@ -68,30 +76,53 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
       >
         What waits is sent at once.
       </ConfirmDialog>
-      <Replay path={one} opened={asking === 'replay'} onClose={close} />
+      <SendAgain path={one} verb="replay" opened={asking === 'replay'} onClose={close} />
+      <SendAgain path={one} verb="resend-failed" opened={asking === 'resend-failed'} onClose={close} />
     </>
   )
 }
 
-function Replay({ path, opened, onClose }: { path: string; opened: boolean; onClose: () => void }) {
+const WORDS = {
+  replay: {
+    title: 'Send again since a day',
+    text:
+      'For a receiver that was away or lost something. All events since then that it asks for are sent again, those ' +
+      'that arrived before, too; receivers tell them apart by their number. Events are kept for 30 days.',
+    done: (count: number) => (count === 1 ? 'One event is sent again' : `${count} events are sent again`),
+  },
+  'resend-failed': {
+    title: 'Send what failed since a day',
+    text:
+      'For a receiver that works again. What was given up since then is sent again, and what failed and waits for its ' +
+      'next attempt is tried at once. What arrived is not sent.',
+    done: (count: number) => (count === 1 ? 'One delivery is sent again' : `${count} deliveries are sent again`),
+  },
+}
+
+interface SendAgainProps {
+  path: string
+  verb: keyof typeof WORDS
+  opened: boolean
+  onClose: () => void
+}
+
+function SendAgain({ path, verb, opened, onClose }: SendAgainProps) {
+  const { title, text, done } = WORDS[verb]
   const zone = useTimeZone()
   const communityPath = useCommunityPath()
   const form = useForm({
     initial: { since: today(zone) },
     check: ({ since }): Record<string, string> => (startOfDay(since, zone) ? {} : { since: 'Choose a day.' }),
-    save: ({ since }) => api.post<{ deliveries: number }>(`${path}/replay`, { since: startOfDay(since, zone) }),
+    save: ({ since }) => api.post<{ deliveries: number }>(`${path}/${verb}`, { since: startOfDay(since, zone) }),
     onSaved: ({ deliveries }) => {
       onClose()
-      notify(deliveries === 1 ? 'One event is sent again' : `${deliveries} events are sent again`)
+      notify(done(deliveries))
       void refresh(path, communityPath('/deliveries'))
     },
   })
   return (
-    <FormDialog form={form} title="Send again since a day" submit="Send again" opened={opened} onClose={onClose}>
-      <Text size="sm">
-        For a receiver that was away or lost something. All events since then that it asks for are sent again, those
-        that arrived before, too; receivers tell them apart by their number. Events are kept for 30 days.
-      </Text>
+    <FormDialog form={form} title={title} submit="Send again" opened={opened} onClose={onClose}>
+      <Text size="sm">{text}</Text>
       <TextInput type="date" label="From the beginning of" {...form.text('since')} />
     </FormDialog>
   )

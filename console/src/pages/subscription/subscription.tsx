@@ -1,5 +1,7 @@
 import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -8,10 +10,12 @@ import { useCommunityPath, useRole } from '../../session.ts'
 import type { SubscriptionOverview } from '../../wire.ts'
 import { healthOf, hostOf } from '../webhooks/words.ts'
 import { Deliveries } from './deliveries.tsx'
-import { DeliveryDrawer } from './delivery-drawer.tsx'
 import { LOOK_AGAIN_MS } from './look-again.ts'
 import { State } from './state.tsx'
 import { SubscriptionActions } from './subscription-actions.tsx'
+
+const Statistics = lazyPart(async () => (await import('./statistics.tsx')).Statistics)
+const DeliveryDrawer = lazyPart(async () => (await import('./delivery-drawer.tsx')).DeliveryDrawer)
 
 export function Subscription() {
   const { id } = useParams({ strict: false })
@@ -30,8 +34,13 @@ export function Subscription() {
       {data && (
         <Stack gap="xl">
           <State subscription={data} />
+          <Suspense>
+            <Statistics subscriptionId={data.id} />
+          </Suspense>
           <Deliveries subscriptionId={data.id} />
-          <DeliveryDrawer subscriptionId={data.id} />
+          <Suspense>
+            <DeliveryDrawer subscriptionId={data.id} />
+          </Suspense>
         </Stack>
       )}
     </>

@@ -1,12 +1,13 @@
-import { Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
+import { lazyDialog } from '../../parts/lazy-dialog.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useList, useRead } from '../../reading.ts'
-import { useCommunity, useCommunityPath } from '../../session.ts'
+import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import type { SubscriptionOverview } from '../../wire.ts'
 import { countText, healthOf, hostOf } from './words.ts'
 
@@ -17,9 +18,15 @@ const STATUSES = [
   { value: 'disabled', label: 'Disabled' },
 ]
 
+const AddEndpointButton = lazyDialog(
+  async () => (await import('./add-endpoint.tsx')).AddEndpoint,
+  (open) => <Button onClick={open}>Add webhook …</Button>,
+)
+
 export function Webhooks() {
   const { slug } = useCommunity()
   const path = useCommunityPath()
+  const { isOwner } = useRole()
   const [{ status, partner }] = useFilters<{ status?: string; partner?: string }>()
   const list = useList<SubscriptionOverview>(path('/webhooks'), { status, partner_id: partner })
   const partners = useRead<{ id: number; name: string }[]>(path('/partners'), { limit: PARTNERS_MAX })
@@ -28,7 +35,8 @@ export function Webhooks() {
     <>
       <PageHeader
         title="Webhooks"
-        description="Where partners are told what happens here, and whether it arrives. Partners subscribe themselves, through the API."
+        description="Where partners are told what happens here, and whether it arrives. Partners subscribe themselves, through the API, or you do it for them."
+        actions={isOwner && <AddEndpointButton />}
       />
       <FilterBar names={['status', 'partner']}>
         <ChoiceFilter name="partner" label="Partner" choices={choices} />

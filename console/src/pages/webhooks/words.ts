@@ -1,4 +1,4 @@
-import type { Count, LastAttempt, ListedDelivery, SubscriptionOverview } from '../../wire.ts'
+import type { Count, LastAttempt, ListedDelivery, SubscriptionOverview, WaitsFor } from '../../wire.ts'
 
 const number = new Intl.NumberFormat('en-GB')
 
@@ -32,7 +32,7 @@ export function attemptText({ status, error_kind }: LastAttempt): string {
 /** What partners can be told of; in the order of the filters. */
 export const EVENT_NAMES: Record<string, string> = {
   'wallet.credited': 'Hours credited by a partner',
-  'wallet.reversed': 'A credit taken back',
+  'wallet.reversed': 'A credit reversed',
   'wallet.balance_changed': 'A balance changed',
   'user.joined': 'A member joined',
   'user.updated': 'A member changed',
@@ -42,6 +42,20 @@ export const EVENT_NAMES: Record<string, string> = {
   'listing.updated': 'A listing changed',
   'listing.closed': 'A listing closed',
   'webhook.test': 'A test',
+}
+
+const WAITS: Record<WaitsFor, string> = {
+  paused: 'The webhook is paused',
+  disabled: 'The webhook is switched off',
+  partner_api: 'The partner API is switched off',
+  receiver: 'Several failed in a row, so the receiver gets a pause',
+  retry: 'The last attempt failed',
+  turn: 'It is sent as soon as it is its turn',
+}
+
+/** Why a delivery waits. */
+export function waitText(waitsFor: WaitsFor | null): string | undefined {
+  return waitsFor === null ? undefined : WAITS[waitsFor]
 }
 
 /** 'pending' and 'held' are the service's words, not people's. */

@@ -1,0 +1,66 @@
+import { Checkbox, SimpleGrid, Stack, Text } from '@mantine/core'
+import { api } from '../../api.ts'
+import { Form } from '../../parts/form.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh, useRead } from '../../reading.ts'
+import type { AlertChoices as Choices, AlertKind } from '../../wire.ts'
+import { ALERT_NAMES } from '../alerts/words.ts'
+
+const KINDS = Object.entries(ALERT_NAMES) as [AlertKind, string][]
+
+/** What the person wants to be told of, and how. */
+export function AlertChoices() {
+  const { data, isError, error, refetch } = useRead<Choices>('/alert-choices')
+  return (
+    <Panel
+      title="Alerts"
+      description="What you are told of when it happens, in all communities that you run. What concerns the whole service is only for those who own all of it."
+    >
+      {isError && <Problem error={error} again={() => void refetch()} />}
+      {data && <ChoicesForm choices={data} />}
+    </Panel>
+  )
+}
+
+function ChoicesForm({ choices: { by_mail, in_console, mail } }: { choices: Choices }) {
+  const form = useForm({
+    initial: { by_mail: by_mail as string[], in_console: in_console as string[] },
+    save: (values) => api.put('/alert-choices', values),
+    onSaved: () => {
+      notify('Your choice is saved')
+      void refresh('/alert-choices', '/communities')
+    },
+  })
+  const { name: _mail, ...byMail } = form.value<string[]>('by_mail')
+  const { name: _console, ...inConsole } = form.value<string[]>('in_console')
+  return (
+    <Form form={form} submit="Save">
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <Checkbox.Group label="By mail" {...byMail}>
+          <Boxes />
+        </Checkbox.Group>
+        <Checkbox.Group label="In the console" {...inConsole}>
+          <Boxes />
+        </Checkbox.Group>
+      </SimpleGrid>
+      {!mail && (
+        <Text size="sm" c="dimmed">
+          This service sends no mail, so for now the console is all there is.
+        </Text>
+      )}
+    </Form>
+  )
+}
+
+function Boxes() {
+  return (
+    <Stack gap="xs" mt="xs">
+      {KINDS.map(([kind, label]) => (
+        <Checkbox key={kind} value={kind} label={label} />
+      ))}
+    </Stack>
+  )
+}

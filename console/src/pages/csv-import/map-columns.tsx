@@ -1,0 +1,181 @@
+import { Button, Fieldset, Group, NativeSelect, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { PlainTable } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import type { ImportResult, InspectedFile } from '../../wire.ts'
+import type { ImportColumn, ImportKind } from './import-kind.ts'
+import {
+  DATE_ORDERS,
+  DECIMALS,
+  DELIMITERS,
+  ENCODINGS,
+  formatColumns,
+  headerNames,
+  parseColumns,
+  type Chosen,
+  type Reading,
+} from './reading-choices.ts'
+import { inspectFile, sendFile } from './send-file.ts'
+
+interface Props {
+  kind: ImportKind
+  file: File
+  look: InspectedFile
+  onPreview: (reading: Reading, preview: ImportResult) => void
+  onRestart: () => void
+}
+
+/** Shows the file as it is read, and asks which column is which. */
+export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Props) {
+  const [look, setLook] = useState(first)
+  const [reading, setReading] = useState<Reading>(first)
+  const [chosen, setChosen] = useState<Chosen>(() => parseColumns(kind, first.columns))
+  const [failure, setFailure] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+  const missing = kind.columns.filter(({ name, needed }) => needed && !chosen[name]?.some(Boolean))
+
+  const attempt = async (work: () => Promise<void>) => {
+    setFailure(undefined)
+    setBusy(true)
+    try {
+      await work()
+    } catch (error) {
+      setFailure(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const readAgain = (change: Partial<Pick<Reading, 'encoding' | 'delimiter'>>) =>
+    attempt(async () => {
+      const { encoding, delimiter } = { ...reading, ...change }
+      const found = await inspectFile(kind.path, file, { encoding, delimiter })
+      setLook(found)
+      setReading(found)
+      setChosen(parseColumns(kind, found.columns))
+    })
+  const check = () =>
+    attempt(async () => {
+      const { encoding, delimiter, decimal, dates } = reading
+      const full = { encoding, delimiter, decimal, dates, columns: formatColumns(chosen) }
+      onPreview(full, await sendFile(kind.path, file, { ...full, dry_run: true }, () => {}))
+    })
+
+  return (
+    <Panel
+      title="Which column is which?"
+      description={`${file.name}: nothing has been written yet. ${look.remembered ? 'Filled in as you did it for the last file with these columns.' : 'Your answers are remembered for the next file with these columns.'}`}
+    >
+      <Stack>
+        <FirstRows look={look} />
+        <Fieldset legend="How the file is written">
+          <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+            <NativeSelect
+              label="Encoding"
+              description="If letters look wrong above."
+              data={ENCODINGS}
+              value={reading.encoding}
+              disabled={busy}
+              onChange={(event) => void readAgain({ encoding: event.currentTarget.value as Reading['encoding'] })}
+            />
+            <NativeSelect
+              label="Between the columns"
+              description="If the columns are not apart."
+              data={DELIMITERS}
+              value={reading.delimiter}
+              disabled={busy}
+              onChange={(event) => void readAgain({ delimiter: event.currentTarget.value as Reading['delimiter'] })}
+            />
+            <NativeSelect
+              label="Numbers"
+              description="How hours are written."
+              data={DECIMALS}
+              value={reading.decimal}
+              onChange={(event) => setReading({ ...reading, decimal: event.currentTarget.value as Reading['decimal'] })}
+            />
+            <NativeSelect
+              label="Dates"
+              description="2024-05-31 is always read."
+              data={DATE_ORDERS}
+              value={reading.dates}
+              onChange={(event) => setReading({ ...reading, dates: event.currentTarget.value as Reading['dates'] })}
+            />
+          </SimpleGrid>
+        </Fieldset>
+        <Fieldset legend="Columns of the file">
+          <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
+            {kind.columns.map((column) => (
+              <ColumnChoice
+                key={column.name}
+                column={column}
+                header={look.header}
+                positions={chosen[column.name] ?? []}
+                onChange={(positions) => setChosen({ ...chosen, [column.name]: positions })}
+              />
+            ))}
+          </SimpleGrid>
+        </Fieldset>
+        {failure !== undefined && <Problem error={failure} />}
+        {missing.length > 0 && (
+          <Text size="sm" role="status">
+            Choose a column for {missing.map(({ title }) => `“${title}”`).join(' and ')} first.
+          </Text>
+        )}
+        <Group>
+          <Button variant="default" disabled={busy} onClick={onRestart}>
+            Choose another file
+          </Button>
+          <Button loading={busy} disabled={missing.length > 0} onClick={() => void check()}>
+            Check the rows
+          </Button>
+        </Group>
+      </Stack>
+    </Panel>
+  )
+}
+
+function FirstRows({ look }: { look: InspectedFile }) {
+  const rows = look.rows.map((cells, n) => ({ n, cells }))
+  return (
+    <PlainTable<{ n: number; cells: string[] }>
+      label="The first rows of the file"
+      rows={rows}
+      rowKey={({ n }) => n}
+      empty={<EmptyState title="The file has only one row">The first row names the columns.</EmptyState>}
+      columns={headerNames(look.header).map((header, n) => ({ header, cell: ({ cells }) => cells[n] || '–' }))}
+    />
+  )
+}
+
+interface ChoiceProps {
+  column: ImportColumn
+  header: string[]
+  positions: string[]
+  onChange: (positions: string[]) => void
+}
+
+/** One list, or several where the parts of a value may be in columns of their own. */
+function ColumnChoice({ column, header, positions, onChange }: ChoiceProps) {
+  const data = [
+    { value: '', label: 'Not in the file' },
+    ...headerNames(header).map((label, n) => ({ value: String(n), label })),
+  ]
+  // A further part is offered once the one before is chosen.
+  const shown = positions.filter((_, n) => n === 0 || positions[n - 1])
+  return (
+    <Stack gap={4}>
+      {shown.map((position, n) => (
+        <NativeSelect
+          key={n}
+          label={n === 0 ? column.title : undefined}
+          aria-label={n === 0 ? undefined : `${column.title}, part ${n + 1}`}
+          withAsterisk={n === 0 && column.needed === true}
+          data={n === 0 ? data : [{ value: '', label: 'No further column' }, ...data.slice(1)]}
+          value={position}
+          onChange={(event) => onChange(positions.with(n, event.currentTarget.value))}
+        />
+      ))}
+    </Stack>
+  )
+}

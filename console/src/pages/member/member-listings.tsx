@@ -1,0 +1,50 @@
+import { formatHours } from '../../parts/hours.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { LinkText } from '../../parts/links.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { useList } from '../../reading.ts'
+import { useCommunity, useCommunityPath } from '../../session.ts'
+import type { OfficeListing, OfficeMember } from '../../wire.ts'
+
+const SHOWN_FIRST = 5
+
+/** What the member offers and asks for. */
+export function MemberListings({ member }: { member: OfficeMember }) {
+  const { slug } = useCommunity()
+  const path = useCommunityPath()
+  const list = useList<OfficeListing>(path('/listings'), { member_id: member.id, limit: SHOWN_FIRST })
+  return (
+    <Panel
+      title="Listings"
+      actions={
+        <LinkText to="/$slug/listings" params={{ slug }} search={{ member: String(member.id) } as never}>
+          Show their listings
+        </LinkText>
+      }
+    >
+      <DataTable
+        label="Listings"
+        list={list}
+        rowKey={({ id }) => id}
+        empty={<EmptyState title="No listings" />}
+        columns={[
+          { header: 'Listing', cell: ({ title }) => title },
+          {
+            header: 'Kind',
+            narrow: 'line',
+            cell: ({ type, category }) => `${type === 'service' ? 'Offer' : 'Request'}, ${category}`,
+          },
+          { header: 'Hours', align: 'end', cell: ({ hours }) => (hours === null ? '–' : formatHours(hours)) },
+          {
+            header: 'Status',
+            narrow: 'end',
+            cell: ({ status }) =>
+              status === 'closed' ? <StatusBadge status="closed" /> : <StatusBadge status="active" label="Open" />,
+          },
+        ]}
+      />
+    </Panel>
+  )
+}

@@ -1,0 +1,48 @@
+import { Button, Text } from '@mantine/core'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
+import { LinkButton } from '../../parts/links.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { useCommunity } from '../../session.ts'
+import { StatementOfMany, usePeriod } from '../member/printed-statement.tsx'
+import { STATEMENTS_MAX } from './selected-members.tsx'
+
+/** The statements of the members who were selected in the list, each on a page of its own. */
+export function PrintStatements() {
+  const { slug } = useCommunity()
+  const [{ ids = '' }] = useFilters<{ ids?: string }>()
+  const period = usePeriod()
+  const members = [...new Set(ids.split(',').filter((id) => /^\d+$/.test(id)))].slice(0, STATEMENTS_MAX)
+  return (
+    <>
+      <div className="no-print">
+        <PageHeader
+          title={members.length === 1 ? 'One statement' : `${members.length} statements`}
+          actions={
+            <>
+              <LinkButton variant="default" to="/$slug/members" params={{ slug }}>
+                All members
+              </LinkButton>
+              <Button disabled={members.length === 0} onClick={() => window.print()}>
+                Print
+              </Button>
+            </>
+          }
+        />
+        <FilterBar names={['from', 'until']}>
+          <DateFilter name="from" label="From" />
+          <DateFilter name="until" label="Until" />
+        </FilterBar>
+        <Text size="sm" c="dimmed" mb="md">
+          Each begins on a new page.
+        </Text>
+      </div>
+      {members.length === 0 && (
+        <EmptyState title="Nobody is selected">Mark members in the list, and choose “Print statements”.</EmptyState>
+      )}
+      {members.map((id) => (
+        <StatementOfMany key={id} id={id} period={period} />
+      ))}
+    </>
+  )
+}

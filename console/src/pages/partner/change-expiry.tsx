@@ -1,0 +1,59 @@
+import { Button, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { addDays, dayOf, endOfDay, today } from '../../parts/day.ts'
+import { FormDialog } from '../../parts/form.tsx'
+import { notify } from '../../parts/notices.tsx'
+import { useTimeZone } from '../../parts/time.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import type { Client } from '../../wire.ts'
+
+/** The last day on which credentials work. */
+export function ChangeExpiry({ client }: { client: Client }) {
+  const path = useCommunityPath()
+  const zone = useTimeZone()
+  const [opened, setOpened] = useState(false)
+  const initial = { expires_at: client.expires_at ? addDays(dayOf(client.expires_at, zone), -1) : '' }
+  const form = useForm({
+    initial,
+    check: ({ expires_at: day }): Record<string, string> =>
+      day && day < today(zone) ? { expires_at: 'Choose today or a later day.' } : {},
+    save: ({ expires_at: day }) =>
+      api.post(path(`/clients/${client.client_id}/expiry`), day ? { expires_at: endOfDay(day, zone) } : {}),
+    onSaved: (_saved, { expires_at: day }) => {
+      setOpened(false)
+      notify(day ? 'The credentials expire after that day' : 'The credentials do not expire')
+      void refresh(path('/partners'))
+    },
+  })
+  return (
+    <>
+      <Button
+        variant="default"
+        size="compact-sm"
+        aria-label={`Expiry of ${client.client_id}`}
+        onClick={() => {
+          form.replace(initial)
+          setOpened(true)
+        }}
+      >
+        Expiry …
+      </Button>
+      <FormDialog
+        form={form}
+        title="When do these credentials expire?"
+        submit="Save"
+        opened={opened}
+        onClose={() => setOpened(false)}
+      >
+        <Text size="sm">
+          After their last day they are rejected as if they were revoked, and webhooks made with them wait. A later day
+          brings them back. The overview warns two weeks before.
+        </Text>
+        <TextInput type="date" label="Last day" description="Empty: they do not expire." {...form.text('expires_at')} />
+      </FormDialog>
+    </>
+  )
+}

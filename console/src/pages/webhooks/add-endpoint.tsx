@@ -1,0 +1,105 @@
+import { Checkbox, NativeSelect, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { FormDialog } from '../../parts/form.tsx'
+import type { DialogProps } from '../../parts/lazy-dialog.tsx'
+import { SecretOnce, type ShownSecret } from '../../parts/secret-once.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { refresh, useRead } from '../../reading.ts'
+import { useCommunityPath } from '../../session.ts'
+import type { NewEndpoint, PartnerDetail, PartnerOverview } from '../../wire.ts'
+import { EVENT_NAMES } from './words.ts'
+
+const PARTNERS_MAX = 100
+/** Partners send themselves a test event by another way. */
+const EVENTS = Object.entries(EVENT_NAMES).filter(([type]) => type !== 'webhook.test')
+const NO_CHOICE = { value: '', label: 'Choose …' }
+
+/** For a partner whose developers have asked the office to set it up. */
+export function AddEndpoint({ opened, onClose }: DialogProps) {
+  const path = useCommunityPath()
+  const [secret, setSecret] = useState<ShownSecret>()
+  const initial = { partner_id: '', client_id: '', target_url: '', event_types: [] as string[] }
+  const form = useForm({
+    initial,
+    check: ({ partner_id, client_id, target_url, event_types }): Record<string, string> => ({
+      ...(!partner_id && { partner_id: 'Choose a partner.' }),
+      ...(!client_id && { client_id: 'Choose the credentials.' }),
+      ...(!target_url.trim() && { target_url: 'Enter the address of the receiver.' }),
+      ...(event_types.length === 0 && { event_types: 'Choose at least one.' }),
+    }),
+    save: ({ partner_id, target_url, ...rest }, { key }) =>
+      api.post<NewEndpoint>(path('/webhooks'), {
+        ...rest,
+        partner_id: Number(partner_id),
+        target_url: target_url.trim(),
+        key,
+      }),
+    onSaved: (endpoint, { target_url }) => {
+      onClose()
+      form.replace(initial)
+      setSecret(shownSecret(endpoint, target_url))
+      void refresh(path('/webhooks'))
+    },
+  })
+  const partnerId = form.values.partner_id
+  const partners = useRead<PartnerOverview[]>(opened ? path('/partners') : undefined, {
+    limit: PARTNERS_MAX,
+    status: 'active',
+  })
+  const partner = useRead<PartnerDetail>(opened && partnerId ? path(`/partners/${partnerId}`) : undefined)
+  const clients = partner.data?.clients.filter(({ status }) => status === 'active') ?? []
+  const { name: _name, ...events } = form.value<string[]>('event_types')
+  return (
+    <>
+      <FormDialog form={form} title="Add a webhook" submit="Add webhook" opened={opened} onClose={onClose}>
+        <NativeSelect
+          label="Partner"
+          data={[NO_CHOICE, ...(partners.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))]}
+          {...form.text('partner_id')}
+        />
+        <NativeSelect
+          label="On behalf of the credentials"
+          description="It sends only what they may read, and stops when they are revoked or expire."
+          data={[
+            NO_CHOICE,
+            ...clients.map(({ client_id, name }) => ({
+              value: client_id,
+              label: name ? `${name}, ${client_id}` : client_id,
+            })),
+          ]}
+          disabled={clients.length === 0}
+          {...form.text('client_id')}
+        />
+        <TextInput
+          label="Address of the receiver"
+          placeholder="https://bank.example.org/hourbank"
+          inputMode="url"
+          {...form.text('target_url')}
+        />
+        <Checkbox.Group label="Events" {...events}>
+          {EVENTS.map(([type, label]) => (
+            <Checkbox key={type} value={type} label={label} mt="xs" />
+          ))}
+        </Checkbox.Group>
+        <Text size="sm" c="dimmed">
+          The secret that signs what is sent is shown once, after this.
+        </Text>
+      </FormDialog>
+      <SecretOnce secret={secret} onClose={() => setSecret(undefined)} />
+    </>
+  )
+}
+
+function shownSecret({ id, secret }: NewEndpoint, address: string): ShownSecret {
+  return {
+    title: 'The secret of the webhook',
+    intro:
+      'Hand it to the partner’s developers by a safe way: with it they check that what arrives is from here. It is shown only now.',
+    items: [
+      { label: 'Address', value: address },
+      { label: 'Secret', value: secret },
+    ],
+    fileName: `hourbank-webhook-${id}.txt`,
+  }
+}

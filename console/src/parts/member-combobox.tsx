@@ -1,0 +1,103 @@
+import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { api } from '../api.ts'
+import { useCommunityPath } from '../session.ts'
+import type { ListedMember } from '../wire.ts'
+import { choiceOf, nameOf, type MemberChoice } from './member-choice.ts'
+import { Name } from './name.tsx'
+
+const TYPING_PAUSE_MS = 150
+const SHOWN_MAX = 8
+/** Number 2 is to be found among 20 to 29. */
+const SEARCHED_MAX = 100
+
+interface Props {
+  label: string
+  value: MemberChoice
+  onChange: (choice: MemberChoice) => void
+  error?: ReactNode
+  name?: string
+  description?: ReactNode
+  /** Those who left, too. */
+  withInactive?: boolean
+  disabled?: boolean
+}
+
+/**
+ * A member by name or number. Fast typists need not wait for the list: what fits one member alone is taken when
+ * the field is left.
+ */
+export function MemberCombobox({ value, onChange, withInactive = false, label, ...field }: Props) {
+  const path = useCommunityPath()
+  const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
+  const latest = useRef(value)
+  latest.current = value
+  const typed = value.id === null ? value.text.trim() : ''
+  const [asked] = useDebouncedValue(typed, TYPING_PAUSE_MS)
+  const search = (q: string, limit: number, signal?: AbortSignal) =>
+    api.get<ListedMember[]>(path('/members'), {
+      query: { q, limit, ...(withInactive ? {} : { status: 'active' }) },
+      signal,
+    })
+  const found = useQuery({
+    queryKey: [path('/members'), 'choice', asked, withInactive],
+    queryFn: ({ signal }) => search(asked, SHOWN_MAX, signal),
+    enabled: asked !== '',
+  })
+  const members = asked === typed ? (found.data ?? []) : []
+  const isFound = members.length > 0
+  // Enter takes the first of those found.
+  useEffect(() => {
+    if (isFound) combobox.selectFirstOption()
+  }, [isFound, asked])
+  const choose = (member: ListedMember) => {
+    onChange(choiceOf(member))
+    combobox.closeDropdown()
+  }
+  const settle = async () => {
+    combobox.closeDropdown()
+    if (typed === '') return
+    const all = await search(typed, SEARCHED_MAX).catch(() => [])
+    const exact = all.filter((member) => member.external_id === typed || member.name === typed)
+    const [only] = exact.length === 1 ? exact : all
+    const isSame = latest.current.id === null && latest.current.text.trim() === typed
+    if (only && isSame && (exact.length === 1 || all.length === 1)) choose(only)
+  }
+  return (
+    <Combobox
+      store={combobox}
+      onOptionSubmit={(id) => {
+        const member = members.find((one) => String(one.id) === id)
+        if (member) choose(member)
+      }}
+    >
+      <Combobox.Target>
+        <TextInput
+          {...field}
+          label={label}
+          autoComplete="off"
+          value={value.text}
+          rightSection={typed !== '' && found.isFetching ? <Loader size="xs" aria-hidden /> : undefined}
+          onChange={(event) => {
+            onChange({ id: null, text: event.currentTarget.value })
+            combobox.openDropdown()
+          }}
+          onFocus={() => typed !== '' && combobox.openDropdown()}
+          onBlur={() => void settle()}
+        />
+      </Combobox.Target>
+      <Combobox.Dropdown hidden={typed === '' || (members.length === 0 && !found.isSuccess)}>
+        <Combobox.Options aria-label={label}>
+          {members.map((member) => (
+            <Combobox.Option key={member.id} value={String(member.id)}>
+              <Name>{nameOf(member)}</Name>
+            </Combobox.Option>
+          ))}
+          {members.length === 0 && <Combobox.Empty>No member is called so</Combobox.Empty>}
+        </Combobox.Options>
+      </Combobox.Dropdown>
+    </Combobox>
+  )
+}

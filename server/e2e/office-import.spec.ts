@@ -1,0 +1,241 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test, type Page } from '@playwright/test'
+import { extractText } from 'unpdf'
+import { encode } from 'uqr'
+import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import { startService, type Service } from './service.ts'
+
+const IBAN = 'DE89370400440532013000'
+/** A folder for pictures of the pages. They are then also checked on a phone, a tablet and a large screen. */
+const OUTPUT = process.env.SCREENSHOTS
+const WIDTHS = OUTPUT ? [360, 768, 1600] : [1280]
+
+let service: Service
+
+test.beforeAll(async () => {
+  service = await startService()
+})
+
+test.afterAll(async () => {
+  await service?.stop()
+})
+
+test.beforeEach(async ({ page }) => {
+  await signIn(page, service)
+})
+
+const address = (path: string) => `${service.url}${ADMIN_API}/communities/demo${path}`
+
+async function call<T>(page: Page, path: string, data?: object, method = data ? 'POST' : 'GET'): Promise<T> {
+  const headers = { origin: service.url, 'if-match': '*' }
+  const answer = await page.request.fetch(address(path), { method, headers, ...(data && { data }) })
+  expect(answer.ok(), `${path}: ${await answer.text()}`).toBe(true)
+  return (await answer.json()).data
+}
+
+interface Member {
+  id: number
+  name: string
+  external_id: string
+  email: string | null
+  payment_reference: string
+  balance_hours: number
+}
+
+const findMembers = (page: Page, q: string) => call<Member[]>(page, `/members?q=${encodeURIComponent(q)}`)
+
+async function expectAccessibleEverywhere(page: Page, name: string): Promise<void> {
+  const before = page.viewportSize()!
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 })
+    await expectAccessible(page)
+    if (OUTPUT) await page.screenshot({ path: `${OUTPUT}/${name}-${width}.png`, fullPage: true })
+  }
+  await page.setViewportSize(before)
+}
+
+/** As Excel on a German Windows saves it. */
+const german = (name: string, ...lines: string[]) => ({
+  name,
+  mimeType: 'text/csv',
+  buffer: Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1'),
+})
+
+const HEADER = 'Nummer;Vorname;Nachname;E-Mail;Eintritt;Stunden'
+const ROWS = [
+  'G-1;Jürgen;Weiß;juergen@example.org;31.05.2024;1.234,50',
+  'G-2;Käthe;Groß;;1.1.2020;-2,25',
+  'G-3;Zoé;;;;',
+]
+
+test('a German table with its own headers is mapped, imported with opening balances, and the mapping is remembered', async ({
+  page,
+}) => {
+  const complaints = complaintsOf(page)
+  await openPage(page, service, 'members/import', 'Import members')
+  await page.setInputFiles('input[type=file]', german('Mitglieder 2026.csv', HEADER, ...ROWS))
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  await expect(page.getByRole('heading', { name: 'Which column is which?' })).toBeVisible()
+  const first = page.getByRole('table', { name: 'The first rows of the file' })
+  await expect(first).toContainText('Käthe')
+  await expect(page.getByLabel('Encoding')).toHaveValue('windows-1252')
+  await expect(page.getByLabel('Between the columns')).toHaveValue('semicolon')
+  await expect(page.getByLabel('Numbers')).toHaveValue('comma')
+
+  // A wrong encoding can be seen, and corrected.
+  await page.getByLabel('Encoding').selectOption('utf-8')
+  await expect(page.getByRole('alert')).toContainText('not UTF-8')
+  await page.getByLabel('Encoding').selectOption('windows-1252')
+  await expect(page.getByRole('alert')).toBeHidden()
+
+  const choice = (name: string) => page.getByRole('combobox', { name, exact: true })
+  const chosen = (name: string) => choice(name).locator('option:checked')
+  await expect(chosen('Number')).toHaveText('Nummer')
+  await expect(chosen('Name')).toHaveText('Vorname')
+  await expect(chosen('Name, part 2')).toHaveText('Nachname')
+  await expect(chosen('Joined')).toHaveText('Eintritt')
+  await expect(chosen('Opening balance')).toHaveText('Not in the file')
+  await choice('Number').selectOption('')
+  await expect(page.getByText('Choose a column for “Number” first.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Check the rows' })).toBeDisabled()
+  await expectAccessibleEverywhere(page, 'map')
+  await choice('Number').selectOption('Nummer')
+  await choice('Opening balance').selectOption('Stunden')
+  await page.getByRole('button', { name: 'Check the rows' }).click()
+
+  await expect(page.getByText('Opening balances: 2 members, 1,232.25 h in total.')).toBeVisible()
+  await expect(page.getByRole('table', { name: 'What becomes of each row' })).toContainText('Jürgen Weiß (G-1)')
+  await expectAccessibleEverywhere(page, 'preview')
+  expect(await findMembers(page, 'G-1')).toEqual([])
+  await page.getByRole('button', { name: 'Import 3 rows' }).click()
+  await expect(page.getByRole('status').filter({ hasText: 'imported' })).toContainText('3 added')
+  const members = await Promise.all(['G-1', 'G-2', 'G-3'].map(async (q) => (await findMembers(page, q))[0]))
+  expect(members).toMatchObject([
+    { name: 'Jürgen Weiß', email: 'juergen@example.org', balance_hours: 1234.5 },
+    { name: 'Käthe Groß', email: null, balance_hours: -2.25 },
+    { name: 'Zoé', balance_hours: 0 },
+  ])
+
+  // The same table again, from a fresh page: everything is filled in, and nothing is recorded twice.
+  await openPage(page, service, 'members/import', 'Import members')
+  await page.setInputFiles('input[type=file]', german('Mitglieder 2027.csv', HEADER, ...ROWS))
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  await expect(page.getByText('Filled in as you did it')).toBeVisible()
+  await expect(chosen('Opening balance')).toHaveText('Stunden')
+  await page.getByRole('button', { name: 'Check the rows' }).click()
+  await expect(page.getByRole('button', { name: 'Nothing to import' })).toBeDisabled()
+  await expect(page.getByText('3 unchanged')).toBeVisible()
+  await page.getByRole('button', { name: 'Change how it is read' }).click()
+  await expect(page.getByRole('heading', { name: 'Which column is which?' })).toBeVisible()
+  expect(complaints).toEqual([])
+})
+
+test('a printed statement follows the days of service, and its sums and the payment are in the PDF', async ({
+  page,
+}) => {
+  const complaints = complaintsOf(page)
+  const [ada, ben] = [
+    await call<Member>(page, '/members', { name: 'Ada Auszug' }),
+    await call<Member>(page, '/members', { name: 'Ben Beleg' }),
+  ]
+  const slip = { giver_id: ada.id, receiver_id: ben.id }
+  const slips = [
+    { ...slip, hours: 1.75, occurred_on: '2025-08-31', note: 'In August' },
+    { ...slip, hours: 2.25, occurred_on: '2025-09-01', note: 'On the first' },
+    { ...slip, hours: 0.5, occurred_on: '2025-09-30', note: 'On the last' },
+    { ...slip, hours: 4, occurred_on: '2025-10-01', note: 'In October' },
+  ]
+  await call(page, '/exchanges', { slips })
+  await call(page, '', { iban: IBAN, account_holder: 'Zeitbank e.V.' }, 'PATCH')
+  await openPage(page, service, `members/${ada.id}/statement?from=2025-09-01&until=2025-09-30`, /Ada Auszug/)
+  const rows = page.getByRole('table').getByRole('row')
+  await expect(rows).toHaveCount(5)
+  await expect(rows.nth(1)).toContainText('Balance before1.75 h')
+  await expect(rows.nth(2)).toContainText(/1 Sept? 2025recorded .*\+2.25\sh4\sh/)
+  await expect(rows.last()).toContainText('Balance after4.5 h')
+
+  const code = page.getByRole('img', { name: 'QR code for a bank transfer' })
+  const text = ['BCD', '002', '1', 'SCT', '', 'Zeitbank e.V.', IBAN, '', '', ada.payment_reference].join('\n')
+  const { data } = encode(text, { border: 4, ecc: 'M', boostEcc: false })
+  const squares = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
+  await expect(code.locator('path')).toHaveAttribute('d', squares.join(''))
+  await expectAccessibleEverywhere(page, 'statement')
+
+  await page.emulateMedia({ media: 'print', colorScheme: 'light' })
+  const pdf = await page.pdf({ format: 'A4', ...(OUTPUT && { path: `${OUTPUT}/statement.pdf` }) })
+  if (OUTPUT) await page.screenshot({ path: `${OUTPUT}/statement-print.png`, fullPage: true })
+  const { text: printed } = await extractText(new Uint8Array(pdf), { mergePages: true })
+  const plain = printed.replaceAll(/\s+/g, ' ')
+  const numbers = (label: RegExp) => Number(label.exec(plain)?.[1])
+  const [opening, closing] = [numbers(/Balance before ([\d.]+) h/), numbers(/Balance after ([\d.]+) h/)]
+  const changes = [...plain.matchAll(/\+([\d.]+) h/g)].map(([, hours]) => Number(hours))
+  expect(changes).toEqual([2.25, 0.5])
+  expect(opening + changes.reduce((sum, hours) => sum + hours, 0)).toBe(closing)
+  expect(closing).toBe(4.5)
+  expect(plain).not.toContain('In August')
+  expect(plain).not.toContain('In October')
+  expect(plain.replaceAll(' ', '')).toContain(`IBAN${IBAN}`)
+  expect(plain.replaceAll(' ', '')).toContain(`Reference${ada.payment_reference}`)
+  expect(complaints).toEqual([])
+})
+
+test('an export is written with the chosen delimiter and encoding, and has balances and references', async ({
+  page,
+}) => {
+  await call(page, '/members', { name: 'Exporta Müller', external_id: 'EX-1' })
+  await openPage(page, service, 'members', 'Members')
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Export CSV' })
+  await dialog.getByLabel('Between the columns').selectOption('semicolon')
+  await dialog.getByLabel('Encoding').selectOption('windows-1252')
+  await expectAccessibleEverywhere(page, 'export')
+  const downloading = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Download' }).click()
+  const bytes = await readFile(await (await downloading).path())
+  const [header, ...lines] = bytes.toString('latin1').split('\r\n')
+  expect(header).toMatch(/^external_id;name;.*balance_hours;payment_reference$/)
+  const row = lines.find((line) => line.startsWith('EX-1;'))
+  expect(row).toMatch(/^EX-1;Exporta Müller;.*;0;RF\d+$/)
+  // Hours have decimal commas, as the same spreadsheet expects them.
+  expect(lines.filter((line) => /;-?\d+,\d+;RF\d+$/.test(line)).length).toBeGreaterThan(0)
+})
+
+test('a page that is opened while the service is away says so, and appears when it is back', async ({ page }) => {
+  await openPage(page, service, 'overview', 'Overview')
+  await page.context().setOffline(true)
+  await page.getByRole('link', { name: 'Listings', exact: true }).click()
+  await expect(page.getByText('No connection to the service. Trying again …')).toBeVisible()
+  await expect(page.getByText('Something went wrong')).toBeHidden()
+  await page.context().setOffline(false)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Listings')
+  await expect(page.getByRole('row').nth(1)).toBeVisible()
+  await expect(page.getByText('No connection to the service. Trying again …')).toBeHidden()
+  // With its style sheets.
+  await expect(page.getByRole('table').first()).toHaveCSS('border-collapse', 'collapse')
+})
+
+test('a wrong password shows no request id, and communities with the same name show their slug', async ({
+  page,
+  browser,
+}) => {
+  const context = await browser.newContext()
+  const other = await context.newPage()
+  await other.goto(`${service.url}/console/sign-in`)
+  await other.getByLabel('Email').fill('nobody@example.org')
+  await other.getByLabel('Password', { exact: true }).fill('not the password')
+  await other.getByRole('button', { name: 'Sign in', exact: true }).click()
+  const alert = other.getByRole('alert')
+  await expect(alert).toBeVisible()
+  await expect(alert).not.toContainText('Request')
+  await context.close()
+
+  const { name } = await call<{ name: string }>(page, '')
+  const { slug } = await call<{ slug: string }>(page, '/test-communities', { name })
+  await page.goto(`${service.url}/console/`)
+  await expect(page.getByRole('link', { name: `${name} (demo)` })).toBeVisible()
+  await expect(page.getByRole('link', { name: `${name} (${slug})` })).toBeVisible()
+  await expectAccessible(page)
+  await openPage(page, service, 'overview', 'Overview')
+  await page.getByRole('button', { name: `${name} (demo)` }).click()
+  await expect(page.getByRole('link', { name: `${name} (${slug}) (test)` })).toBeVisible()
+})

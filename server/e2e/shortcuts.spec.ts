@@ -1,0 +1,81 @@
+import { expect, test } from '@playwright/test'
+import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import { startService, type Service } from './service.ts'
+
+let service: Service
+
+test.beforeAll(async () => {
+  service = await startService()
+})
+
+test.afterAll(async () => {
+  await service?.stop()
+})
+
+test.beforeEach(async ({ page }) => {
+  await signIn(page, service)
+})
+
+test('Ctrl-K starts an exchange, adds a member, suspends a partner, and shows a balance', async ({ page }) => {
+  const complaints = complaintsOf(page)
+  await openPage(page, service, 'overview', 'Overview')
+  const search = page.getByRole('textbox', { name: 'Search pages, actions, members and partners' })
+  const choose = async (typed: string, label: string | RegExp) => {
+    await page.keyboard.press('Control+K')
+    await search.fill(typed)
+    await page.getByRole('button', { name: label }).first().click()
+  }
+  await choose('record', 'Record an exchange')
+  await expect(page).toHaveURL(/\/exchanges\/record$/)
+  await choose('add a', 'Add a member')
+  await expect(page.getByRole('dialog', { name: 'Add a member' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toBeHidden()
+
+  const path = `${service.url}${ADMIN_API}/communities/demo/members?status=active&limit=1`
+  const [member] = (await (await page.request.get(path)).json()).data
+  await page.keyboard.press('Control+K')
+  await search.fill(member.name)
+  const found = page.getByRole('button', { name: new RegExp(member.name) }).first()
+  await expect(found).toContainText(/-?[\d.,]+\u00A0h/)
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+
+  await choose('suspend', 'Suspend a partner …')
+  await search.fill('suspend demo')
+  await page.getByRole('button', { name: 'Suspend Demo bank …' }).click()
+  const question = page.getByRole('dialog', { name: 'Suspend Demo bank?' })
+  await question.getByRole('button', { name: 'Suspend' }).click()
+  await expect(page.getByText('Demo bank is suspended')).toBeVisible()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(page.getByText('Every call of this partner is refused.')).toBeHidden()
+  const partners = await page.request.get(`${service.url}${ADMIN_API}/communities/demo/partners`)
+  const bank = (await partners.json()).data.find(({ name }: { name: string }) => name === 'Demo bank')
+  expect(bank.status).toBe('active')
+  expect(complaints).toEqual([])
+})
+
+test('? lists the shortcuts, g and a letter go to a page, and single keys can be switched off', async ({ page }) => {
+  await openPage(page, service, 'overview', 'Overview')
+  await page.keyboard.press('?')
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  await expect(dialog.getByText('Go to Members')).toBeVisible()
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await expect(dialog).toBeHidden()
+  await page.keyboard.press('g')
+  await page.keyboard.press('m')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Members')
+  // Not while somebody types.
+  await page.getByRole('searchbox').or(page.getByLabel('Search')).last().fill('g?')
+  await expect(dialog).toBeHidden()
+
+  await page.getByRole('button', { name: /^Account:/ }).click()
+  await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
+  await dialog.getByLabel('Keys without Ctrl work').uncheck()
+  await page.keyboard.press('Escape')
+  await expect(dialog).toBeHidden()
+  await page.getByRole('heading', { level: 1 }).click()
+  await page.keyboard.press('?')
+  await expect(dialog).toBeHidden()
+})
