@@ -5,6 +5,7 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/database.ts',
+    setupFiles: 'test/record-statements.ts',
     // A machine that does three other things at once is slow, not wrong; what hangs is found all the same.
     testTimeout: 600_000,
     hookTimeout: 600_000,

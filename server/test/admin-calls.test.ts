@@ -250,3 +250,49 @@ test('a search that takes too long is given up, and says what to do', async () =
   expect(body.error_description).toContain('Choose a shorter period')
   expect((await viewer.call('/calls?path=nothing')).status).toBe(200)
 })
+
+test('the chart counts calls by how they were answered, by the clock of the community', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const owner = await addAdmin(bank)
+  const elsewhere = await bank.addCommunity('elsewhere')
+  await bank.sql`update communities set time_zone = 'Asia/Kolkata'`
+  await log(bank, [
+    { minute: 0 },
+    { minute: 1, status: 401, error: 'invalid_token' },
+    { minute: 2, status: 429, error: 'rate_limited' },
+    { minute: 2, status: 403, error: 'insufficient_scope', partnerId: bank.partner.partnerId + 1 },
+    { minute: 61, status: 422, error: 'validation_failed' },
+    { minute: 61, status: 503, error: 'unavailable' },
+  ])
+  await log(bank, [{ minute: 0 }], elsewhere)
+  const chart = async (query: string) => (await owner.call(`/calls/chart?${query}`)).body.data
+  const day = 'from=2026-03-02T00:00:00Z&until=2026-03-03T00:00:00Z'
+  const points = await chart(day)
+  // Hours begin at half past, seen from here.
+  expect(points.filter(({ answered, failed }: any) => answered + failed > 0)).toEqual([
+    {
+      at: '2026-03-02T11:30:00.000000Z',
+      answered: 1,
+      unauthenticated: 1,
+      forbidden: 1,
+      limited: 1,
+      rejected: 0,
+      failed: 0,
+    },
+    {
+      at: '2026-03-02T12:30:00.000000Z',
+      answered: 0,
+      unauthenticated: 0,
+      forbidden: 0,
+      limited: 0,
+      rejected: 1,
+      failed: 1,
+    },
+  ])
+  expect(points).toHaveLength(25)
+  expect((await chart(`${day}&partner_id=${bank.partner.partnerId}`))[12].forbidden).toBe(0)
+  expect(await chart('from=2026-03-02T12:00:00Z&until=2026-03-02T13:00:00Z')).toHaveLength(12)
+  expect(await chart('from=2026-02-01T00:00:00Z&until=2026-03-03T00:00:00Z')).toHaveLength(31)
+  expect(await chart('')).toHaveLength(25)
+  expect((await owner.call('/calls/chart?from=2020-01-01T00:00:00Z')).status).toBe(422)
+})

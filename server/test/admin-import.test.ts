@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { IMPORT_BYTES_MAX } from '../src/features/spreadsheets/receive-import.ts'
 import { addMember } from '../src/features/members/change-member.ts'
-import { addAdmin, type TestAdmin } from './admin.ts'
+import { addAdmin, newBrowser, type TestAdmin } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 
 const LINES = 'application/x-ndjson'
@@ -96,7 +96,8 @@ test('a file that is no table, or too large, is refused in words, and nothing is
   const { bank, manager } = await startWithAda()
   for (const [csv, words] of [
     ['', 'empty'],
-    ['external_id;name\r\nK-9;Eva\r\n', 'semicolons'],
+    ['PK\x03\x04 and so on', 'save it as CSV'],
+    ['%PDF-1.7', 'PDF'],
     ['external_id,nome\r\nK-9,Eva\r\n', 'nome'],
     ['external_id,name\r\nK-9,"Eva\r\n', 'never closed'],
   ] as const) {
@@ -148,4 +149,48 @@ test('listings are imported for the members whom the file names, and exported ag
   const { body } = await manager.call('/listings')
   expect(body.data).toMatchObject([{ title: 'Bread', hours: 1.5, member: { name: 'Ada' } }])
   expect((await manager.call('/listings/export')).body).toContain('L-1,K-1,service,Bread')
+})
+
+test('a file with other headers is inspected, mapped and remembered by managers only, within the community', async () => {
+  const { bank, manager } = await startWithAda()
+  const file = table('Nummer;Vorname;Nachname;Saldo', '9;Eva;Au;1,5')
+  const look = await send(manager, '/members/import/inspect', file)
+  expect(look).toMatchObject({
+    status: 200,
+    body: {
+      data: {
+        encoding: 'utf-8',
+        delimiter: 'semicolon',
+        decimal: 'comma',
+        header: ['Nummer', 'Vorname', 'Nachname', 'Saldo'],
+        rows: [['9', 'Eva', 'Au', '1,5']],
+        columns: 'external_id:0,name:1,name:2,opening_balance:3',
+        remembered: false,
+        has_own_names: false,
+      },
+    },
+  })
+  const query = `columns=${look.body.data.columns}&file_name=Liste.csv`
+  expect((await send(manager, `/members/import?${query}`, file)).body.data).toMatchObject({
+    written: true,
+    added: 1,
+    openings: { members: 1, hours: 1.5 },
+  })
+  expect((await send(manager, '/members/import/inspect', file)).body.data.remembered).toBe(true)
+  expect((await send(manager, '/members/import?columns=name', file)).status).toBe(422)
+
+  const viewer = await addAdmin(bank, 'viewer')
+  expect((await send(viewer, '/members/import/inspect', file)).status).toBe(403)
+  const owner = await addAdmin(bank, 'owner', await bank.addCommunity('other'), 'other')
+  expect((await send(owner, '/members/import/inspect', file)).body.data.remembered).toBe(false)
+  const nobody = newBrowser(bank)
+  const csv = { method: 'POST', body: file, headers: { 'content-type': 'text/csv' } }
+  expect((await nobody.call('/members/import/inspect', csv)).status).toBe(401)
+
+  const exported = await manager.call('/members/export?delimiter=tab&encoding=utf-16le')
+  expect(exported.headers.get('content-type')).toBe('text/csv; charset=utf-16le')
+  const semicolons = await manager.call('/members/export?delimiter=semicolon')
+  expect(semicolons.body).toMatch(/^\uFEFF?external_id;name;/)
+  expect(semicolons.body).toMatch(/9;Eva Au;.*;1,5;RF\d+\r\n/)
+  expect((await manager.call('/members/export?delimiter=pipe')).status).toBe(422)
 })

@@ -2,6 +2,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createAdmin, resetAdmin } from '../src/features/admins/create-admin.ts'
 import { makeLink } from '../src/features/admins/links.ts'
 import { offerSetUp } from '../src/features/admins/set-up.ts'
+import { findSecondStep, insertSecondStep } from '../src/features/second-factor/queries.ts'
+import { hashSecret } from '../src/crypto/secrets.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
 import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
@@ -44,6 +46,26 @@ test('a one-time password works once, for a day, and ends with a reset as do lin
   expect((await newBrowser(bank).call('/links/inspect', { body: { token } })).body.error).toBe('link_expired')
   await bank.sql`update admins set one_time_until = now() - interval '1 second' where id = ${adminId}`
   expect((await enter(reset.password)).status).toBe(401)
+})
+
+test('a changed password ends other sessions, links, sign-ins under way and known browsers', async () => {
+  const bank = await startBank()
+  const ada = await addAdmin(bank)
+  const other = newBrowser(bank)
+  await other.call('/session', { body: { email: ada.email, password: PASSWORD } })
+  const { token } = await makeLink(bank.sql, 'reset', ada.id)
+  await insertSecondStep(bank.sql, ada.id, hashSecret('a sign-in under way'))
+  const browsers = () => bank.sql`select from admin_browsers where admin_id = ${ada.id}`
+  expect(await browsers()).toHaveLength(2)
+
+  const body = { current_password: PASSWORD, new_password: 'lantern orbit mustard' }
+  expect((await ada.call('/password', { body })).status).toBe(200)
+  expect((await ada.call('/session')).status).toBe(200)
+  expect((await other.call('/session')).body.error).toBe('sign_in_required')
+  expect((await newBrowser(bank).call('/links/inspect', { body: { token } })).body.error).toBe('link_expired')
+  expect(await findSecondStep(bank.sql, hashSecret('a sign-in under way'))).toBeUndefined()
+  // The one in which it was changed.
+  expect(await browsers()).toHaveLength(1)
 })
 
 test('a chosen password has twelve characters and is not easy to guess', async () => {

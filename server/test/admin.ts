@@ -16,9 +16,12 @@ export interface TestAdmin {
   call(path: string, options?: CallOptions): Promise<Answer>
   /** That of the session. */
   cookie(): string | undefined
+  /** As when a cookie has expired. */
+  forget(cookie: string): void
 }
 
 const OUTSIDE = [
+  '/alert-choices',
   '/password-reset',
   '/session',
   '/sessions',
@@ -35,6 +38,7 @@ export function newBrowser(bank: Bank, slug = 'town'): Omit<TestAdmin, 'id' | 'e
   const jar = new Map<string, string>()
   return {
     cookie: () => jar.get('hourbank_session'),
+    forget: (name) => void jar.delete(name),
     async call(path, options = {}) {
       const isOutside = OUTSIDE.some((start) => path.startsWith(start))
       const cookie = [...jar.values()].join('; ')

@@ -1,4 +1,5 @@
-import { open as openFile, readFile, writeFile } from 'node:fs/promises'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { beforeAll, expect, test } from 'vitest'
 import type { BackupKey } from '../src/backup/backup-keys.ts'
 import { connect } from '../src/postgres/connect.ts'
@@ -148,19 +149,18 @@ test('a file that is changed after it was verified restores nothing', async () =
   await backup(sql, file, silent)
   const { length } = await readFile(file)
   const target = open(await newEmptyDatabase(), 2)
-  let change: Promise<void> | undefined
   const attempt = restore(target, file, ({ label, done }) => {
-    if (label === 'verifying the file' && done === length) change ??= overwriteByte(file, length - TAIL_BYTES - 9)
+    if (label === 'verifying the file' && done === length) overwriteByte(file, length - TAIL_BYTES - 9)
   })
   await expect(attempt).rejects.toThrow(/is damaged/)
-  await change
   expect(await target`select from pg_class where relname = 'audit_log'`).toHaveLength(0)
 })
 
-async function overwriteByte(file: string, at: number): Promise<void> {
-  const handle = await openFile(file, 'r+')
-  await handle.write(Buffer.from([0]), 0, 1, at)
-  await handle.close()
+/** Synchronously, so that the file is changed before anything else reads it. */
+function overwriteByte(file: string, at: number): void {
+  const descriptor = openSync(file, 'r+')
+  writeSync(descriptor, Buffer.from([0]), 0, 1, at)
+  closeSync(descriptor)
 }
 
 test('the bound of a partition is checked in linear time', async () => {

@@ -37,8 +37,9 @@ const comparable = async (file: string) =>
   (await linesOf(file))
     .slice(1)
     .map((line) => (line.startsWith('t\t') ? 'installation' : line))
-    // Counters and the versions of wallets, which come last in their rows.
-    .map((line) => line.replace(/^(\d+\t(?:members|listings|credits|subscriptions|\d+\tmember)\t.*)\t\d+$/, '$1'))
+    // Counters, which come last in their rows, and the versions of wallets, which come before the day of activity.
+    .map((line) => line.replace(/^(\d+\t(?:members|listings|credits|subscriptions)\t.*)\t\d+$/, '$1'))
+    .map((line) => line.replace(/^(\d+\t\d+\tmember\t.*)\t\d+(\t[\d-]+)$/, '$1$2'))
     .filter((line) => !line.startsWith('{"sequence"'))
     .toSorted()
 

@@ -14,6 +14,7 @@ import { startNode, type ServingNode } from '../src/process/node.ts'
 import { createPartner, type NewPartner } from '../src/features/partners/create-partner.ts'
 import type { Sender } from '../src/delivery/send.ts'
 import { newDatabase } from './database.ts'
+import { requireNoLeak } from './leaks.ts'
 import { findOddTimes } from './response-times.ts'
 
 export const SECRET_KEY = 'a-secret-key-that-only-tests-use-0123'
@@ -145,6 +146,7 @@ export async function callNode(base: string, path: string, options: CallOptions 
     ...(body !== undefined && { body: typeof body === 'string' || isBytes ? body : JSON.stringify(body) }),
   })
   const text = await response.text()
+  requireNoLeak(`${method} ${new URL(addressOf(base, path)).pathname}`, text)
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
   const answerBody = isJson && text ? JSON.parse(text) : text
   // Every response that any test gets is checked for this.

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { publishListing } from '../src/features/listings/change-listing.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { isCacheTrusted } from './access-calls.ts'
 import {
@@ -10,6 +11,7 @@ import {
   startTestNode,
   TESTER,
   type Answer,
+  type Bank,
   type CallOptions,
   callNode,
 } from './bank.ts'
@@ -74,6 +76,7 @@ test(
     const databaseUrl = await newDatabase()
     const bank = await startBank({ databaseUrl })
     await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada', email: 'ada@example.org' })
+    await fillLists(bank)
     await bank.sql`update partners set rate_limit_per_minute = 1000000`
     const proxy = await startReadingProxy(databaseUrl)
     const { url } = await startTestNode(proxy.url, { config: { role: 'api' } })
@@ -138,6 +141,16 @@ test(
   },
   TEST_MS,
 )
+
+/** A statement per row would be noticed. */
+async function fillLists({ sql, communityId, call, token }: Bank): Promise<void> {
+  for (const title of ['Bread', 'Roof', 'Garden']) {
+    const text = { title, description: '', category: 'House', centihours: null, external_id: null }
+    await publishListing(sql, TESTER, communityId, { member_id: 1, type: 'service', ...text })
+    const body = { event_types: ['user.erased'], target_url: 'https://example.org/hook' }
+    expect((await call('/webhooks/subscriptions', { token: await token(), body })).status).toBe(201)
+  }
+}
 
 async function leastOf(tries: number, measure: () => Promise<Sent>): Promise<Sent> {
   let least = await measure()

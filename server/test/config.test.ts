@@ -24,6 +24,7 @@ test('without any setting there are defaults for a first look on this machine', 
     dataDir: resolve(fileURLToPath(new URL('../../', import.meta.url)), '.data'),
     databaseUrl: undefined,
     listenUrl: undefined,
+    replicaUrl: undefined,
     migrationUrl: undefined,
     replacedDatabaseUrl: undefined,
     publicUrl: 'http://127.0.0.1:3000',
@@ -45,6 +46,8 @@ test('without any setting there are defaults for a first look on this machine', 
     mailFrom: '',
     securityContact: undefined,
     apiContact: undefined,
+    otlpEndpoint: undefined,
+    traceRatio: 1,
   })
 })
 
@@ -55,6 +58,7 @@ test('every setting can be set', () => {
     DATA_DIR: '/var/lib/hourbank',
     ...DATABASE,
     DATABASE_LISTEN_URL: 'postgresql://direct.example.org/hourbank',
+    DATABASE_REPLICA_URL: 'postgres://copy.example.org/hourbank',
     PUBLIC_URL: 'https://hours.example.org/',
     REDIS_URL: 'rediss://cache.example.org',
     SECRET_KEY_PREVIOUS: 'p'.repeat(32),
@@ -74,6 +78,8 @@ test('every setting can be set', () => {
     ALLOWED_HOSTS: 'alias.example.org, 192.0.2.7',
     SECURITY_CONTACT: 'mailto:security@example.org',
     API_CONTACT: 'https://example.org/partners',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://traces.example.org',
+    OTEL_TRACES_SAMPLER_ARG: '0.25',
     UNRELATED: 'ignored',
   })
   expect(config).toEqual({
@@ -82,6 +88,7 @@ test('every setting can be set', () => {
     dataDir: '/var/lib/hourbank',
     databaseUrl: DATABASE.DATABASE_URL,
     listenUrl: 'postgresql://direct.example.org/hourbank',
+    replicaUrl: 'postgres://copy.example.org/hourbank',
     publicUrl: 'https://hours.example.org',
     redisUrl: 'rediss://cache.example.org',
     secretKey: KEY,
@@ -103,6 +110,8 @@ test('every setting can be set', () => {
     allowedHosts: ['alias.example.org', '192.0.2.7'],
     securityContact: 'mailto:security@example.org',
     apiContact: 'https://example.org/partners',
+    otlpEndpoint: 'https://traces.example.org',
+    traceRatio: 0.25,
   })
   expect(Object.isFrozen(config)).toBe(true)
 })
@@ -125,6 +134,7 @@ test('every mistake is named at once, with its variable and what was expected', 
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'yes please',
     LOG_LEVEL: 'loud',
     METRICS_TOKEN: 'short',
+    OTEL_TRACES_SAMPLER_ARG: '1.5',
   }
   expect(mistakes(wrong)).toEqual([
     'PORT: expected a whole number from 1 to 65535',
@@ -143,6 +153,7 @@ test('every mistake is named at once, with its variable and what was expected', 
     'WEBHOOK_ALLOW_PRIVATE_TARGETS: expected on or off',
     'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent',
     'METRICS_TOKEN: expected at least 16 printable characters without spaces',
+    'OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1',
   ])
   expect(() => readConfig({ PORT: 'x', ROLE: 'y' })).toThrow(
     'These settings are invalid:\n  PORT: expected a whole number from 1 to 65535\n  ROLE: expected one of all, api, worker',
@@ -153,6 +164,13 @@ test('what is nearly right is wrong too', () => {
   const nearly: [name: string, ...texts: string[]][] = [
     ['PORT', '0', '-1', '65536', '3e3', '0x50', '80 80', '3000;', '٣'],
     ['HOST', '-a', 'a..b', 'http://localhost', 'localhost:80', '256.0.0.1', '127.1', 'a_b', '[::1]'],
+    [
+      'DATABASE_URL',
+      'postgres://a:1,b:x/h',
+      'postgres://a,/h',
+      'postgres://a,b/h?host=c',
+      `postgres://${'a,'.repeat(8)}a/h`,
+    ],
     ['DATABASE_URL', 'postgres:', 'postgres:db', 'postgres:/db', 'postgres', '//db/hourbank', 'postgres://a:b:c'],
     [
       'PUBLIC_URL',
@@ -175,6 +193,16 @@ test('what is nearly right is wrong too', () => {
       expect(found, `${name}=${text}`).toEqual([expect.stringMatching(new RegExp(`^${name}: expected `))])
     }
   }
+})
+
+test('the address of the database may name several hosts, each with its port', () => {
+  for (const hosts of ['db1:5432,db2:5433', 'u:p@db1,db2', 'u@[2001:db8::1]:5432,db2:1', 'u:a%2Cb@db1,10.0.0.5:7']) {
+    const url = `postgres://${hosts}/hourbank?sslmode=require`
+    expect(readConfig({ ...DATABASE, DATABASE_URL: url }).databaseUrl).toBe(url)
+  }
+  expect(mistakes({ ...DATABASE, DATABASE_URL: 'postgres://u:hunter2@db1:a,db2/hourbank' })).toEqual([
+    'DATABASE_URL: expected up to 8 hosts with their ports, like postgres://user@db1:5432,db2:5433/name',
+  ])
 })
 
 test('a setting that is empty or blank counts as absent', () => {
@@ -207,6 +235,9 @@ test('a database of one’s own needs a key of one’s own', () => {
   expect(mistakes(DATABASE)).toEqual([])
   expect(mistakes({ DATABASE_LISTEN_URL: 'postgres://db.example.org/hourbank' })).toEqual([
     'DATABASE_LISTEN_URL: expected only together with DATABASE_URL',
+  ])
+  expect(mistakes({ DATABASE_REPLICA_URL: 'postgres://copy.example.org/hourbank' })).toEqual([
+    'DATABASE_REPLICA_URL: expected only together with DATABASE_URL',
   ])
 })
 

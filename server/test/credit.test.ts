@@ -2,6 +2,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connect, transaction } from '../src/postgres/connect.ts'
 import { addMember, hideMember, leave } from '../src/features/members/change-member.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
+import { SCOPE_NAMES } from '../src/core/scopes.ts'
+import { createCreditBatcher } from '../src/features/wallet/credit-member.ts'
+import type { Caller } from '../src/http/partner/access.ts'
 import { insertCredits, startPartnerDays, type CreditItem } from '../src/features/wallet/insert-credits.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 
@@ -46,6 +49,32 @@ test('of two hundred credits with one reference and two amounts one amount wins,
   }
   expect(await balance()).toBe(hours)
   expect(await countRows(bank)).toEqual({ transfers: 1, credits: 1, events: 1 })
+})
+
+test('of credits under one reference that arrive together, another amount or settlement date is a conflict', async () => {
+  const { bank, balance, order } = await start()
+  const [client] = await bank.sql<[{ id: number }]>`select id from clients where community_id = ${bank.communityId}`
+  const { communityId, partner } = bank
+  const caller = {
+    communityId,
+    partnerId: partner.partnerId,
+    clientId: client.id,
+    scopes: SCOPE_NAMES,
+  } as Partial<Caller>
+  const creditMember = createCreditBatcher(bank.sql)
+  const orders = [
+    { ...order, settled_on: '2026-01-30' },
+    { ...order, settled_on: '2026-01-31' },
+    order,
+    { ...order, settled_on: '2026-01-30', hours: 2 },
+    { ...order, settled_on: '2026-01-30' },
+  ]
+  // In one turn of the event loop, so that they share a statement.
+  const outcomes = await Promise.allSettled(orders.map((one) => creditMember(caller as Caller, one)))
+  expect(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.replayed : outcome.reason.code)),
+  ).toEqual([false, 'reference_conflict', 'reference_conflict', 'reference_conflict', true])
+  expect(await balance()).toBe(1.5)
 })
 
 test('two hundred credits with references of their own all arrive, whatever the member', async () => {
@@ -313,6 +342,26 @@ test.each(['enable_nestloop', 'enable_hashjoin', 'enable_mergejoin'])(
     expect((await waiting)[0]!.outcome).toBe('created')
   },
 )
+
+test('a credit that waits for the same reference in a transaction of yesterday is replayed, and the others of its batch are made', async () => {
+  const { bank, member, credit, order, balance } = await start()
+  const [client] = await bank.sql<[{ partner_id: number; id: number }]>`select partner_id, id from clients`
+  const { waiting } = await transaction(bank.sql, async (tx) => {
+    // Without the lock on the day, as a transaction that began before midnight.
+    await tx`
+      insert into credits (community_id, partner_id, reference, client_id, transfer_id, member_id, amount)
+      values (${bank.communityId}, ${client.partner_id}, ${order.reference}, ${client.id}, 0, ${member.id}, 150)`
+    const credits = Promise.all([credit(order), credit({ ...order, reference: 'tx-2' })])
+    await eventually(async () => {
+      const [blocked] =
+        await tx`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      return blocked !== undefined
+    })
+    return { waiting: credits }
+  })
+  expect((await waiting).map(({ status }) => status)).toEqual([200, 201])
+  expect(await balance()).toBe(1.5)
+})
 
 test('a token without wallet.read learns no balance from its credits', async () => {
   const { bank, order } = await start()

@@ -21,8 +21,8 @@ export let communities = 0
 
 export const newCommunity = () => createCommunity(sql, TESTER, { slug: `town-${++communities}`, name: 'Town' })
 
-async function* bytesOf(text: string): AsyncGenerator<Buffer> {
-  yield Buffer.from(text)
+async function* bytesOf(text: string | Buffer): AsyncGenerator<Buffer> {
+  yield Buffer.from(text as string)
 }
 
 export const lines = (...texts: string[]) => texts.map((text) => `${text}\r\n`).join('')
@@ -31,11 +31,11 @@ export const lines = (...texts: string[]) => texts.map((text) => `${text}\r\n`).
 export async function load(
   importFile: typeof importMembers,
   community: CommunityRow,
-  text: string,
+  text: string | Buffer,
   options: ImportOptions = {},
 ): Promise<{ summary: Awaited<ReturnType<typeof importMembers>>; fates: RowOutcome[] }> {
   const fates: RowOutcome[] = []
-  const summary = await importFile(sql, TESTER, community, bytesOf(text), {
+  const summary = await importFile(sql, TESTER, community, () => bytesOf(text), {
     ...options,
     onRow: (fate) => fates.push({ ...fate }),
   })

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { restoreText } from '../src/csv/formulas.ts'
-import { BrokenCsv, readCsv, type CsvRecord } from '../src/csv/read-csv.ts'
+import { BrokenCsv } from '../src/csv/broken-csv.ts'
+import { readCsv, type CsvRecord } from '../src/csv/read-csv.ts'
 import { csvLine, writeCsv } from '../src/csv/write-csv.ts'
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
@@ -135,13 +136,14 @@ describe('a broken file is refused, with the line', () => {
   test('text that is not UTF-8', async () => {
     const latin1 = Buffer.concat([Buffer.from('name\nAnna\n'), Buffer.from('Jürgen\n', 'latin1'), Buffer.from('Eva\n')])
     expect(await broken(latin1)).toMatchObject({ line: 3, problem: expect.stringContaining('not UTF-8') })
-    expect((await broken(Buffer.from('\uFEFFname\n', 'utf16le'))).message).toMatch('UTF-16')
+    expect((await broken(Buffer.from('\uFEFFname\n', 'utf16le'))).message).toMatch('not UTF-8')
     // Cut in the middle of a letter.
     expect((await broken(Buffer.from('name\nJü').subarray(0, -1))).line).toBe(2)
   })
 
   test('what would not fit into memory', async () => {
-    expect((await broken(`a\n"${'x\n'.repeat(100_000)}`)).message).toMatch('Line 2: A field is longer')
+    expect((await broken(`a\n"${'x\n'.repeat(100_000)}"\n`)).message).toMatch('Line 2: A field is longer')
+    expect((await broken(`a\n"${'x\n'.repeat(1_000_000)}`)).message).toMatch('Line 2: The row is longer')
     expect((await broken('x'.repeat(5_000_000))).message).toMatch('longer than')
     expect((await broken(','.repeat(2_000))).message).toMatch('more than 1000 fields')
   })

@@ -32,3 +32,11 @@ test('a database on another machine must offer TLS, unless the address says othe
   expect(explain(failure)).toMatch(/does not offer TLS, .*\?sslmode=disable/)
   expect(await ask(`${url}?sslmode=disable`)).toEqual([{ one: 1 }])
 })
+
+test('each of several hosts is judged by itself: only those on this machine may do without TLS', async () => {
+  const url = new URL(inject('serverUrl'))
+  const several = (...hosts: string[]) => `postgres://${url.username}:${url.password}@${hosts.join(',')}/postgres`
+  const failure = await ask(several('127.0.0.1:1', `0x7f000001:${url.port}`)).catch((error: unknown) => error)
+  expect(explain(failure)).toMatch(/127\.0\.0\.1:1: .*ECONNREFUSED.*; 0x7f000001:\d+: the server does not offer TLS/)
+  expect(await ask(several('0x7f000001:1', `127.0.0.1:${url.port}`))).toEqual([{ one: 1 }])
+})

@@ -8,6 +8,7 @@ import { connect, type Sql } from '../src/postgres/connect.ts'
 import { openEmbedded, type EmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { createPartitions } from '../src/postgres/partitions.ts'
+import { findUnrestricted, statementsFile } from './check-statements.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -44,9 +45,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('serverUrl', server.url)
   project.provide('template', template)
   return async () => {
+    const statements = await withDatabase(urlOf(server.url, template), (sql) => findUnrestricted(sql, statementsFile()))
     if (process.env.TEST_DATABASE_URL) await withDatabase(server.url, (sql) => dropDatabases(sql, template))
     await server.close()
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    console.log(`${statements.checked} statements were checked for their community`)
+    if (statements.found.length > 0) {
+      throw new Error(`These statements are not restricted to one community:\n${statements.found.join('\n')}`)
+    }
   }
 }
 

@@ -13,22 +13,45 @@ export interface FlakyProxy {
   mend(): void
   /** Lets new connections through; those of before stay silent for ever, as after a lost route. */
   forget(): void
+  /** Passes everything on after a while. */
+  slow(delayMs: number): void
+  /** Ends every connection with a reset, and lets new ones through. */
+  reset(): void
+  /** Ends every connection and answers new ones as a server that has too many. */
+  exhaust(): void
 }
+
+/** FATAL 53300 in PostgreSQL's protocol: a letter, a length that counts itself, fields that end with a zero. */
+const TOO_MANY_CLIENTS = (() => {
+  const fields = ['SFATAL', 'VFATAL', 'C53300', 'Msorry, too many clients already', ''].map((field) => `${field}\0`)
+  const body = Buffer.from(fields.join(''))
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(body.length + length.length)
+  return Buffer.concat([Buffer.from('E'), length, body])
+})()
 
 export async function startFlakyProxy(databaseUrl: string): Promise<FlakyProxy> {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
-  let state: 'whole' | 'cut' | 'frozen' = 'whole'
+  let state: 'whole' | 'cut' | 'frozen' | 'exhausted' = 'whole'
+  let delayMs = 0
 
   const server = createServer((near) => {
     if (state === 'cut') return near.resetAndDestroy()
+    if (state === 'exhausted') {
+      near.on('error', () => {})
+      return near.once('data', () => near.end(TOO_MANY_CLIENTS))
+    }
     const far = connectSocket(Number(target.port), target.hostname)
     for (const [socket, other] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(socket)
-      socket.on('data', (bytes) => other.write(bytes))
+      socket.on('data', (bytes) => {
+        if (delayMs === 0) other.write(bytes)
+        else setTimeout(() => other.write(bytes), delayMs)
+      })
       socket.on('error', () => other.destroy())
       socket.on('close', () => {
         sockets.delete(socket)
@@ -61,8 +84,19 @@ export async function startFlakyProxy(databaseUrl: string): Promise<FlakyProxy> 
     forget() {
       state = 'whole'
     },
+    slow(ms) {
+      delayMs = ms
+    },
+    reset() {
+      for (const socket of sockets) socket.resetAndDestroy()
+    },
+    exhaust() {
+      cut()
+      state = 'exhausted'
+    },
     mend() {
       state = 'whole'
+      delayMs = 0
       for (const socket of sockets) socket.resume()
     },
   }

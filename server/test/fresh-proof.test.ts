@@ -33,6 +33,7 @@ test('these actions are sensitive', () => {
     'POST /second-factor/passkeys',
     'POST /second-factor/recovery-codes',
     'POST /test-communities',
+    'POST /webhooks',
   ])
 })
 

@@ -21,7 +21,7 @@ const TSCONFIG = {
   files: ['program.ts'],
 }
 
-/** One call of each kind, and one error of each kind that a call can get. */
+/** One call of each kind, and one error of each kind that a call can get, with what only this kind carries. */
 const EXPECTED = {
   list: ['Ada'],
   get: 'Ada',
@@ -32,7 +32,7 @@ const EXPECTED = {
     [401, 'invalid_token'],
     [403, 'insufficient_scope'],
     [404, 'user_not_found'],
-    [409, 'reference_conflict'],
+    [409, 'reference_conflict', 1.5],
     [422, 'validation_failed', 'hours'],
   ],
 }
@@ -47,9 +47,11 @@ const clientWith = (bearer: string) =>
 const client = clientWith(token)
 const API = '/api/partner/v1'
 
-function told(answer: { error?: components['schemas']['Error']; response: Response }) {
-  const field = answer.error?.errors?.[0]?.field
-  return [answer.response.status, answer.error?.error, ...(field ? [field] : [])]
+function told({ error, response }: { error?: components['schemas']['Error']; response: Response }) {
+  const told = [response.status, error?.error]
+  if (error?.error === 'validation_failed') return [...told, error.errors[0]?.field]
+  if (error?.error === 'reference_conflict') return [...told, error.data.hours]
+  return told
 }
 
 const list = await client.GET(\`\${API}/users\`, { params: { query: { limit: 1 } } })
@@ -91,7 +93,8 @@ from generated import AuthenticatedClient
 from generated.api.members import get_user, list_users
 from generated.api.wallet import credit_wallet
 from generated.api.webhooks import create_subscription, delete_subscription, update_subscription
-from generated.models import CreditRequest, SubscriptionChange, SubscriptionRequest
+from generated.models import CreditRequest, ReferenceConflictError, SubscriptionChange, SubscriptionRequest
+from generated.models import ValidationFailedError
 from generated.models.subscription_change_status import SubscriptionChangeStatus
 
 url, token, reader_token = sys.argv[1:]
@@ -100,8 +103,12 @@ client = AuthenticatedClient(url, token)
 
 def told(response):
     error = response.parsed
-    fields = [error.errors[0].field] if error.errors else []
-    return [response.status_code.value, error.error, *fields]
+    told = [response.status_code.value, error.error]
+    if isinstance(error, ValidationFailedError):
+        return [*told, error.errors[0].field]
+    if isinstance(error, ReferenceConflictError):
+        return [*told, error.data.hours]
+    return told
 
 
 def credit(hours):

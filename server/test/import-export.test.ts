@@ -124,12 +124,19 @@ describe('listings import', () => {
   })
 })
 
+/** Balances and payment references belong to the community, and are not imported. */
+function withoutPlace(members: string): string {
+  const found = members.replaceAll(/,(?:balance_hours,payment_reference|-?[\d.]+,RF\d+)(?=\r\n)/g, '')
+  expect(found).not.toBe(members)
+  return found
+}
+
 async function expectRoundTrip(community: CommunityRow): Promise<void> {
   const [members, listings] = [await save(membersExport(community)), await save(listingsExport(community))]
   const empty = await newCommunity()
   expect((await load(importMembers, empty, members)).fates).toEqual([])
   expect((await load(importListings, empty, listings)).fates).toEqual([])
-  expect(await save(membersExport(empty))).toBe(members)
+  expect(withoutPlace(await save(membersExport(empty)))).toBe(withoutPlace(members))
   expect(await save(listingsExport(empty))).toBe(listings)
   // And where it comes from, it changes nothing.
   const before = await everythingOf(community)
@@ -230,7 +237,7 @@ describe('large files', () => {
     const watch = () => {
       if (++calls % LOOKED_AT_EVERY === 0) most = Math.max(most, memoryInUse())
     }
-    const summary = await importMembers(sql, TESTER, community, manyMembers(), { onProgress: watch })
+    const summary = await importMembers(sql, TESTER, community, manyMembers, { onProgress: watch })
     expect(summary).toMatchObject({ added: ROWS, written: true })
     let length = 0
     await exportRows(sql, membersExport(community), async (chunks) => {

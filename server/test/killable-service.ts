@@ -6,6 +6,7 @@ import { COMMAND } from './command-line.ts'
 
 export interface KillableService {
   url: string
+  pid(): number
   /** With SIGKILL. */
   kill(): Promise<void>
   /** On the same port. */
@@ -13,8 +14,8 @@ export interface KillableService {
   killAndRestart(): Promise<void>
 }
 
-/** `hourbank serve` as a process of its own. */
-export async function startKillable(settings: Record<string, string>): Promise<KillableService> {
+/** `hourbank serve` as a process of its own, of this version or another one. */
+export async function startKillable(settings: Record<string, string>, command = COMMAND): Promise<KillableService> {
   const port = await freePort()
   // Only what is named here, so that the settings of the user's shell do not affect the tests.
   const { PATH, HOME } = process.env
@@ -22,7 +23,7 @@ export async function startKillable(settings: Record<string, string>): Promise<K
   let child: ChildProcess
 
   async function start(): Promise<void> {
-    child = spawn(process.execPath, [COMMAND, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    child = spawn(process.execPath, [command, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += `${chunk}`))
     await eventually(() => {
@@ -40,6 +41,7 @@ export async function startKillable(settings: Record<string, string>): Promise<K
   await start()
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: () => child.pid!,
     kill,
     restart: start,
     async killAndRestart() {

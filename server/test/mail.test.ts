@@ -1,46 +1,12 @@
-import type { AddressInfo } from 'node:net'
-import { SMTPServer } from 'smtp-server'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
-import { eventually, startBank } from './bank.ts'
+import { startBank } from './bank.ts'
 import { hourbankWith } from './command-line.ts'
+import { startMailbox } from './mailbox.ts'
 import { addPasskey, named } from './passkey.ts'
 import { addApp } from './second-factor.ts'
 
 const LINK = /http:\/\/\S+\/console\/link#(\S+)/
-
-interface Received {
-  to: string[]
-  text: string
-}
-
-/** A real SMTP server that keeps what it is given. `refuse` answers the next mails with a temporary error. */
-async function startMailbox() {
-  const received: Received[] = []
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData(stream, session, done) {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', () => {
-        const raw = Buffer.concat(chunks).toString()
-        const text = raw.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=')
-        received.push({ to: session.envelope.rcptTo.map(({ address }) => address), text })
-        done()
-      })
-    },
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => new Promise((resolve) => server.close(() => resolve())))
-  const { port } = server.server.address() as AddressInfo
-  return {
-    received,
-    settings: { config: { smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom: 'Hourbank <office@hours.example>' } },
-    next: (subject: string) => eventually(() => received.find(({ text }) => text.includes(`Subject: ${subject}`))),
-    clear: () => received.splice(0),
-  }
-}
 
 test('an invitation by mail has a link of its own, which works once', async () => {
   const mailbox = await startMailbox()

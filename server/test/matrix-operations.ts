@@ -86,6 +86,7 @@ const QUERY_OF: Record<string, (ids: Ids) => string | number> = {
   subject_id: ({ member }) => member,
   request_id: ({ call }) => call,
   reference: ({ credit }) => credit,
+  ids: ({ member }) => member,
 }
 
 /** The query that names these ids, or undefined if the operation cannot be asked about any. */
@@ -164,13 +165,29 @@ const CONSOLE_BODIES: Record<string, Body> = {
   }),
   'POST /communities/{slug}/adjustments': ({ member }) => ({ member_id: member, hours: 0.5, reason: 'Gift' }),
   'POST /communities/{slug}/transfers/{id}/reverse': () => ({ reason: 'Mistake' }),
+  'POST /communities/{slug}/transfers/{id}/correct': ({ member, otherMember }) => ({
+    reason: 'Mistake',
+    slips: [{ giver_id: member, receiver_id: otherMember, hours: 0.25 }],
+  }),
+  'POST /communities/{slug}/tags': ({ member }) => ({ member_ids: [member], add: ['new'] }),
   'POST /communities/{slug}/webhooks/{id}/replay': () => ({ since: SINCE }),
+  'POST /communities/{slug}/webhooks/{id}/resend-failed': () => ({ since: SINCE }),
+  'POST /communities/{slug}/webhooks': ({ partner, client }) => ({
+    partner_id: partner,
+    client_id: client,
+    event_types: ['*'],
+    target_url: 'https://receiver.example/matrix',
+  }),
+  'POST /communities/{slug}/clients/{client_id}/expiry': () => ({ expires_at: '2999-01-01T00:00:00Z' }),
+  'PUT /alert-choices': () => ({ by_mail: [], in_console: [] }),
   'POST /communities/{slug}/categories': () => ({ name: randomUUID() }),
   'PATCH /communities/{slug}/categories/{id}': () => ({ retired: true }),
 }
 
 /** Operations whose body is a file. */
 const FILES: Record<string, string> = {
+  'POST /communities/{slug}/members/import/inspect': 'external_id,name\nM-1,Imported\n',
+  'POST /communities/{slug}/listings/import/inspect': 'external_id,title\nL-1,Imported\n',
   'POST /communities/{slug}/members/import': 'external_id,name,email,status,hidden,joined_at\nM-1,Imported,,active,,\n',
   'POST /communities/{slug}/listings/import':
     'external_id,member_external_id,type,title,description,category,hours,status,created_at\n',

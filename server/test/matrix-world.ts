@@ -84,7 +84,7 @@ async function fill(bank: Bank, place: Place, partner: TestPartner): Promise<Com
   for (let round = 0; round < place.times; round++) {
     const name = `${text} ${round}`
     ids.otherMember = (await office('/members', { name, email: `${text}${round}@a.example` })).id
-    ids.member = (await office('/members', { name, email: `${text}-${round}@b.example` })).id
+    ids.member = (await office('/members', { name: `${name} too`, email: `${text}-${round}@b.example` })).id
     ids.category = (await office('/categories', { name })).id
     const listing = { member_id: ids.member, type: 'service', title: name, category: name }
     ids.listing = (await office('/listings', listing)).id
@@ -140,7 +140,7 @@ async function withSql<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<
 }
 
 /** Written by reads, such as cached totals, or by the engine on its own. */
-const RESTLESS = /^(call_groups|audit_log|deliveries|attempts|delivery_queues|events|month_totals)/
+const RESTLESS = /^(call_groups|audit_log|email_read_days|deliveries|attempts|delivery_queues|events|month_totals)/
 const RESTLESS_COLUMNS = ['last_used_at', 'last_seen_at', 'rotated_at']
 
 /** A digest of everything that a community has, by table. */

@@ -88,6 +88,13 @@ async function failingTokens({ bank, own }: World) {
       await newToken((_partnerId, clientId) => revokeClient(bank.sql, TESTER, clientId)),
       answered(401, 'invalid_token'),
     ],
+    'an expired client': [
+      await newToken(
+        (_partnerId, clientId) => bank.sql`
+          update clients set expires_at = now() where community_id = ${own.id} and public_id = ${clientId}`,
+      ),
+      answered(401, 'invalid_token'),
+    ],
     'a suspended partner': [await newToken(change({ status: 'suspended' })), answered(401, 'invalid_token')],
     'another address': [await newToken(change({ allowed_networks: ['10.0.0.0/8'] })), answered(403, 'ip_not_allowed')],
   } satisfies Record<string, [string | undefined, (answer: Answer) => boolean]>

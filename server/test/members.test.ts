@@ -180,6 +180,9 @@ test('erasing blanks the person everywhere and keeps the transfers', async () =>
   await offer(bank, ada.id, 'Unmistakable bread')
   const order = { user_id: ada.id, hours: 2, reference: 'tx-1', note: 'For Unmistakable' }
   await bank.call('/wallet/credit', { token, body: order })
+  await bank.call('/wallet/credit', { token, body: { ...order, reference: 'tx-2' } })
+  const reversal = { reference: 'tx-2', reversal_reference: 'back-2', reason: 'Returned by Unmistakable' }
+  expect((await bank.call('/wallet/credits/reverse', { token, body: reversal })).status).toBe(201)
   await eraseMember(bank.sql, TESTER, bank.communityId, ada.id)
   const tables = await bank.sql`
     select relname from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and not relispartition`

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { appliedMigrations, isMigrated, migrate, migrationNames, NewerDatabase } from '../src/postgres/migrate.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
+import { readTemplates } from './source-templates.ts'
 
 const SOURCE_DIR = fileURLToPath(new URL('../src/', import.meta.url))
 const MIGRATIONS_DIR = fileURLToPath(new URL('../migrations/', import.meta.url))
@@ -218,45 +219,10 @@ const ACROSS_COMMUNITIES = [
   'postgres/migrate.ts',
 ]
 
-/** All template literals of a source text, each with what is nested in it. */
-function templates(source: string): string[] {
-  const found: string[] = []
-  function readTemplate(start: number): number {
-    let at = start + 1
-    while (at < source.length && source[at] !== '`') {
-      if (source[at] === '\\') at += 2
-      else if (source.startsWith('${', at)) at = readCode(at + 2, '}')
-      else at += 1
-    }
-    found.push(source.slice(start + 1, at))
-    return at + 1
-  }
-  /** Reads code up to the closing brace, or to the end; strings and comments hold no templates. */
-  function readCode(start: number, end?: string): number {
-    let at = start
-    let depth = 0
-    while (at < source.length) {
-      const char = source[at]!
-      const skipped = /^(\/\/.*|\/\*[^]*?\*\/|'(\\.|[^'\\\n])*'|"(\\.|[^"\\\n])*")/.exec(source.slice(at, at + 5000))
-      if (skipped) at += skipped[0].length
-      else if (char === '`') at = readTemplate(at)
-      else if (char === end && depth === 0) return at + 1
-      else {
-        if (char === '{') depth += 1
-        if (char === '}') depth -= 1
-        at += 1
-      }
-    }
-    return at
-  }
-  readCode(0)
-  return found
-}
-
 /** Statements on a community's table that name no community. */
 function statementsWithoutCommunity(source: string, tables: string[]): string[] {
   const touches = new RegExp(`\\b(from|join|into|update|table)\\s+(only\\s+)?(${tables.join('|')})\\b`)
-  return templates(source).filter((text) => touches.test(text) && !text.includes('community_id'))
+  return readTemplates(source).filter((text) => touches.test(text) && !text.includes('community_id'))
 }
 
 test('every statement on a table that belongs to a community names the community', async () => {
@@ -272,7 +238,7 @@ test('every statement on a table that belongs to a community names the community
   const statements: string[] = []
   for (const file of files.filter((name) => !ACROSS_COMMUNITIES.includes(name))) {
     const source = await readFile(join(SOURCE_DIR, file), 'utf8')
-    statements.push(...templates(source).filter((text) => text.includes('community_id')))
+    statements.push(...readTemplates(source).filter((text) => text.includes('community_id')))
     expect.soft(statementsWithoutCommunity(source, tables), file).toEqual([])
   }
   // Shown to read the sources, and to find what is wrong.

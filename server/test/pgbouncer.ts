@@ -46,8 +46,8 @@ export async function startPgBouncer(databaseUrl: string): Promise<string> {
   return `postgres://${username}@127.0.0.1:${listenPort}/${database}?prepare=false`
 }
 
-/** PgBouncer refuses to run as root. */
-function unprivileged(): { uid?: number; gid?: number } {
+/** PgBouncer and PostgreSQL refuse to run as root. */
+export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const [uid, gid] = ['-u', '-g'].map((flag) =>
     Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout),

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { makeCertificate, RECEIVER_NAME } from './certificate.ts'
+import { requireNoLeak } from './leaks.ts'
 
 export interface Received {
   id: string
@@ -43,6 +44,7 @@ export async function startReceiver({ ofStranger = false } = {}): Promise<Receiv
     request.on('data', (chunk) => chunks.push(chunk))
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString()
+      requireNoLeak('a webhook', body)
       const received = {
         id: String(request.headers['webhook-id']),
         path: request.url!,

@@ -39,6 +39,8 @@ test(
     expect(removed.status).toBe(200)
     const address = { jwks_url: 'https://new.example.org/jwks' }
     expect((await owner.call(`/clients/${moved.client_id}/jwks-url`, { body: address })).status).toBe(200)
+    const expiry = { expires_at: '2998-01-01T00:00:00Z' }
+    expect((await owner.call(`/clients/${moved.client_id}/expiry`, { body: expiry })).status).toBe(200)
     await addApp(owner)
     const { passkeys } = (await owner.call('/second-factor')).body.data
     expect((await owner.call(`/second-factor/passkeys/${passkeys[0].id}`, { method: 'DELETE' })).status).toBe(200)
@@ -52,7 +54,9 @@ test(
     const sql = connect(copy, { connectionsMax: 1, name: 'test' })
     onTestFinished(() => sql.end())
     expect(await sql`select thumbprint from client_keys`).toEqual([kept])
-    expect(await sql`select jwks_url from clients where jwks_url is not null`).toEqual([address])
+    expect(await sql`select jwks_url, expires_at from clients where jwks_url is not null`).toEqual([
+      { ...address, expires_at: '2998-01-01T00:00:00.000000Z' },
+    ])
     expect(await sql`select second_factor_required as required from communities`).toEqual([{ required: true }])
     const factors = (from: typeof sql) => from`
       select p.admin_id, p.secret, p.last_step, (select count(*) from admin_recovery_codes) as codes from admin_apps p`

@@ -65,6 +65,18 @@ test('a reversal reference stands for one credit', async () => {
   expect(await balance()).toBe(5)
 })
 
+test("another partner's credits and reversal references do not matter", async () => {
+  const { bank, ada, credit, reverse, balance } = await start()
+  const other = await bank.token(undefined, await bank.addPartner())
+  const body = { user_id: ada.id, hours: 5, reference: 'tx-1' }
+  await bank.call('/wallet/credit', { token: other, body })
+  expect((await reverse('tx-1', 'back', other)).status).toBe(201)
+  await credit('tx-1')
+  expect(await balance()).toBe(5)
+  expect((await reverse('tx-1', 'back')).status).toBe(201)
+  expect(await balance()).toBe(0)
+})
+
 test('a credit is reversed for members who left, and past the lower limit', async () => {
   const { bank, ada, ben, credit, reverse } = await start()
   await credit('tx-1', 20)
@@ -94,7 +106,7 @@ test('a credit that the office reversed shows as reversed and cannot be reversed
   const input = { transferId: transfer.id, reason: 'mistake' }
   const reversal = await reverseTransfer(bank.sql, TESTER, bank.communityId, input)
   expect((await bank.call('/wallet/credits?status=reversed', { token })).body.meta.total_count).toBe(1)
-  expect((await reverse('tx-1', 'back')).status).toBe(409)
+  expect(await reverse('tx-1', 'back')).toMatchObject({ status: 409, body: { error: 'reference_conflict' } })
   await expect(reverseTransfer(bank.sql, TESTER, bank.communityId, input)).rejects.toThrow('reversed already')
   await expect(
     reverseTransfer(bank.sql, TESTER, bank.communityId, { transferId: reversal.id, reason: 'no' }),

@@ -17,6 +17,8 @@ function guessAt(url: string, email: string, address: string, password = 'a wron
   })
 }
 
+const addressOf = (n: number) => `2001:db8:0:1::${n.toString(16)}`
+
 /** Guesses from many addresses until the account's own limit is reached. */
 async function exhaust(bank: Bank, email: string): Promise<void> {
   for (let n = 0; n < ACCOUNT_MAX; n++) {
@@ -82,6 +84,18 @@ test('limits are exact with several processes that share nothing but the databas
   )
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(PAIR_MAX)
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(30 - PAIR_MAX)
+})
+
+test('the IPv6 addresses of one customer count as one, for an account and for all accounts together', async () => {
+  const bank = await startBank({ config: BEHIND_PROXY })
+  const { email } = await addAdmin(bank)
+  for (let n = 0; n < PAIR_MAX; n++) expect((await guessAt(bank.url, email, addressOf(n))).status).toBe(401)
+  expect((await guessAt(bank.url, email, addressOf(PAIR_MAX), PASSWORD)).status).toBe(429)
+  expect((await guessAt(bank.url, email, '2001:db8:0:2::1', PASSWORD)).status).toBe(200)
+  // Without hashing a hundred passwords.
+  await bank.sql`update attempt_counts set count = ${ADDRESS_MAX}`
+  expect((await guessAt(bank.url, 'ben@town.example', addressOf(ADDRESS_MAX))).status).toBe(429)
+  expect((await guessAt(bank.url, 'ben@town.example', '2001:db8:0:3::1')).status).toBe(401)
 })
 
 test('rejected attempts leave nothing behind, however many accounts they name', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Scope } from '../src/core/scopes.ts'
-import { hideMember } from '../src/features/members/change-member.ts'
+import { changeMember, hideMember } from '../src/features/members/change-member.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
 import { createClient } from '../src/features/partners/create-client.ts'
 import { TESTER } from './bank.ts'
@@ -60,11 +60,13 @@ test('a subscription sends what the token that created it could read, whatever i
   const { id } = await post.subscribe({ event_types: ['*'] }, narrow)
   expect(await post.subscription(id)).toMatchObject({ scopes: ['users.read', 'webhooks.manage'] })
   await post.credit()
-  await bank.sql`update members set name = 'Ada King' where id = ${post.member.id}`
+  await changeMember(bank.sql, TESTER, bank.communityId, post.member.id, { name: 'Ada King' })
+  await post.deliver()
+  expect(receiver.received.map(({ json }) => json.data.name)).toEqual(['Ada King'])
   await hideMember(bank.sql, TESTER, bank.communityId, post.member.id)
   await post.deliver()
   // Neither sent nor waiting: a held delivery would tell when hours moved.
-  expect(receiver.received.map(({ json }) => json.type)).toEqual(['user.left'])
+  expect(receiver.received.map(({ json }) => json.type)).toEqual(['user.updated', 'user.left'])
   expect((await post.deliveries(id, narrow)).map((row: { event_type: string }) => row.event_type)).toEqual([
     'user.left',
   ])

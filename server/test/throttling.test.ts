@@ -78,6 +78,15 @@ describe('guesses at a secret', () => {
     expect((await ask(url, neighbour, HERE)).status).toBe(200)
   })
 
+  test('the IPv6 addresses of one customer are one place', async () => {
+    const { url, partner } = await startBank(BEHIND_PROXY)
+    for (let count = 0; count < GUESSES_PER_CLIENT_MAX; count++) {
+      expect((await guess(url, partner, `2001:db8:0:1::${count}`)).status).toBe(401)
+    }
+    expectThrottled(await ask(url, partner, '2001:db8:0:1:ffff::'))
+    expect((await ask(url, partner, '2001:db8:0:2::')).status).toBe(200)
+  })
+
   test('tokens that the client holds already go on working there', async () => {
     const { url, partner } = await startBank(BEHIND_PROXY)
     const token = (await ask(url, partner, HERE)).body.access_token

@@ -110,7 +110,7 @@ export async function describeWithdrawals(nodes: Nodes): Promise<Record<string, 
     'administrator removed': () =>
       newAdmin('manager', members, ({ id }) => act(`/administrators/${id}`, { method: 'DELETE' })),
     'role lowered': () =>
-      newAdmin('manager', ['/communities/town/members', { body: { name: 'Ada' } }], ({ id }) =>
+      newAdmin('manager', ['/communities/town/members', { body: { name: 'Ada', confirm_duplicate: true } }], ({ id }) =>
         act(`/administrators/${id}`, { method: 'PATCH', body: { role: 'viewer' }, headers: { 'if-match': '*' } }),
       ),
     'session ended': () =>

@@ -1,0 +1,20 @@
+import { ACCESS } from './access.ts'
+import { BACKUP } from './backup.ts'
+import { CONSOLE } from './console.ts'
+import { CREDIT_STATEMENT } from './credit-statement.ts'
+import { LEDGER } from './ledger.ts'
+import { MACHINES } from './machines.ts'
+import type { Mutant } from './mutant.ts'
+import { PRIVACY } from './privacy.ts'
+import { WEBHOOKS } from './webhooks.ts'
+
+export const MUTANTS: Mutant[] = [
+  ...LEDGER,
+  ...CREDIT_STATEMENT,
+  ...ACCESS,
+  ...CONSOLE,
+  ...WEBHOOKS,
+  ...PRIVACY,
+  ...BACKUP,
+  ...MACHINES,
+]

@@ -1,0 +1,90 @@
+import type { Mutant } from './mutant.ts'
+
+const RESTORE = 'backup/restore.ts'
+const ENDS = 'a restore ends'
+
+/** A restore revives nothing, and a backup is whole or rejected. */
+export const BACKUP: Mutant[] = [
+  ...(
+    [
+      ['tokens', 'await tx`delete from tokens`'],
+      ['sessions', 'await tx`delete from admin_sessions`'],
+      ['links', 'await tx`delete from admin_links`'],
+      ['invitations', 'await tx`delete from admin_invitations`'],
+      ['known browsers', 'await tx`delete from admin_browsers`'],
+      ['sign-ins that wait for their second step', 'await tx`delete from admin_second_steps`'],
+      ['recovery codes', 'await tx`delete from admin_recovery_codes`'],
+    ] as const
+  ).map(([what, replace]): Mutant => ({
+    breaks: `a restore ends ${what}`,
+    file: RESTORE,
+    replace,
+    by: '',
+    tests: ['restore-ends-access'],
+    named: ENDS,
+  })),
+  {
+    breaks: 'a restore ends one-time passwords',
+    file: RESTORE,
+    replace: 'least(one_time_until, now()) where password_one_time',
+    by: 'one_time_until where password_one_time',
+    tests: ['restore-ends-access'],
+    named: ENDS,
+  },
+  {
+    breaks: 'a restore renews the epoch',
+    file: RESTORE,
+    replace: 'on conflict (single) do update set epoch = gen_random_uuid()',
+    by: 'on conflict (single) do nothing',
+    tests: ['backup'],
+    named: 'renews the epoch',
+  },
+  {
+    breaks: 'ids handed out after the backup are not handed out again',
+    file: RESTORE,
+    replace: 'await tx`update id_counters set last_id = last_id + ${SEQUENCE_GAP}`',
+    by: '',
+    tests: ['backup'],
+    named: 'ids handed out after the backup',
+  },
+  {
+    breaks: 'ids of sequences are not handed out again',
+    file: RESTORE,
+    replace: 'for (const [sequence, value] of sequences) await advanceSequence(tx, sequence, value)',
+    by: 'for (const [sequence, value] of sequences) await tx`select setval(${sequence}, ${value}::int8)`',
+    tests: ['backup'],
+    named: 'ids handed out after the backup',
+  },
+  {
+    breaks: 'a backup is restored into an empty database only',
+    file: RESTORE,
+    replace: 'if (!found) return\n  throw new DatabaseNotEmpty(',
+    by: "if (!found || found.name !== 'x') return\n  throw new DatabaseNotEmpty(",
+    tests: ['backup-refusals'],
+    named: 'a database that is not empty',
+  },
+  {
+    breaks: 'a backup with a missing table is rejected',
+    file: RESTORE,
+    replace: 'if (rows === undefined) throw damaged(file, `the table ${table} is missing`)',
+    by: 'if (rows === undefined) continue',
+    tests: ['backup-refusals'],
+    named: 'a table taken out',
+  },
+  {
+    breaks: 'a backup with a missing row is rejected',
+    file: RESTORE,
+    replace: 'if (rows !== expected) throw',
+    by: 'if (rows > (expected ?? 0)) throw',
+    tests: ['backup-refusals'],
+    named: 'a row taken out',
+  },
+  {
+    breaks: 'the bound of a partition cannot carry SQL',
+    file: RESTORE,
+    replace: 'if (!BOUND.test(bound)) throw',
+    by: 'if (!bound) throw',
+    tests: ['backup-refusals'],
+    named: 'a partition whose bound is more than a bound',
+  },
+]

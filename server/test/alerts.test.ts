@@ -1,0 +1,206 @@
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { checkAlerts } from '../src/features/alerts/check-alerts.ts'
+import { raiseForService } from '../src/features/alerts/tell-people.ts'
+import { recordSuccess } from '../src/features/alerts/run-queries.ts'
+import { addMember } from '../src/features/members/change-member.ts'
+import { openMailer } from '../src/mail/mailer.ts'
+import { insertCalls } from '../src/postgres/across-communities.ts'
+import { newRequestId } from '../src/http/shared/request-id.ts'
+import { addAdmin, newBrowser, type TestAdmin } from './admin.ts'
+import { startBank, TESTER, type Bank } from './bank.ts'
+import { startMailbox } from './mailbox.ts'
+
+async function start() {
+  const mailbox = await startMailbox()
+  const bank = await startBank({ config: { role: 'api', ...mailbox.settings.config } })
+  const mailer = openMailer(bank.config, pino({ level: 'silent' }))
+  onTestFinished(() => mailer.close())
+  const deps = { sql: bank.sql, config: bank.config, send: mailer.sendNow }
+  return { bank, mailbox, deps, check: () => checkAlerts(deps) }
+}
+
+const open = async (admin: TestAdmin) =>
+  (await admin.call('/alerts/open')).body.data.map(({ kind }: { kind: string }) => kind)
+
+const choose = (admin: TestAdmin, body: object) => admin.call('/alert-choices', { method: 'PUT', body })
+
+async function addSubscription(bank: Bank): Promise<number> {
+  const answer = await bank.call('/webhooks/subscriptions', {
+    token: await bank.token(),
+    body: { event_types: ['*'], target_url: 'https://receiver.example/secret-path' },
+  })
+  return answer.body.data.id
+}
+
+/** As if that many calls had been rejected in this second. */
+const reject = (bank: Bank, calls: number, error = 'insufficient_scope', communityId = bank.communityId) =>
+  insertCalls(
+    bank.sql,
+    [
+      {
+        second: Math.floor(Date.now() / 1000),
+        communityId,
+        partnerId: bank.partner.partnerId,
+        clientId: undefined,
+        method: 'GET',
+        route: '/users',
+        status: 403,
+        error,
+        errorDescription: undefined,
+        address: undefined,
+        userAgent: undefined,
+        afterMs: Array.from({ length: calls }, () => 0),
+        requestIds: Array.from({ length: calls }, () => newRequestId()),
+        durationsMs: Array.from({ length: calls }, () => 1),
+        paths: undefined,
+      },
+    ],
+    { isRetry: false },
+  )
+
+test('an endpoint that fails for an hour is told of once, to owners, and ends when it works again', async () => {
+  const { bank, mailbox, check } = await start()
+  const [owner, viewer] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
+  const stranger = await addAdmin(bank, 'owner', await bank.addCommunity('elsewhere'), 'elsewhere')
+  const id = await addSubscription(bank)
+  await bank.sql`update subscriptions set failing_since = now() - interval '59 minutes'`
+  await check()
+  expect(await open(owner)).toEqual([])
+  await bank.sql`update subscriptions set failing_since = now() - interval '61 minutes'`
+  await check()
+  await check()
+  const mails = mailbox.received.filter(({ text }) => text.includes('Subject: Town: nothing has arrived'))
+  expect(mails.map(({ to }) => to)).toEqual([[owner.email]])
+  expect(mails[0]!.text).toContain('/console/town/alerts')
+  expect(mails[0]!.text).not.toContain('secret-path')
+  expect((await viewer.call('/alerts')).body.data).toMatchObject([
+    { kind: 'webhook_failing', subject_id: id, detail: { partner: 'Bank' }, ended_at: null },
+  ])
+  expect(await open(viewer)).toEqual(['webhook_failing'])
+  expect(await open(stranger)).toEqual([])
+  expect((await newBrowser(bank).call('/alerts')).status).toBe(401)
+
+  await bank.sql`update subscriptions set failing_since = null`
+  await check()
+  expect(await open(owner)).toEqual([])
+  expect((await owner.call('/alerts')).body.data).toMatchObject([{ ended_at: expect.any(String) }])
+  await bank.sql`update subscriptions set status = 'disabled', status_changed_at = now()`
+  await check()
+  expect(await open(owner)).toEqual(['webhook_disabled'])
+})
+
+test('hours at 80 and at 100 per cent are told of, and so is a credit that no longer fits', async () => {
+  const { bank, check, mailbox } = await start()
+  const owner = await addAdmin(bank)
+  const { id } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  await bank.sql`update partners set daily_limit_centihours = 1000`
+  const token = await bank.token()
+  const credit = async (hours: number, reference: string) =>
+    (await bank.call('/wallet/credit', { token, body: { user_id: id, hours, reference } })).status
+  expect(await credit(7.99, 'tx-1')).toBe(201)
+  await check()
+  expect(await open(owner)).toEqual([])
+  expect(await credit(0.01, 'tx-2')).toBe(201)
+  await check()
+  expect(await open(owner)).toEqual(['hours_nearly_used'])
+  await reject(bank, 1, 'daily_limit_reached')
+  await check()
+  expect(await open(owner)).toEqual(['hours_used', 'hours_nearly_used'])
+  expect(mailbox.received.some(({ text }) => text.includes('8 of 10 h'))).toBe(true)
+  await bank.sql`update partner_days set day = day - 1`
+  await bank.sql`delete from call_groups`
+  await check()
+  expect(await open(owner)).toEqual([])
+})
+
+test('a burst of rejected calls is one alert for an hour; few rejections and test communities are none', async () => {
+  const { bank, check, mailbox } = await start()
+  const owner = await addAdmin(bank)
+  await reject(bank, 99)
+  await check()
+  expect(await open(owner)).toEqual([])
+  await reject(bank, 1)
+  await check()
+  expect((await owner.call('/alerts')).body.data).toMatchObject([
+    { kind: 'calls_rejected', subject_id: bank.partner.partnerId, detail: { calls: 100, minutes: 10 } },
+  ])
+  await bank.sql`delete from call_groups`
+  await check()
+  expect(await open(owner)).toEqual(['calls_rejected'])
+  await bank.sql`update alerts set raised_at = now() - interval '61 minutes'`
+  await check()
+  expect(await open(owner)).toEqual([])
+  const sent = mailbox.received.filter(({ text }) => text.includes('calls were rejected within minutes'))
+  expect(sent).toHaveLength(1)
+
+  await bank.sql`update communities set test = true`
+  await reject(bank, 200)
+  await check()
+  expect(await open(owner)).toEqual([])
+})
+
+test('each person chooses what they hear of, by mail and in the console', async () => {
+  const { bank, check, mailbox } = await start()
+  const [owner, viewer] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
+  const { data } = (await owner.call('/alert-choices')).body
+  expect([data.by_mail.length, data.in_console.length, data.mail]).toEqual([9, 9, true])
+  expect((await choose(owner, { by_mail: ['hours_used'], in_console: [] })).status).toBe(200)
+  expect((await choose(viewer, { by_mail: ['webhook_disabled'], in_console: ['webhook_disabled'] })).status).toBe(200)
+  expect((await choose(owner, { by_mail: ['everything'], in_console: [] })).status).toBe(422)
+  await addSubscription(bank)
+  await bank.sql`update subscriptions set status = 'disabled', status_changed_at = now()`
+  await check()
+  expect(mailbox.received.map(({ to }) => to)).toEqual([[viewer.email]])
+  expect([await open(owner), await open(viewer)]).toEqual([[], ['webhook_disabled']])
+  expect((await newBrowser(bank).call('/alert-choices')).status).toBe(401)
+})
+
+test('what was out of order before alerts existed is shown, and mailed to nobody', async () => {
+  const { bank, check, mailbox } = await start()
+  const owner = await addAdmin(bank)
+  await addSubscription(bank)
+  await bank.sql`update subscriptions set status = 'disabled', status_changed_at = now() - interval '2 days'`
+  await check()
+  expect(await open(owner)).toEqual(['webhook_disabled'])
+  expect(mailbox.received).toEqual([])
+})
+
+test('a failed backup is told to those who own every community, once until one succeeds', async () => {
+  const { bank, deps, mailbox } = await start()
+  const [owner, viewer] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
+  const fail = () => raiseForService(deps, 'backup', 'The disk is full.')
+  await fail()
+  await fail()
+  expect(mailbox.received.map(({ to }) => to)).toEqual([[owner.email]])
+  expect(mailbox.received[0]!.text).toContain('The disk is full.')
+  expect([await open(owner), await open(viewer)]).toEqual([['backup_failed'], []])
+  await recordSuccess(bank.sql, 'backup')
+  expect(await open(owner)).toEqual([])
+  const elsewhere = await bank.addCommunity('elsewhere')
+  await addAdmin(bank, 'owner', elsewhere, 'elsewhere')
+  mailbox.clear()
+  await fail()
+  expect(mailbox.received).toEqual([])
+  expect(await open(owner)).toEqual([])
+})
+
+test('credentials that expire within two weeks are told of, and the check of all communities is one plain read', async () => {
+  const { bank, deps, check } = await start()
+  const owner = await addAdmin(bank)
+  await bank.sql`update clients set expires_at = now() + interval '13 days'`
+  await check()
+  expect((await owner.call('/alerts')).body.data).toMatchObject([
+    { kind: 'credentials_expiring', detail: { client_id: bank.partner.clientId, partner: 'Bank' } },
+  ])
+  for (let n = 0; n < 20; n++) await bank.addCommunity(`town-${n}`)
+  const statements: string[] = []
+  const counting = new Proxy(bank.sql, {
+    apply(target, self, [texts, ...values]: [readonly string[], ...unknown[]]) {
+      statements.push(texts.join(''))
+      return Reflect.apply(target as never, self, [texts, ...values])
+    },
+  })
+  await checkAlerts({ ...deps, sql: counting })
+  expect(statements).toHaveLength(1)
+})

@@ -1,0 +1,165 @@
+import iconv from 'iconv-lite'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { readCentihours } from '../src/core/hours.ts'
+import { detectFormat } from '../src/csv/detect-format.ts'
+import type { CommunityRow } from '../src/features/communities/queries.ts'
+import { importListings } from '../src/features/listings/import-listings.ts'
+import { importMembers } from '../src/features/members/import-members.ts'
+import { lines, load, newCommunity, sql } from './csv-communities.ts'
+
+/** One byte at a time: nothing may depend on where chunks end. */
+async function* open(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at++) yield bytes.subarray(at, at + 1)
+}
+
+const detect = (bytes: Buffer | string) => detectFormat(() => open(Buffer.from(bytes as string)))
+
+async function membersOf({ id }: CommunityRow) {
+  const rows = await sql`
+    select external_id, name, email, joined_at::text from members where community_id = ${id} order by id`
+  return rows.map((row) => ({ ...row }))
+}
+
+const GERMAN = lines('external_id;name;joined_at', '1;Jürgen Weiß;31.05.2024', '2;Zoë “Zo” Čech;1.1.2020')
+
+describe('the format of a file is found out', () => {
+  test.each([
+    ['UTF-8', Buffer.from(GERMAN), 'utf-8', 'Jürgen Weiß'],
+    ['UTF-8 with a mark', Buffer.from(`\uFEFF${GERMAN}`), 'utf-8', 'Jürgen Weiß'],
+    ['Windows-1252', iconv.encode(GERMAN, 'windows-1252'), 'windows-1252', 'Jürgen Weiß'],
+    ['UTF-16', Buffer.from(`\uFEFF${GERMAN}`, 'utf16le'), 'utf-16le', 'Jürgen Weiß'],
+    ['UTF-16, big endian', Buffer.from(`\uFEFF${GERMAN}`, 'utf16le').swap16(), 'utf-16be', 'Jürgen Weiß'],
+  ])('%s', async (_what, bytes, encoding, name) => {
+    const { sample, ...format } = await detect(bytes)
+    expect(format).toMatchObject({ encoding, delimiter: 'semicolon' })
+    expect(sample[1]!.fields[1]).toBe(name)
+    const community = await newCommunity()
+    const { summary } = await load(importMembers, community, bytes)
+    expect(summary).toMatchObject({ added: 2, written: true })
+    expect((await membersOf(community))[0]).toMatchObject({ name, joined_at: expect.stringMatching(/^2024-05-31/) })
+  })
+
+  test('Windows-1252 has its own quotation marks and the euro', async () => {
+    const bytes = iconv.encode(lines('external_id,name', '1,“Zo” €'), 'windows-1252')
+    expect((await detect(bytes)).sample[1]!.fields[1]).toBe('“Zo” €')
+  })
+
+  test.each([
+    ['a,b;c\n1,2;3\n', 'comma'],
+    ['a;b;c,d\n', 'semicolon'],
+    ['a\tb\n1\t2\n', 'tab'],
+    ['"a;b;c",d\n', 'comma'],
+    ['name\n', 'comma'],
+  ])('the delimiter of %j is a %s', async (text, delimiter) => {
+    expect((await detect(text)).delimiter).toBe(delimiter)
+  })
+
+  test.each([
+    ['a;b\n1,5;x\n', 'comma'],
+    ['a;b\n1.5;x\n', 'point'],
+    ['a;b\n1;x\n', 'comma'],
+    ['a,b\n1,x\n', 'point'],
+    ['a,b\n"1,50",x\n', 'comma'],
+    ['a\tb\n1.234,50\tx\n', 'comma'],
+  ])('the decimal sign of %j is a %s', async (text, decimal) => {
+    expect((await detect(text)).decimal).toBe(decimal)
+  })
+
+  test.each([
+    [Buffer.from('504b030414000600', 'hex'), '.xlsx'],
+    [Buffer.from('d0cf11e0a1b11ae1', 'hex'), '.xls'],
+    ['%PDF-1.7', 'PDF'],
+  ])('what is no text is rejected with what to do: %j', async (bytes, words) => {
+    const failed = await detect(bytes).catch((error: Error) => error.message)
+    expect(failed).toContain(words)
+    expect(failed).toContain('save it as CSV')
+  })
+})
+
+describe('hours are read digit by digit', () => {
+  test.each([
+    ['1.234,50', 123_450, undefined],
+    ['1,234.50', undefined, 123_450],
+    ['1.234', 123_400, undefined],
+    ['1,234', undefined, 123_400],
+    ['1,5', 150, undefined],
+    ['1.5', undefined, 150],
+    ['-0,25', -25, undefined],
+    ['−3', -300, -300],
+    ['+3', 300, 300],
+    ['0', 0, 0],
+    ['-0', 0, 0],
+    ["1'234", 123_400, 123_400],
+    ['1\u202F234,50', 123_450, undefined],
+    ['999999999,99', 99_999_999_999, undefined],
+    ['0,125', undefined, undefined],
+    ['12.34,5', undefined, undefined],
+    ['1e3', undefined, undefined],
+    ['', undefined, undefined],
+  ])('%j', (text, withComma, withPoint) => {
+    expect(readCentihours(text, 'comma')).toBe(withComma)
+    expect(readCentihours(text, 'point')).toBe(withPoint)
+  })
+})
+
+describe('the columns of a file', () => {
+  let community: CommunityRow
+  beforeAll(async () => {
+    community = await newCommunity()
+  })
+  const table = lines('Nummer;Vorname;Nachname;Saldo;Eintritt', '7;Eva;von  Au;;5/6/2024', '8;Max;;;')
+  const columns = { external_id: [0], name: [1, 2], joined_at: [4] }
+
+  test('are said once, and remembered for files with the same first row in the same community', async () => {
+    await expect(load(importMembers, community, table)).rejects.toThrow('In the console you can say which column')
+    const layout = { columns, dates: 'month_first' as const }
+    expect((await load(importMembers, community, table, { layout, dryRun: true })).summary).toMatchObject({ added: 2 })
+    expect(await membersOf(community)).toEqual([])
+
+    // Now without being told.
+    expect((await load(importMembers, community, table)).summary).toMatchObject({ added: 2, written: true })
+    expect(await membersOf(community)).toMatchObject([
+      { external_id: '7', name: 'Eva von  Au', joined_at: expect.stringMatching(/^2024-05-06/) },
+      { external_id: '8', name: 'Max' },
+    ])
+    await expect(load(importMembers, await newCommunity(), table)).rejects.toThrow('there is no column "nummer"')
+    await expect(load(importListings, community, table)).rejects.toThrow('there is no column "nummer"')
+    await expect(load(importMembers, community, table.replace('Saldo', 'saldo'))).rejects.toThrow('no column')
+  })
+
+  test.each([
+    [{ external_id: [0] }, 'Say which column of the file holds "name".'],
+    [{ ...columns, shoe_size: [1] }, 'There is no column "shoe_size".'],
+    [{ ...columns, email: [5] }, 'The file has only 5 columns.'],
+  ])('a mapping that cannot be is rejected: %j', async (wrong, problem) => {
+    await expect(load(importMembers, community, table, { layout: { columns: wrong } })).rejects.toThrow(problem)
+  })
+
+  test('dates follow the chosen order, and dots always have the day first', async () => {
+    const dates = lines(
+      'external_id,name,joined_at',
+      '1,A,5/6/2024',
+      '2,B,05.06.2024',
+      '3,C,31/05/2024 00:00',
+      '4,D,13.13.2024',
+    )
+    const town = await newCommunity()
+    const monthFirst = await load(importMembers, town, dates, { layout: { dates: 'month_first' }, dryRun: true })
+    expect(monthFirst.fates.map(({ outcome }) => outcome)).toEqual(['added', 'added', 'refused', 'refused'])
+    await load(importMembers, town, dates, { skipBad: true })
+    expect((await membersOf(town)).map(({ joined_at }) => (joined_at as string).slice(0, 10))).toEqual([
+      '2024-06-05',
+      '2024-06-05',
+      '2024-05-31',
+    ])
+  })
+
+  test('listings have decimal commas too', async () => {
+    const town = await newCommunity()
+    await load(importMembers, town, lines('external_id,name', 'K-1,Ada'))
+    const head = 'external_id;member_external_id;type;title;category;hours'
+    await load(importListings, town, lines(head, 'L-1;K-1;service;Bread;Kitchen;1,75'))
+    const [listing] = await sql`select centihours from listings where community_id = ${town.id}`
+    expect(listing!.centihours).toBe(175)
+  })
+})
