@@ -1,13 +1,19 @@
 import type { Child } from './children.ts'
 import { median } from './figures.ts'
-import { SEARCH_WORD, type GrownTown } from './growth-towns.ts'
+import { CONSOLE_API, SEARCH_WORD, TAG, type GrownTown } from './growth-towns.ts'
 import type { Job, Measured } from './load/job.ts'
 
 const API = '/api/partner/v1'
+/** The largest town relative to the smallest. */
+const RATIO_MAX = 1.3
+/** Of the console: its lists also count what fits, up to 5,000. */
+const CONSOLE_RATIO_MAX = 3
 /** One caller at a time: this measures latency, not throughput. */
 const CONNECTIONS = 1
 const WARM_UP_MS = 200
 const MEASURE_MS = 700
+
+const CONSOLE_JOB = { authorizations: [] }
 
 type Operation = (town: GrownTown) => Promise<Partial<Job> & { path: string }>
 
@@ -25,8 +31,34 @@ const OPERATIONS: Record<string, Operation> = {
   search: async () => ({ path: `/listings?limit=25&q=${SEARCH_WORD}` }),
 }
 
+/** Lists of the console as its pages ask for them. */
+const CONSOLE_LISTS: Record<string, string> = {
+  'members, newest': '/members?',
+  'members by name': '/members?sort=name',
+  'members by balance': '/members?sort=-balance',
+  'members by last exchange': '/members?sort=last_active_on',
+  'members by joining': '/members?sort=joined_at',
+  'members below 0': '/members?balance=negative',
+  'members below 0, by name': '/members?balance=negative&sort=name',
+  'members near the limit': '/members?balance=near_limit',
+  'members inactive since 2026': '/members?inactive_since=2026-01-01&sort=name',
+  'members with a tag': `/members?tag=${TAG}&sort=name`,
+  'members named Ma…': '/members?q=ma',
+  'exchanges, latest': '/transfers?',
+  'exchanges by day': '/transfers?sort=day',
+  'exchanges of a month': '/transfers?from=2026-03-01&until=2026-03-31',
+  'exchanges of a category': '/transfers?category=Garden&kind=exchange',
+  'exchanges of a member': '/transfers?member_id={member}',
+  adjustments: '/transfers?kind=adjustment',
+  'exchanges taken back': '/transfers?status=reversed',
+  'listings, newest': '/listings?',
+  'listings by title': '/listings?sort=title',
+  'listings of a category': '/listings?category=Garden&status=active',
+}
+
 export interface Growth {
   operation: string
+  ratioMax: number
   /** One entry per town, by size: the median over all rounds, and in each round the ratio to the smallest town. */
   p50Ms: number[]
   p99Ms: number[]
@@ -41,7 +73,17 @@ export async function measureGrowth(
   onProgress: (text: string) => void,
 ): Promise<Growth[]> {
   const results: Growth[] = []
-  for (const [operation, jobOf] of Object.entries(OPERATIONS)) {
+  const inConsole = Object.entries(CONSOLE_LISTS).map(([operation, path]) => ({
+    operation,
+    ratioMax: CONSOLE_RATIO_MAX,
+    jobOf: async (town: GrownTown) => ({
+      ...CONSOLE_JOB,
+      path: `${CONSOLE_API}${path}&limit=50&with_total=true`,
+      cookie: town.cookie,
+    }),
+  }))
+  const byPartners = Object.entries(OPERATIONS).map(([operation, jobOf]) => ({ operation, ratioMax: RATIO_MAX, jobOf }))
+  for (const { operation, ratioMax, jobOf } of [...byPartners, ...inConsole]) {
     onProgress(operation)
     const measured: Measured[][] = towns.map(() => [])
     for (let round = 0; round < rounds; round++) {
@@ -53,6 +95,7 @@ export async function measureGrowth(
     const p50 = towns.map((_, index) => of(index, (one) => one.latencyMs.p50))
     results.push({
       operation,
+      ratioMax,
       p50Ms: p50.map(median),
       p99Ms: towns.map((_, index) => median(of(index, (one) => one.latencyMs.p99))),
       ratios: p50.map((values) => median(values.map((value, round) => value / p50[0]![round]!))),
@@ -72,7 +115,7 @@ function job({ service, token, members }: GrownTown, input: Partial<Job> & { pat
     warmUpMs: WARM_UP_MS,
     measureMs: MEASURE_MS,
     ...input,
-    path: `${API}${input.path}`,
+    path: input.path.startsWith('/api/') ? input.path : `${API}${input.path}`,
   }
 }
 

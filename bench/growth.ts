@@ -4,8 +4,9 @@ import { rounded } from './figures.ts'
 import { measureGrowth, type Growth } from './growth-operations.ts'
 import { explainOperations, type Plan } from './growth-plans.ts'
 import { measureCommands, type CommandMemory } from './growth-commands.ts'
+import { measureRest } from './growth-rest.ts'
 import { openGrownTowns } from './growth-towns.ts'
-import { reportGrowth } from './growth-report.ts'
+import { isRestful, reportGrowth, restTable } from './growth-report.ts'
 import type { Job, Measured } from './load/job.ts'
 
 const SIZES = '1000,30000,1000000'
@@ -16,13 +17,15 @@ const { values } = parseArgs({
     sizes: { type: 'string', default: SIZES },
     rounds: { type: 'string', default: `${ROUNDS}` },
     data: { type: 'string' },
+    rest: { type: 'boolean' },
     help: { type: 'boolean' },
   },
 })
 const sizes = values.sizes.split(',').map(Number)
 if (values.help || sizes.length < 2 || sizes.some((size) => !Number.isInteger(size))) {
-  console.log(`npm run bench:growth -- [--sizes ${SIZES}] [--rounds N] [--data FOLDER]
-Towns that are in FOLDER already are used again; without it they are created and removed at the end.`)
+  console.log(`npm run bench:growth -- [--sizes ${SIZES}] [--rounds N] [--data FOLDER] [--rest]
+Towns that are in FOLDER already are used again; without it they are created and removed at the end.
+--rest measures only the database's time at rest, by the number of communities.`)
   process.exit(values.help ? 0 : 1)
 }
 
@@ -31,6 +34,11 @@ function progress(text: string): void {
   process.stderr.write(`[${`${rounded((performance.now() - startedMs) / 1000)}`.padStart(5)} s] ${text}\n`)
 }
 
+const rest = await measureRest(progress)
+if (values.rest) {
+  console.log(restTable(rest))
+  process.exit(isRestful(rest) ? 0 : 1)
+}
 const towns = await openGrownTowns(sizes, values.data, progress)
 const generator = await startChild<Job, Measured>('load/generator.ts')
 let growth: Growth[]
@@ -47,7 +55,7 @@ try {
 }
 // Results of other sizes are only printed, not saved.
 process.exitCode = (await reportGrowth(
-  { growth, plans, commands, sizes, postgres: towns.postgres },
+  { growth, plans, commands, rest, sizes, postgres: towns.postgres },
   values.sizes === SIZES,
 ))
   ? 0

@@ -42,7 +42,7 @@ export async function startTown(
     select partner_id as "partnerId", id as "clientId" from clients
     where community_id = ${community.id} and public_id = any (${partners.map(({ clientId }) => clientId)}) order by id`
   // Autovacuum would do this soon. Tables that are still empty are left out, as autovacuum does.
-  await sql`vacuum (analyze) members, accounts, listings, transfers, transfer_notes, credits`
+  await sql`vacuum (analyze) members, accounts, listings, transfers, transfer_notes, transfer_categories, credits`
   const generator = await startChild<Job, Measured>('load/generator.ts')
   return {
     service,

@@ -101,6 +101,7 @@ function requestOf(job: Job, authorization: string | undefined): string {
   return (
     `${job.method} ${fill(job.path)} HTTP/1.1\r\nhost: 127.0.0.1:${job.port}\r\nuser-agent: hourbank-bench\r\n` +
     (authorization === undefined ? '' : `authorization: ${authorization}\r\n`) +
+    (job.cookie === undefined ? '' : `cookie: ${job.cookie}\r\n`) +
     (body === undefined
       ? '\r\n'
       : `content-type: ${job.contentType ?? 'application/json'}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)

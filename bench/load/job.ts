@@ -8,6 +8,8 @@ export interface Job {
   contentType?: string
   /** One per partner; each connection uses one of them. */
   authorizations: string[]
+  /** Of an administrator's session, instead of an authorization. */
+  cookie?: string
   members: number[]
   expectedStatus: number
   connections: number
