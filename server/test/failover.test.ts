@@ -6,7 +6,6 @@ import { serversOf } from '../src/postgres/servers.ts'
 import { eventually, startBank } from './bank.ts'
 import { newDatabase } from './database.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
-import { migrate } from '../src/postgres/migrate.ts'
 import { hasPostgres15, startPair } from './postgres-servers.ts'
 
 const ask = 'select inet_server_port()::int4 as port'
@@ -86,7 +85,6 @@ describe.skipIf(!hasPostgres15)('several servers (needs postgresql-15)', () => {
   test('a service moves to the promoted standby, and answers 503 in between', async () => {
     const [primary, standby] = await startPair()
     const databaseUrl = several(primary.host, standby.host)
-    await migrate(open(databaseUrl))
     const bank = await startBank({ databaseUrl })
     const token = await bank.token()
     await primary.kill()

@@ -13,6 +13,7 @@ import {
   type HostileRequest,
   type Send,
 } from './hostile.ts'
+import { sample } from './volume.ts'
 
 const AT_ONCE = 8
 const RATE_LIMIT_PER_MINUTE = 100_000
@@ -66,11 +67,11 @@ function withBody(body: unknown) {
   return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
 }
 
-/** Sends them all; returns those that were answered with a failure of the service, and the statuses of all. */
+/** Sends them, or a sample; returns those that were answered with a failure of the service, and the statuses of all. */
 async function sendAll(requests: Iterable<HostileRequest>, send: Send) {
   const failures: string[] = []
   const statuses = new Map<number, number>()
-  const queue = requests[Symbol.iterator]()
+  const queue = sample(requests)
   const work = async () => {
     for (let next = queue.next(); !next.done; next = queue.next()) {
       const { status, body }: Answer = await send(next.value)
