@@ -89,7 +89,8 @@ class Office:
 
     def __init__(self, service: Service, slug: str) -> None:
         self._partners = f"/communities/{slug}/partners"
-        self._http = httpx.Client(base_url=f"{service.url}/api/admin/v1", headers={"origin": service.url})
+        base_url, headers = f"{service.url}/api/admin/v1", {"origin": service.url}
+        self._http = httpx.Client(base_url=base_url, headers=headers, timeout=WAIT_SECONDS)
         email, password = "owner@python.example", "correct horse battery"
         arguments = ["--community", slug, "--email", email, "--name", "Owner", "--json"]
         one_time = json.loads(service.run("admin", "create", *arguments))["one_time_password"]
@@ -106,7 +107,10 @@ class Office:
         self._http.close()
 
     def _post(self, path: str, body: dict[str, Any]) -> httpx.Response:
-        answer = self._http.post(path, json=body)
+        deadline = time.monotonic() + WAIT_SECONDS
+        # On a busy machine the service may not reach its database in time, and has changed nothing then.
+        while (answer := self._http.post(path, json=body)).status_code == 503 and time.monotonic() < deadline:
+            time.sleep(0.5)
         if not answer.is_success:
             raise RuntimeError(f"{path}: {answer.status_code} {answer.text}")
         return answer

@@ -40,16 +40,15 @@ export interface PostgresServer {
   start(): Promise<void>
   /** With SIGKILL. */
   kill(): Promise<void>
+  /** In order, so that a copy of its folder starts without a recovery. */
+  stop(): Promise<void>
   promote(): Promise<void>
   /** Runs one statement on this server, primary or not. */
   run(statement: string): Promise<Record<string, any>[]>
 }
 
-/** Ends a server in order, so that a copy of its folder starts without a recovery. */
-type Stop = () => Promise<void>
-
 /** On a folder that `initdb` has filled. */
-async function prepareServer(folder: string): Promise<PostgresServer & { stop: Stop }> {
+async function prepareServer(folder: string): Promise<PostgresServer> {
   const port = await freePort()
   await appendFile(join(folder, 'postgresql.conf'), `port = ${port}\n`)
   let child: ChildProcess | undefined
