@@ -6,6 +6,7 @@ if (!executablePath) throw new Error('No Chromium found: run npm test, or set CH
 
 export default defineConfig({
   testDir: 'e2e',
+  globalSetup: './e2e/prepare-data.ts',
   forbidOnly: true,
   // A test that needs a second try is broken.
   retries: 0,

@@ -6,12 +6,11 @@ import pickle
 import time
 from datetime import date, datetime, timezone
 from decimal import Decimal
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
-from conftest import Service, add_partner
+from conftest import Office, Service
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
@@ -177,15 +176,12 @@ KEYS = {
 
 
 @pytest.mark.parametrize("algorithm", KEYS)
-def test_a_client_with_a_key_needs_no_secret(
-    service: Service, community: dict[str, Any], tmp_path: Path, algorithm: str
-) -> None:
+def test_a_client_with_a_key_needs_no_secret(service: Service, office: Office, algorithm: str) -> None:
     key: Any = KEYS[algorithm]()
-    public = tmp_path / "public.pem"
     encoding = serialization.Encoding.PEM
-    public.write_bytes(key.public_key().public_bytes(encoding, serialization.PublicFormat.SubjectPublicKeyInfo))
+    public = key.public_key().public_bytes(encoding, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
     private = key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()).decode()
-    partner = add_partner(service, community, "--public-key", str(public))
+    partner = office.add_partner(public_key=public)
     with Hourbank(service.url, partner["client_id"], private_key=private) as client:
         assert client.users.list(limit=1).data
     with pytest.raises(ValueError):

@@ -1,15 +1,20 @@
 import { expect, test, type Locator, type Page } from '@playwright/test'
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
+import {
+  askToken,
+  callAsPartner,
+  makePartner,
+  PARTNER_API,
+  paste,
+  readCredentials,
+  renameMember,
+  saveAndClose,
+} from './partner-access.ts'
 import { startReceiver, type Receiver } from './receiver.ts'
 import { startService, type Service } from './service.ts'
 
-const PARTNER_API = '/api/partner/v1'
-const SECRET = /^hbs_[0-9a-f]{72}$/
 const MARKUP = '<img src=x onerror="document.title=1">'
 
-const run = promisify(execFile)
 let service: Service
 let receiver: Receiver
 
@@ -26,66 +31,6 @@ test.afterAll(async () => {
 test.beforeEach(async ({ page }) => {
   await signIn(page, service)
 })
-
-interface Handed {
-  id: string
-  secret: string
-  curl: string
-}
-
-/** Reads the credentials, which the dialog shows only once. */
-async function readCredentials(dialog: Locator): Promise<Handed> {
-  const values = dialog.locator('pre')
-  await expect(values).toHaveCount(3)
-  const [id, secret, curl] = await values.allInnerTexts()
-  expect(secret).toMatch(SECRET)
-  return { id: id!, secret: secret!, curl: curl! }
-}
-
-async function saveAndClose(page: Page, dialog: Locator): Promise<void> {
-  await page.keyboard.press('Escape')
-  await expect(dialog.getByRole('button', { name: 'Close' })).toBeDisabled()
-  await dialog.getByLabel('I have saved it').check()
-  await dialog.getByRole('button', { name: 'Close' }).click()
-  await expect(dialog).toBeHidden()
-}
-
-/** Runs the command as a developer would paste it. */
-async function paste(command: string): Promise<{ access_token?: string; error?: string; scope?: string }> {
-  const { stdout } = await run('sh', ['-c', command])
-  return JSON.parse(stdout)
-}
-
-async function askToken(page: Page, { id, secret }: Pick<Handed, 'id' | 'secret'>): Promise<number> {
-  const body = { grant_type: 'client_credentials', client_id: id, client_secret: secret }
-  return (await page.request.post(`${service.url}${PARTNER_API}/oauth/token`, { data: body })).status()
-}
-
-async function callAsPartner(page: Page, token: string, path: string): Promise<number> {
-  const headers = { authorization: `Bearer ${token}` }
-  return (await page.request.get(`${service.url}${PARTNER_API}${path}`, { headers })).status()
-}
-
-/** Causes an event for partners that may see members. */
-async function renameMember(page: Page, name: string): Promise<void> {
-  const members = `${service.url}${ADMIN_API}/communities/demo/members`
-  const { data } = await (await page.request.get(`${members}?status=active&hidden=false&limit=1`)).json()
-  const answer = await page.request.patch(`${members}/${data[0].id}`, {
-    headers: { origin: service.url, 'if-match': '*' },
-    data: { name },
-  })
-  expect(answer.status()).toBe(200)
-}
-
-/** Creates a partner through the API instead of the form. */
-async function makePartner(page: Page, name: string): Promise<Handed & { partnerId: number }> {
-  const answer = await page.request.post(`${service.url}${ADMIN_API}/communities/demo/partners`, {
-    headers: { origin: service.url },
-    data: { name, scopes: ['users.read'] },
-  })
-  const { data } = await answer.json()
-  return { partnerId: data.partner_id, id: data.client_id, secret: data.client_secret, curl: '' }
-}
 
 async function everythingAdminsCanRead(page: Page, partnerId: string): Promise<string> {
   const paths = ['/partners', `/partners/${partnerId}`, '/calls?limit=100', '/calls/export', '/calls/errors', '/audit']
@@ -131,8 +76,8 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   const granted = await paste(handed.curl)
   expect(granted.scope).toBe('users.read wallet.write webhooks.manage')
   const token = granted.access_token!
-  expect(await callAsPartner(page, token, '/users?limit=1')).toBe(200)
-  expect(await callAsPartner(page, token, '/wallet/balance/1')).toBe(403)
+  expect(await callAsPartner(page, service, token, '/users?limit=1')).toBe(200)
+  expect(await callAsPartner(page, service, token, '/wallet/balance/1')).toBe(403)
 
   await test.step('the secret is not shown anywhere again', async () => {
     expect(await page.content()).not.toContain(handed.secret)
@@ -179,7 +124,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
       data: { event_types: ['*'], target_url: receiver.url },
     })
     expect(subscribed.status()).toBe(201)
-    await renameMember(page, 'Ada Lindner')
+    await renameMember(page, service, 'Ada Lindner')
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('table', { name: 'Webhook subscriptions' }).getByRole('link').first().click()
     const deliveries = page.getByRole('table', { name: 'Deliveries' })
@@ -203,19 +148,19 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   expect(fresh.id).toBe(handed.id)
   await saveAndClose(page, rotated)
   await expect(page.getByText('The old secret works until')).toBeVisible()
-  expect([await askToken(page, handed), await askToken(page, fresh)]).toEqual([200, 200])
+  expect([await askToken(page, service, handed), await askToken(page, service, fresh)]).toEqual([200, 200])
   await page.getByRole('button', { name: `End the old secret of ${handed.id}` }).click()
   await page.getByRole('button', { name: 'End it now' }).click()
   await expect(page.getByText('The old secret works until')).toBeHidden()
-  expect([await askToken(page, handed), await askToken(page, fresh)]).toEqual([401, 200])
+  expect([await askToken(page, service, handed), await askToken(page, service, fresh)]).toEqual([401, 200])
 
   await page.getByRole('button', { name: 'Suspend …' }).click()
   await page.getByRole('button', { name: 'Suspend', exact: true }).click()
   await expect(page.getByText('Every call of this partner is refused.')).toBeVisible()
-  expect(await callAsPartner(page, token, '/users?limit=1')).toBe(401)
-  expect(await askToken(page, fresh)).toBe(401)
+  expect(await callAsPartner(page, service, token, '/users?limit=1')).toBe(401)
+  expect(await askToken(page, service, fresh)).toBe(401)
   const arrived = receiver.received.length
-  await renameMember(page, 'Ada Lindner-Moser')
+  await renameMember(page, service, 'Ada Lindner-Moser')
   await page.goto(webhookPage)
   await expect(page.getByRole('table', { name: 'Deliveries' })).toContainText('The partner is suspended')
   expect(receiver.received).toHaveLength(arrived)
@@ -223,7 +168,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   await page.getByRole('button', { name: 'Resume …' }).click()
   await page.getByRole('button', { name: 'Resume', exact: true }).click()
   await expect(page.getByText('Every call of this partner is refused.')).toBeHidden()
-  expect(await callAsPartner(page, token, '/users?limit=1')).toBe(200)
+  expect(await callAsPartner(page, service, token, '/users?limit=1')).toBe(200)
 
   await page.getByRole('button', { name: `Revoke ${handed.id}` }).click()
   const question = page.getByRole('dialog', { name: 'Revoke these credentials?' })
@@ -231,8 +176,8 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   await question.getByLabel('Type “Riverside Bank” to confirm').fill('Riverside Bank')
   await question.getByRole('button', { name: 'Revoke for good' }).click()
   await expect(page.getByRole('table', { name: 'Credentials' })).toContainText('Revoked')
-  expect(await callAsPartner(page, token, '/users?limit=1')).toBe(401)
-  expect(await askToken(page, fresh)).toBe(401)
+  expect(await callAsPartner(page, service, token, '/users?limit=1')).toBe(401)
+  expect(await askToken(page, service, fresh)).toBe(401)
   expect(await everythingAdminsCanRead(page, partnerId!)).not.toContain(fresh.secret)
   expect(service.output()).not.toContain(fresh.secret)
   expect(complaints).toEqual([])
@@ -268,8 +213,8 @@ test('a test community is made for a new partner, used, and removed', async ({ p
   await question.getByLabel('Type “test-trial-of-the-care-network” to confirm').fill('test-trial-of-the-care-network')
   await question.getByRole('button', { name: 'Remove for good' }).click()
   await expect(page).toHaveURL(/\/console\/demo\/overview$/)
-  expect(await askToken(page, handed)).toBe(401)
-  expect(await callAsPartner(page, token!, '/users')).toBe(401)
+  expect(await askToken(page, service, handed)).toBe(401)
+  expect(await callAsPartner(page, service, token!, '/users')).toBe(401)
   await page.goto(`${service.url}/console/demo/community`)
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Remove …' })).toHaveCount(0)
@@ -277,7 +222,7 @@ test('a test community is made for a new partner, used, and removed', async ({ p
 
 test('switching the partner API off is visible to everyone, and can be undone', async ({ page }) => {
   const complaints = complaintsOf(page)
-  const { id, secret } = await makePartner(page, 'Told off')
+  const { id, secret } = await makePartner(page, service, 'Told off')
   await openPage(page, service, 'partners', 'Partners')
   await page.getByRole('button', { name: 'Switch off …' }).click()
   const form = page.getByRole('dialog', { name: 'Switch the partner API off?' })
@@ -286,7 +231,7 @@ test('switching the partner API off is visible to everyone, and can be undone', 
   await form.getByLabel('Reason').fill('We move house until noon')
   await form.getByRole('button', { name: 'Switch off' }).click()
   await expect(form).toBeHidden()
-  expect(await askToken(page, { id, secret })).toBe(503)
+  expect(await askToken(page, service, { id, secret })).toBe(503)
   await openPage(page, service, 'calls', 'Calls')
   await expect(page.getByText('The partner API of this community is switched off')).toContainText('We move house')
   await expectAccessible(page)
@@ -294,7 +239,7 @@ test('switching the partner API off is visible to everyone, and can be undone', 
   await page.getByRole('button', { name: 'Switch on …' }).click()
   await page.getByRole('button', { name: 'Switch on', exact: true }).click()
   await expect(page.getByText('The partner API of this community is switched off')).toBeHidden()
-  expect(await askToken(page, { id, secret })).toBe(200)
+  expect(await askToken(page, service, { id, secret })).toBe(200)
   expect(complaints).toEqual([])
 })
 
@@ -347,7 +292,7 @@ test('a failed save is reported and keeps what was typed', async ({ page }) => {
 })
 
 test('a viewer sees everything but no button to change it', async ({ page, browser }) => {
-  const { partnerId, id } = await makePartner(page, 'Looked at')
+  const { partnerId, id } = await makePartner(page, service, 'Looked at')
   const invited = await page.request.post(`${service.url}${ADMIN_API}/communities/demo/administrators`, {
     headers: { origin: service.url },
     data: { email: 'vera@demo.example', name: 'Vera', role: 'viewer' },
@@ -375,7 +320,7 @@ test('a viewer sees everything but no button to change it', async ({ page, brows
 
 test('the pages of partners can be used by everyone, and show markup as text', async ({ page }) => {
   const complaints = complaintsOf(page)
-  const { partnerId, id } = await makePartner(page, MARKUP)
+  const { partnerId, id } = await makePartner(page, service, MARKUP)
   await openPage(page, service, 'partners', 'Partners')
   await expect(page.getByRole('link', { name: MARKUP })).toBeVisible()
   await expectAccessible(page)
@@ -403,8 +348,8 @@ test('the pages of partners can be used by everyone, and show markup as text', a
 
 test('the pages of calls can be used by everyone, and show markup as text', async ({ page }) => {
   const complaints = complaintsOf(page)
-  const { id } = await makePartner(page, `${MARKUP} calls`)
-  await askToken(page, { id, secret: 'wrong' })
+  const { id } = await makePartner(page, service, `${MARKUP} calls`)
+  await askToken(page, service, { id, secret: 'wrong' })
   await expect(async () => {
     await openPage(page, service, 'calls?status=401', 'Calls')
     await expect(page.getByRole('table', { name: 'Calls' }).getByRole('link').first()).toBeVisible({ timeout: 1_000 })

@@ -3,12 +3,10 @@ import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, printedAdmin, signIn } from './admin.ts'
-import { startService, type Service } from './service.ts'
+import { COMMAND, startService, type Service } from './service.ts'
 
-const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
 const SECRET_KEY = 'a-secret-key-that-only-tests-use-0123'
 
 let folder: string

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
-const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
+export const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
 // The first start creates a database and fills it. Both limits only find what hangs.
 const START_MAX_MS = 300_000
 const STOP_MAX_MS = 120_000
@@ -28,6 +29,8 @@ export async function startService(settings: Record<string, string> = {}): Promi
   const dataDir = await mkdtemp(join(tmpdir(), 'hourbank-e2e-'))
   // As root the database runs as another user: it must reach the folder, or it is kept elsewhere and never removed.
   await chmod(dataDir, 0o711)
+  // With owners and modes: PostgreSQL refuses a folder that others may read.
+  await promisify(execFile)('cp', ['-a', `${process.env.PREPARED_DATA}/.`, dataDir])
 
   // Pass only some variables: a DATABASE_URL of the developer's shell must not become the tests' database.
   const { PATH, HOME, TMPDIR } = process.env

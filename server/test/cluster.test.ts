@@ -5,7 +5,6 @@ import { createCommunity } from '../src/features/communities/create-community.ts
 import { addMember } from '../src/features/members/change-member.ts'
 import { createPartner } from '../src/features/partners/create-partner.ts'
 import { connect, type Sql } from '../src/postgres/connect.ts'
-import { migrate } from '../src/postgres/migrate.ts'
 import { callNode, eventually, fetchToken, SECRET_KEY, TESTER } from './bank.ts'
 import { startKillable } from './killable-service.ts'
 import { hasPostgres15, startPair } from './postgres-servers.ts'
@@ -24,7 +23,6 @@ describe.skipIf(!hasPostgres15)('a cluster (needs postgresql-15)', () => {
     const databaseUrl = `postgres://postgres@${primary.host},${standby.host}/postgres`
     const sql = connect(databaseUrl, { connectionsMax: 2, name: 'test' })
     onTestFinished(() => sql.end({ timeoutMs: 0 }))
-    await migrate(sql)
     const [receiver, redis, town] = [await startReceiver(), await startRedis(), await makeTown(sql)]
     const settings = {
       DATABASE_URL: databaseUrl,

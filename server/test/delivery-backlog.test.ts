@@ -7,8 +7,9 @@ import { eventually, startBank, TESTER } from './bank.ts'
 import { holdOpen } from './lock-table.ts'
 import { partnerActions, trustingSender } from './postman.ts'
 import { startReceiver } from './receiver.ts'
+import { volume } from './volume.ts'
 
-const WAITING = 100_000
+const WAITING = volume(100_000)
 const FRESH = 100
 /** Of one subscription: in flight, or answered and not yet recorded. */
 const IN_HAND_MAX = 256
@@ -69,7 +70,7 @@ test('a subscription whose results cannot be recorded is limited, and delays no 
   await eventually(() => arrived('/stuck') === STUCK, 60_000)
 })
 
-test('beside 100,000 deliveries on a dead endpoint and a slow one, fresh events go out', async () => {
+test(`beside ${WAITING} deliveries on a dead endpoint and a slow one, fresh events go out`, async () => {
   const receiver = await startReceiver()
   const arrived = new Set<string>()
   const slow = new Set<ServerResponse>()

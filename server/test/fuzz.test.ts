@@ -8,9 +8,10 @@ import { fuzzedRequest } from './fuzz-requests.ts'
 import { readOperations, type Operation } from './matrix-operations.ts'
 import { startWorld } from './matrix-world.ts'
 import { sendBytes } from './raw-http.ts'
+import { volume } from './volume.ts'
 
-/** `npm run test:fuzz` makes 100,000. */
-const CALLS = Number(process.env.FUZZ_CALLS ?? 2000)
+/** `npm run test:fuzz` makes 100,000; the mutants need 2,000. */
+const CALLS = Number(process.env.FUZZ_CALLS ?? volume(5000))
 const SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31))
 const AT_ONCE = 8
 /** Far more than a request should take, far less than a hang. */

@@ -13,13 +13,16 @@ import {
   type HostileRequest,
   type Send,
 } from './hostile.ts'
+import { sample } from './volume.ts'
 
 const AT_ONCE = 8
 const RATE_LIMIT_PER_MINUTE = 100_000
+/** On a busy machine a request may take longer than the service allows; that is not what is tested here. */
+const TIMEOUTS = { handlerMs: 120_000, requestMs: 120_000 }
 
 /** With something to find: a member, a listing and a credit. */
 async function startFilledBank(): Promise<{ bank: Bank; send: Send; describe: () => Promise<Description> }> {
-  const bank = await startBank({ config: { trustProxy: ['127.0.0.0/8'] } })
+  const bank = await startBank({ config: { trustProxy: ['127.0.0.0/8'] }, timeouts: TIMEOUTS })
   const { sql, communityId } = bank
   const { id } = await addMember(sql, TESTER, communityId, { name: 'Ada', email: 'ada@example.org' })
   const listing = {
@@ -66,11 +69,11 @@ function withBody(body: unknown) {
   return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
 }
 
-/** Sends them all; returns those that were answered with a failure of the service, and the statuses of all. */
+/** Sends them, or a sample; returns those that were answered with a failure of the service, and the statuses of all. */
 async function sendAll(requests: Iterable<HostileRequest>, send: Send) {
   const failures: string[] = []
   const statuses = new Map<number, number>()
-  const queue = requests[Symbol.iterator]()
+  const queue = sample(requests)
   const work = async () => {
     for (let next = queue.next(); !next.done; next = queue.next()) {
       const { status, body }: Answer = await send(next.value)

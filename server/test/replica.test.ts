@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { connect } from '../src/postgres/connect.ts'
-import { migrate } from '../src/postgres/migrate.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin } from './admin.ts'
 import { eventually, startBank, TESTER, type BankOptions } from './bank.ts'
@@ -22,9 +20,6 @@ const STATEMENTS_ON_PRIMARY = {
 
 async function startReplicated(options: BankOptions = {}) {
   const [primary, standby] = await startPair({ isSynchronous: false })
-  const sql = connect(primary.url, { connectionsMax: 1, name: 'test' })
-  await migrate(sql)
-  await sql.end()
   const bank = await startBank({ databaseUrl: primary.url, config: { replicaUrl: standby.url }, ...options })
   return { bank, standby }
 }
