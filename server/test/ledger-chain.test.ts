@@ -361,5 +361,8 @@ test('the job chains every community that has new transfers, and says so for a b
     where t.community_id = ${books[1]!.id} and t.id = ${books[1]!.adjustment}`
   await eventually(async () => (await chained())[1] === BATCH_MAX + 15)
   expect(await chained()).toEqual([14, BATCH_MAX + 15])
-  expect(entries().map(({ msg, of }) => ({ msg, of }))).toContainEqual({ msg: 'chaining the ledger', of: BATCH_MAX + 1 })
+  expect(entries().map(({ msg, of }) => ({ msg, of }))).toContainEqual({
+    msg: 'chaining the ledger',
+    of: BATCH_MAX + 1,
+  })
 })

@@ -123,7 +123,10 @@ test('a backup carries the chain, and a restore of an older one is found by a ne
   expect(await verifyLedger(older, books.id, undefined, [first!])).toMatchObject({ chained: 14, differences: [] })
   const lost = { check: 'hashes', transfer_id: newer!.transfer_id, position: 16 }
   expect((await verifyLedger(older, books.id, undefined, [newer!])).differences).toEqual([
-    { ...lost, message: expect.stringMatching(/ends at position 14, .* missing, as after a restore of an older backup/) },
+    {
+      ...lost,
+      message: expect.stringMatching(/ends at position 14, .* missing, as after a restore of an older backup/),
+    },
   ])
   // As many transfers as were lost do not hide it.
   for (let n = 0; n < 3; n += 1) await move(older, books)

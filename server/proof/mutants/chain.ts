@@ -84,8 +84,8 @@ export const CHAIN_OF_TRANSFERS: Mutant[] = [
   {
     breaks: 'one node at a time adds links',
     file: QUERIES,
-    replace: "for update ${wait ? tx`` : tx`skip locked`}`",
-    by: "${wait ? tx`` : tx``}`",
+    replace: 'for update ${wait ? tx`` : tx`skip locked`}`',
+    by: '${wait ? tx`` : tx``}`',
     tests: ['ledger-chain'],
     named: 'at once make one chain|leaves a community',
   },
