@@ -366,3 +366,31 @@ test('the job chains every community that has new transfers, and says so for a b
     of: BATCH_MAX + 1,
   })
 })
+
+test('the job sees a transfer whose transaction was open when it last found nothing to do', async () => {
+  const url = await newDatabase()
+  const own = connect(url, { connectionsMax: 4, name: 'chain test' })
+  onTestFinished(() => own.end())
+  const { id, members } = await keepBooks(own)
+  const sent: string[] = []
+  const background = connect(url, { connectionsMax: 1, name: 'chain test', onStatement: (text) => sent.push(text) })
+  onTestFinished(() => background.end({ timeoutMs: 0 }))
+  const looks = () => sent.filter((text) => text.includes('ledger_heads')).length
+  const job = startChainJob({ background, databaseUrl: url, log: captureLog().log, intervalMs: 5 })
+  onTestFinished(() => job.stop())
+  const position = async () => (await findHead(own, id))?.position
+  await eventually(async () => (await position()) === 14)
+
+  const slow = await openTransaction(own)
+  await adjustBalance(slow.tx, TESTER, id, { memberId: members[0]!, centihours: 1, reason: 'slow' })
+  const before = looks()
+  await eventually(() => looks() >= before + 3)
+  await slow.commit()
+  await eventually(async () => (await position()) === 15)
+  // With everything chained, it stops looking at communities.
+  await eventually(async () => {
+    const [asked, looked] = [sent.length, looks()]
+    await eventually(() => sent.length > asked + 3)
+    return looks() === looked
+  })
+})

@@ -129,4 +129,12 @@ export const CHAIN_OF_TRANSFERS: Mutant[] = [
     tests: ['service-statement'],
     named: 'hash chain',
   },
+  {
+    breaks: 'the job does not take an open transaction for a finished one',
+    file: 'features/ledger/chain-job.ts',
+    replace: 'chainedUpTo = isOpen || communities.length > 0 ? undefined : last',
+    by: 'chainedUpTo = communities.length > 0 ? undefined : last',
+    tests: ['ledger-chain'],
+    named: 'was open when',
+  },
 ]

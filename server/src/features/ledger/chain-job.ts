@@ -3,7 +3,11 @@ import type { Logger } from 'pino'
 import type { Progress } from '../../core/progress.ts'
 import { throttle } from '../../core/throttle.ts'
 import { connect, type Sql } from '../../postgres/connect.ts'
-import { communitiesToChain } from '../../postgres/unchained-communities.ts'
+import {
+  communitiesToChain,
+  hasOpenTransactions,
+  readLastTransferNumber,
+} from '../../postgres/unchained-communities.ts'
 import { BATCH_MAX, chainLedger } from './chain-ledger.ts'
 
 /** A transfer can be changed unnoticed until it is chained, so this is short. */
@@ -25,14 +29,27 @@ export interface ChainJobOptions {
   intervalMs?: number
 }
 
-/** Adds new transfers to the chains of their communities. Of several nodes, one at a time works on a community. */
+/** Adds new transfers to the chains of their communities, now and at intervals. Of several nodes, one at a time works on a community. */
 export function startChainJob({ background, databaseUrl, log, intervalMs = INTERVAL_MS }: ChainJobOptions): ChainJob {
   let isStopped = false
   let running: Promise<void> | undefined
   let open: Sql | undefined
 
-  async function run(): Promise<void> {
+  /** All transfers up to this number are chained. A node at rest need not look at each of thousands of communities. */
+  let chainedUpTo: number | undefined
+
+  /** The order matters: transactions that took a number up to the one read first are either open or visible. */
+  async function findCommunities(): Promise<number[]> {
+    const last = await readLastTransferNumber(background)
+    if (last === chainedUpTo) return []
+    const isOpen = await hasOpenTransactions(background)
     const communities = await communitiesToChain(background)
+    chainedUpTo = isOpen || communities.length > 0 ? undefined : last
+    return communities
+  }
+
+  async function run(): Promise<void> {
+    const communities = await findCommunities()
     if (communities.length === 0 || isStopped) return
     // A separate connection, because the transfers of many years take minutes after an upgrade.
     const sql = (open = connect(databaseUrl, { connectionsMax: 1, name: 'ledger chain' }))
@@ -74,6 +91,7 @@ export function startChainJob({ background, databaseUrl, log, intervalMs = INTER
       .finally(() => (running = undefined))
   }
 
+  start()
   const timer = setInterval(start, intervalMs)
   return {
     async stop() {
