@@ -176,20 +176,21 @@ describe('tampering with a chained transfer is found and located', () => {
   })
 
   test('an inserted transfer', async () => {
-    const { id, credits, exchange } = await keepChained()
-    const [old] = await sql<[{ id: number }]>`
-      select min(id) - 1 as id from transfers where community_id = ${id}`
-    expect(old.id).toBeLessThan(credits[0]!)
+    const { id, members, exchange } = await keepChained()
+    // As a transaction leaves a gap that is rolled back.
+    const [free] = await sql<[{ id: number }]>`select nextval('transfers_id_seq') as id`
+    await adjustBalance(sql, TESTER, id, { memberId: members[0]!, centihours: 1, reason: 'after the gap' })
+    expect(await chainLedger(sql, id)).toBe(1)
     await tamper(
       sql,
       (tx) => tx`
         insert into transfers (community_id, id, kind, debit_account_id, credit_account_id, amount, debit_balance_after,
           credit_balance_after, made_by_kind, occurred_on)
-        select community_id, ${old.id}, kind, debit_account_id, credit_account_id, amount, debit_balance_after,
+        select community_id, ${free.id}, kind, debit_account_id, credit_account_id, amount, debit_balance_after,
           credit_balance_after, made_by_kind, occurred_on
         from transfers where community_id = ${id} and id = ${exchange}`,
     )
-    const inserted = expect.objectContaining({ transfer_id: old.id, position: 0 })
+    const inserted = expect.objectContaining({ transfer_id: free.id, position: 14 })
     expect(await findHashDifferences(id)).toEqual([inserted])
     // Chaining does not make it look right.
     expect(await chainLedger(sql, id)).toBe(0)
