@@ -562,6 +562,16 @@ export interface LeaveForm {
   reason?: string
 }
 
+export interface LedgerHead {
+  /** How many transfers of the community are chained */
+  position: number
+  /** The last of them */
+  transfer_id: number
+  /** SHA-256, in hexadecimal */
+  hash: string
+  chained_at: string
+}
+
 export interface LinkState {
   purpose: 'invitation' | 'reset'
   email: string
@@ -996,6 +1006,7 @@ export interface ServiceStatement {
   closing_balance_hours: number
   /** False if the period has more lines than one statement */
   complete: boolean
+  ledger_head: LedgerHead | null
   rows: ServiceStatementRow[]
 }
 
@@ -1055,6 +1066,7 @@ export interface StatementMeta {
   opening_balance_hours: number
   /** At the end of the last day */
   closing_balance_hours: number
+  ledger_head: LedgerHead | null
 }
 
 export interface StatementRow {

@@ -213,6 +213,10 @@ test('a statement is printed without the console around it, starting with the fi
   const [member] = await call<Member[]>(page, '/members?status=active&limit=1')
   await call(page, '/adjustments', { member_id: member!.id, hours: 1.25, reason: 'A gift for the print' })
   const { balance_hours } = await call<Member>(page, `/members/${member!.id}`)
+  // The ledger is chained in the background.
+  const readHead = async () =>
+    (await call<{ ledger_head: object | null }>(page, `/members/${member!.id}/statement/by-service`)).ledger_head
+  await expect.poll(readHead).not.toBeNull()
   await openPage(page, service, `members/${member!.id}`, member!.name)
   await page.getByRole('link', { name: 'Print a statement' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Statement for ${member!.name}`)
@@ -220,6 +224,7 @@ test('a statement is printed without the console around it, starting with the fi
   await expect(table.getByRole('row').nth(1)).toContainText('Balance before0 h')
   await expect(table.getByRole('row').last()).toContainText(`Balance after${balance_hours} h`)
   await expect(table.getByRole('row').nth(-2)).toContainText('A gift for the print')
+  await expect(page.getByText(/^Ledger of the community: position \d+, SHA-256 [0-9a-f]{64}$/)).toBeVisible()
   await expectAccessible(page)
 
   await page.emulateMedia({ media: 'print' })

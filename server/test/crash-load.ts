@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { chainLedger } from '../src/features/ledger/chain-ledger.ts'
 import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
 import { callNode, eventually, fetchToken, type Answer } from './bank.ts'
 import type { CrashService } from './crash-service.ts'
@@ -154,6 +155,7 @@ export async function findLosses(service: CrashService, known: Acknowledged, rec
     countMissing(known.reversals, reversals) +
     countMissing(known.imported, imported) +
     Math.max(0, known.exchanges - countOf('exchange'))
+  await chainLedger(sql, communityId, { wait: true })
   const { differences } = await verifyLedger(sql, communityId)
   if (differences.length > 0) throw new Error(`ledger verify: ${JSON.stringify(differences.slice(0, 3))}`)
   for (const token of known.revoked) {

@@ -2,18 +2,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { createCommunity } from '../src/features/communities/create-community.ts'
 import { ledgerCommands } from '../src/cli/ledger.ts'
 import { readConfig } from '../src/config.ts'
-import { connect, type Sql, transaction } from '../src/postgres/connect.ts'
-import type { Caller } from '../src/http/partner/access.ts'
-import { SCOPE_NAMES } from '../src/core/scopes.ts'
+import { connect, type Sql } from '../src/postgres/connect.ts'
 import { addMember } from '../src/features/members/change-member.ts'
-import { createPartner } from '../src/features/partners/create-partner.ts'
-import { adjustBalance } from '../src/features/wallet/adjust-balance.ts'
-import { createCreditBatcher } from '../src/features/wallet/credit-member.ts'
-import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
-import { reverseCredit } from '../src/features/wallet/reverse-credit.ts'
-import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
 import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
 import { TESTER } from './bank.ts'
+import { keepBooks, tamper, type Books } from './books.ts'
 import { hourbank } from './command-line.ts'
 import { newDatabase } from './database.ts'
 
@@ -29,90 +22,10 @@ beforeAll(async () => {
 
 afterAll(() => sql.end())
 
-interface Books {
-  id: number
-  slug: string
-  partnerId: number
-  /** Three who trade, one who never does. */
-  members: number[]
-  idle: number
-  exchange: number
-  adjustment: number
-  reversal: number
-  /** Transfers of credits; the second is reversed by the partner. */
-  credits: number[]
-  creditReversal: number
-}
-
-let communities = 0
-
-/** A community with a bit of everything. */
-async function keepBooks(): Promise<Books> {
-  const slug = `town-${++communities}`
-  const { id } = await createCommunity(sql, TESTER, { slug, name: slug, timeZone: 'Europe/Vienna' })
-  const partner = await createPartner(sql, TESTER, id, { name: 'Bank', scopes: SCOPE_NAMES })
-  const members: number[] = []
-  for (const name of ['Anna', 'Bilal', 'Carla', 'Dora']) members.push((await addMember(sql, TESTER, id, { name })).id)
-  const [anna, bilal, carla, dora] = members as [number, number, number, number]
-  const caller = await callerOf(id, partner.partnerId)
-  const credit = createCreditBatcher(sql)
-  for (const reference of ['first', 'second']) await credit(caller, { user_id: anna, hours: 5, reference })
-  // In one batch: posted in this order, numbered by reference.
-  await Promise.all(
-    ['z', 'm', 'b', 'y', 'a'].map((reference, n) => credit(caller, { user_id: bilal, hours: n + 1, reference })),
-  )
-  const [exchange] = await recordExchanges(sql, TESTER, id, [
-    { giverId: anna, receiverId: bilal, centihours: 150 },
-    { giverId: carla, receiverId: anna, centihours: 325 },
-    { giverId: bilal, receiverId: carla, centihours: 25 },
-  ])
-  const adjustment = await adjustBalance(sql, TESTER, id, { memberId: carla, centihours: -100, reason: 'test' })
-  const wrong = await adjustBalance(sql, TESTER, id, { memberId: carla, centihours: 900, reason: 'mistyped' })
-  const reversal = await reverseTransfer(sql, TESTER, id, { transferId: wrong.id, reason: 'mistyped' })
-  await reverseCredit(sql, caller, { reference: 'second', reversal_reference: 'back' })
-  const transfers = await sql<{ id: number }[]>`
-    select t.id from transfers t join credits c on c.community_id = ${id} and c.transfer_id = t.id
-    where t.community_id = ${id} and c.reference in ('first', 'second') order by t.id`
-  const [back] = await sql<[{ transfer_id: number }]>`
-    select transfer_id from credit_reversals where community_id = ${id}`
-  return {
-    id,
-    slug,
-    partnerId: partner.partnerId,
-    members: [anna, bilal, carla],
-    idle: dora,
-    exchange: exchange!.id,
-    adjustment: adjustment.id,
-    reversal: reversal.id,
-    credits: transfers.map((transfer) => transfer.id),
-    creditReversal: back.transfer_id,
-  }
-}
-
-async function callerOf(communityId: number, partnerId: number): Promise<Caller> {
-  const [client] = await sql<[{ id: number; public_id: string }]>`
-    select id, public_id from clients where community_id = ${communityId} and partner_id = ${partnerId}`
-  return {
-    communityId,
-    partnerId,
-    clientId: client.id,
-    clientPublicId: client.public_id,
-    scopes: SCOPE_NAMES,
-  } as unknown as Caller
-}
-
-/** With foreign keys and checks of triggers out of the way. */
-async function tamper(change: (tx: Sql) => Promise<unknown>): Promise<void> {
-  await transaction(sql, async (tx) => {
-    await tx`set local session_replication_role = replica`
-    await change(tx as unknown as Sql)
-  })
-}
-
 test('books that were kept by the service are right', async () => {
-  const books = await keepBooks()
+  const books = await keepBooks(sql)
   const report = await verifyLedger(sql, books.id)
-  expect(report).toEqual({ accounts: 6, transfers: 14, differences: [] })
+  expect(report).toEqual({ accounts: 6, transfers: 14, chained: 0, waiting: 14, differences: [] })
   // The test is about what it means to be about: a batch whose ids and balances run apart.
   const [batch] = await sql`
     select count(*) from transfers a join transfers b on b.community_id = ${books.id} and b.created_at = a.created_at
@@ -123,7 +36,7 @@ test('books that were kept by the service are right', async () => {
 
 test('an empty community has right books', async () => {
   const { id } = await createCommunity(sql, TESTER, { slug: 'empty', name: 'Empty' })
-  expect(await verifyLedger(sql, id)).toEqual({ accounts: 1, transfers: 0, differences: [] })
+  expect(await verifyLedger(sql, id)).toEqual({ accounts: 1, transfers: 0, chained: 0, waiting: 0, differences: [] })
 })
 
 describe('each kind of tampering is named', () => {
@@ -305,8 +218,8 @@ describe('each kind of tampering is named', () => {
   ]
 
   test.each(cases)('%s', async (_name, change, expected) => {
-    const books = await keepBooks()
-    await tamper((tx) => change(tx, books))
+    const books = await keepBooks(sql)
+    await tamper(sql, (tx) => change(tx, books))
     const { differences } = await verifyLedger(sql, books.id)
     const wanted = expected(books).map(([check, message]) => ({ check, message: expect.stringMatching(message) }))
     expect(differences.map(({ check, message }) => ({ check, message }))).toEqual(wanted)
@@ -348,7 +261,7 @@ describe('hourbank ledger verify', () => {
         written.mockRestore()
       }
     }
-    const right = { slug: 'one', accounts: 2, transfers: 0, differences: [] }
+    const right = { slug: 'one', accounts: 2, transfers: 0, chained: 0, waiting: 0, differences: [] }
     expect(await run({ json: true })).toEqual({
       failed: undefined,
       printed: { ok: true, communities: [right, { ...right, slug: 'two' }] },

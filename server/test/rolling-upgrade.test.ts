@@ -5,8 +5,10 @@ import { createAdmin } from '../src/features/admins/create-admin.ts'
 import { hashPassword } from '../src/features/admins/passwords.ts'
 import { updatePassword } from '../src/features/admins/queries.ts'
 import { createCommunity } from '../src/features/communities/create-community.ts'
+import { chainLedger } from '../src/features/ledger/chain-ledger.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { createPartner } from '../src/features/partners/create-partner.ts'
+import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { isMigrated } from '../src/postgres/migrate.ts'
 import { newBrowser, PASSWORD } from './admin.ts'
@@ -87,6 +89,9 @@ test.skipIf(!previousCommit)(
     const balances = await Promise.all([town.memberId, member.id].map((id) => call(fresh.url, `/wallet/balance/${id}`)))
     // One credit was reversed, and two came in batches.
     expect(balances.reduce((sum, { balance_hours }) => sum + balance_hours, 0)).toBe(made - 1 + 2)
+    // The transfers of both versions are chained: the credits, those in batches and the reversal.
+    await chainLedger(sql, town.communityId, { wait: true })
+    expect(await verifyLedger(sql, town.communityId)).toMatchObject({ chained: made + 3, waiting: 0, differences: [] })
   },
 )
 
@@ -108,7 +113,7 @@ async function makeTown(sql: Sql) {
   const email = 'owner@town.example'
   const { adminId } = await createAdmin(sql, TESTER, communityId, { email, name: 'The owner', role: 'owner' })
   await updatePassword(sql, adminId, { hash: await hashPassword(PASSWORD), oneTime: false })
-  return { partner, memberId, email }
+  return { communityId, partner, memberId, email }
 }
 
 /** Every event since the subscription has arrived, once. */

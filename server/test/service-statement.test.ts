@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { chainLedger } from '../src/features/ledger/chain-ledger.ts'
+import { findHead } from '../src/features/ledger/queries.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin } from './admin.ts'
 import { startBank, TESTER } from './bank.ts'
@@ -87,4 +89,18 @@ test('the bank account of a community is checked, and only owners change it', as
   await change({ iban: 'DE89370400440532013000' })
   await bank.sql`update admin_sessions set proven_at = now() - interval '15 minutes' where admin_id = ${owner.id}`
   expect(await change({ iban: '' })).toMatchObject({ status: 403, body: { error: 'proof_required' } })
+})
+
+test('statements carry the end of the hash chain, as soon as there is one', async () => {
+  const { bank, manager, ada, record, statement } = await startWithTwo()
+  const heads = async () => {
+    const [listed, printed] = [await manager.call(`/members/${ada.id}/statement`), await statement()]
+    return [listed.body.meta.ledger_head, printed.body.data.ledger_head]
+  }
+  expect(await heads()).toEqual([null, null])
+  await record(1, '2025-10-02')
+  await chainLedger(bank.sql, bank.communityId)
+  const head = await findHead(bank.sql, bank.communityId)
+  expect(head).toMatchObject({ position: 1, hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  expect(await heads()).toEqual([head, head])
 })

@@ -1,5 +1,6 @@
 import { ACCESS } from './access.ts'
 import { BACKUP } from './backup.ts'
+import { CHAIN_OF_TRANSFERS } from './chain.ts'
 import { CONSOLE } from './console.ts'
 import { CREDIT_STATEMENT } from './credit-statement.ts'
 import { LEDGER } from './ledger.ts'
@@ -11,6 +12,7 @@ import { WEBHOOKS } from './webhooks.ts'
 export const MUTANTS: Mutant[] = [
   ...LEDGER,
   ...CREDIT_STATEMENT,
+  ...CHAIN_OF_TRANSFERS,
   ...ACCESS,
   ...CONSOLE,
   ...WEBHOOKS,

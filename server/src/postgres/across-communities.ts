@@ -1,10 +1,10 @@
 import { identifier, type Queries } from './connect.ts'
 
 /*
- * Every statement is restricted to one community, except those in this file, those in alert-causes.ts and those on the
- * global tables: installation, operator_runs, schema_migrations, communities, admins (a person may run several
- * communities), admin_sessions, admin_links, admin_browsers, admin_apps, admin_passkeys, admin_recovery_codes,
- * admin_second_steps, attempt_counts.
+ * Every statement is restricted to one community, except those in this file, in alert-causes.ts and in
+ * unchained-communities.ts, and those on the global tables: installation, operator_runs, schema_migrations, communities,
+ * admins (a person may run several communities), admin_sessions, admin_links, admin_browsers, admin_apps, admin_passkeys,
+ * admin_recovery_codes, admin_second_steps, attempt_counts.
  */
 
 const UNAUTHORIZED = 401

@@ -2,6 +2,7 @@ import { setInterval } from 'node:timers'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { startCloseJob } from '../features/aggregates/close-job.ts'
+import { startChainJob } from '../features/ledger/chain-job.ts'
 import { startAlertJob } from '../features/alerts/alert-job.ts'
 import { buildApp, TIMEOUTS, type Timeouts } from '../app.ts'
 import type { Config } from '../config.ts'
@@ -146,6 +147,8 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const pruneJob = config.role === 'api' ? undefined : startPruneJob(databaseUrl, config.callLogDays, log)
   const alertJob = config.role === 'api' ? undefined : startAlertJob({ sql: background, config, mailer, log })
 
+  const chainJob = config.role === 'api' ? undefined : startChainJob({ background, databaseUrl, log })
+
   async function close(): Promise<void> {
     clearInterval(partitionTimer)
     // A connection that is busy now becomes idle after its response and would otherwise be kept alive.
@@ -158,7 +161,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
     await within(SHUTDOWN_TIMEOUT_MS, callLog.close())
     access.close()
     listener.close()
-    await alertJob?.stop()
+    await Promise.all([alertJob?.stop(), chainJob?.stop()])
     await keySets.close()
     counters.close()
     mailer.close()

@@ -10,7 +10,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { useTimeZone } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
-import type { CommunitySettings, OfficeMember, ServiceStatement, ServiceStatementRow } from '../../wire.ts'
+import type { CommunitySettings, LedgerHead, OfficeMember, ServiceStatement, ServiceStatementRow } from '../../wire.ts'
 import { BankTransfer } from './bank-transfer.tsx'
 import { Movement } from './movement.tsx'
 import classes from './printed-statement.module.css'
@@ -145,8 +145,18 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
           <BalanceLine label="Balance after" hours={closing} />
         </tbody>
       </table>
+      {statement.ledger_head && <LedgerSeal head={statement.ledger_head} />}
       {settings.iban && <BankTransfer member={member} settings={settings} iban={settings.iban} />}
     </div>
+  )
+}
+
+/** Whoever keeps the paper can prove later that nobody changed what was recorded before it. */
+function LedgerSeal({ head }: { head: LedgerHead }) {
+  return (
+    <Text className={classes.seal}>
+      Ledger of the community: position {head.position}, SHA-256 {head.hash}
+    </Text>
   )
 }
 

@@ -12,6 +12,7 @@ import { toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { finishList, PageMeta, PageQuery, readListRequest, readSortedListRequest } from '../../http/shared/paging.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
+import { findHead } from '../ledger/queries.ts'
 import { findOfficeMember, listEmailReads } from './admin-queries.ts'
 import {
   EmailRead,
@@ -244,14 +245,20 @@ function registerStatementRoute(api: AdminApi, { sql, epoch, config }: Deps): vo
       const member = await requireOfficeMember(sql, community.id, requireId(request.params.id, 'member'))
       const period = { timeZone: community.time_zone, ...readPeriod(query) }
       const list = await readListRequest(sql, await epoch(), `statement ${member.id}`, query)
-      const [found, { opening, closing }] = await Promise.all([
+      const [found, { opening, closing }, head] = await Promise.all([
         listStatement(sql, community.id, member.id, list, period),
         findPeriodBalances(sql, community.id, member.id, period),
+        findHead(sql, community.id),
       ])
       const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
       return {
         data: rows.map((row) => presentStatementRow(row, community.name)),
-        meta: { ...meta, opening_balance_hours: toHours(opening), closing_balance_hours: toHours(closing) },
+        meta: {
+          ...meta,
+          opening_balance_hours: toHours(opening),
+          closing_balance_hours: toHours(closing),
+          ledger_head: head ?? null,
+        },
       }
     },
   })
@@ -271,13 +278,17 @@ function registerServiceStatementRoute(api: AdminApi, { sql }: Deps): void {
     handler: async ({ community, params, query }) => {
       const member = await requireOfficeMember(sql, community.id, requireId(params.id, 'member'))
       const period = { timeZone: community.time_zone, limit: STATEMENT_ROWS_MAX + 1, ...readPeriod(query) }
-      const { opening, rows } = await readServiceStatement(sql, community.id, member.id, period)
+      const [{ opening, rows }, head] = await Promise.all([
+        readServiceStatement(sql, community.id, member.id, period),
+        findHead(sql, community.id),
+      ])
       const shown = rows.slice(0, STATEMENT_ROWS_MAX)
       return {
         data: {
           opening_balance_hours: toHours(opening),
           closing_balance_hours: toHours(shown.at(-1)?.balance_after ?? opening),
           complete: shown.length === rows.length,
+          ledger_head: head ?? null,
           rows: shown.map((row) => ({ ...presentStatementRow(row, community.name), recorded_on: row.recorded_on })),
         },
       }

@@ -125,6 +125,17 @@ export const StatementRow = Type.Object(
 )
 export type StatementRow = Static<typeof StatementRow>
 
+/** The end of the community's hash chain when the statement was made. Who keeps it can prove later what was recorded. */
+const LedgerHead = Type.Object(
+  {
+    position: Type.Integer({ description: 'How many transfers of the community are chained' }),
+    transfer_id: Type.Integer({ description: 'The last of them' }),
+    hash: Type.String({ description: 'SHA-256, in hexadecimal' }),
+    chained_at: Time,
+  },
+  { title: 'LedgerHead' },
+)
+
 const Day = Type.String({ format: 'date' })
 
 export const StatementPeriod = {
@@ -137,6 +148,7 @@ export const StatementMeta = Type.Object(
     ...PageMeta.properties,
     opening_balance_hours: Type.Number({ description: 'Before the first day' }),
     closing_balance_hours: Type.Number({ description: 'At the end of the last day' }),
+    ledger_head: Nullable(LedgerHead),
   },
   { title: 'StatementMeta' },
 )
@@ -146,6 +158,7 @@ export const ServiceStatement = Type.Object(
     opening_balance_hours: Type.Number({ description: 'Of what happened before the first day' }),
     closing_balance_hours: Type.Number({ description: 'After the last line' }),
     complete: Type.Boolean({ description: 'False if the period has more lines than one statement' }),
+    ledger_head: Nullable(LedgerHead),
     rows: Type.Array(
       Type.Object(
         {

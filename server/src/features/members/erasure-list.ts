@@ -1,9 +1,10 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Actor } from '../audit/record.ts'
 import { allErasures, type KnownErasure } from '../../postgres/across-communities.ts'
 import type { Queries, Transaction } from '../../postgres/connect.ts'
+import { readJsonFile } from '../../core/read-json-file.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { eraseMember } from './erase-member.ts'
 import { findCommunityToErase } from './erase-queries.ts'
@@ -46,28 +47,11 @@ export async function writeErasureFile(file: string, erasures: Erasure[]): Promi
 }
 
 export async function readErasureFile(file: string): Promise<Erasure[]> {
-  const text = await readText(file).catch((cause: Error) => {
-    throw new Refusal(`${file} cannot be read: ${cause.message}`, { cause })
-  })
-  const list = parseJson(text)
+  const list = await readJsonFile(file, FILE_BYTES_MAX)
   if (!Value.Check(ErasureFile, list)) {
     throw new Refusal(`${file} is not a list of erasures. Create one with: npx hourbank erasures export FILE`)
   }
   return list.erasures
-}
-
-async function readText(file: string): Promise<string> {
-  const { size } = await stat(file)
-  if (size > FILE_BYTES_MAX) throw new Error(`it is larger than ${FILE_BYTES_MAX} bytes`)
-  return readFile(file, 'utf8')
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Erases every member on the list who exists and is not yet erased. Returns how many. */

@@ -1,6 +1,8 @@
 import type { Progress } from '../../core/progress.ts'
 import type { Sql, Transaction } from '../../postgres/connect.ts'
 import { toHours } from '../../core/hours.ts'
+import type { SealedHead } from '../ledger/seal.ts'
+import { verifyChain } from '../ledger/verify-chain.ts'
 import { allowNestedLoops } from '../../postgres/transaction-settings.ts'
 
 /** Limit per check; further differences are only counted. Nobody repairs a thousand by hand. */
@@ -10,9 +12,11 @@ const WORK_MEM = '64MB'
 
 export interface Difference {
   /** The check that found it. */
-  check: Check
+  check: Check | 'hashes'
   message: string
   transfer_id?: number
+  /** In the hash chain of the community. */
+  position?: number
   member_id?: number
   partner_id?: number
 }
@@ -20,14 +24,23 @@ export interface Difference {
 export interface LedgerReport {
   accounts: number
   transfers: number
+  /** How many of the transfers are in the hash chain. */
+  chained: number
+  /** How many will be: those after its end. */
+  waiting: number
   differences: Difference[]
 }
 
 type Check =
   'accounts' | 'kinds' | 'balances' | 'chain' | 'books' | 'credits' | 'reversals' | 'credit_reversals' | 'days'
 
-/** Runs a check. `more` counts the differences beyond the listed ones. */
-type Find = (tx: Transaction, communityId: number) => Promise<{ found: Omit<Difference, 'check'>[]; more: number }>
+/** `more` counts the differences beyond the listed ones. */
+interface Found {
+  found: Omit<Difference, 'check'>[]
+  more: number
+}
+
+type Find = (tx: Transaction, communityId: number) => Promise<Found>
 
 const CHECKS: Record<Check, Find> = {
   accounts: findMissingAccounts,
@@ -43,12 +56,14 @@ const CHECKS: Record<Check, Find> = {
 
 /**
  * Recomputes all derived data from the transfers, in one snapshot and while the service runs. PostgreSQL does the
- * computation and returns only differences, so memory use stays constant.
+ * computation and returns only differences, so memory use stays constant. The hash chain is computed again here, row by
+ * row, and compared with the seals.
  */
 export async function verifyLedger(
   sql: Sql,
   communityId: number,
   onProgress: (progress: Progress) => void = () => {},
+  seals: SealedHead[] = [],
 ): Promise<LedgerReport> {
   return sql.begin('isolation level repeatable read read only', async (tx) => {
     await tx`set local statement_timeout = 0`
@@ -59,15 +74,25 @@ export async function verifyLedger(
       select (select count(*) from accounts where community_id = ${communityId}) as accounts,
         (select count(*) from transfers where community_id = ${communityId}) as transfers`
     const differences: Difference[] = []
-    const checks = Object.entries(CHECKS) as [Check, Find][]
-    for (const [n, [check, find]] of checks.entries()) {
-      onProgress({ done: n * counts.transfers, total: checks.length * counts.transfers, label: check })
-      const { found, more } = await find(tx, communityId)
+    const note = (check: Difference['check'], { found, more }: Found) => {
       differences.push(...found.map((difference) => ({ check, ...difference })))
       if (more > 0) differences.push({ check, message: `There are ${more} more differences of this kind.` })
     }
-    onProgress({ done: checks.length * counts.transfers, total: checks.length * counts.transfers, label: '' })
-    return { ...counts, differences }
+    const checks = Object.entries(CHECKS) as [Check, Find][]
+    // The chain is the last check.
+    const total = (checks.length + 1) * counts.transfers
+    for (const [n, [check, find]] of checks.entries()) {
+      onProgress({ done: n * counts.transfers, total, label: check })
+      note(check, await find(tx, communityId))
+    }
+    const { chained, waiting, ...chain } = await verifyChain(tx, communityId, {
+      seals,
+      listedMax: LISTED_MAX,
+      onProgress: ({ done, label }) => onProgress({ done: checks.length * counts.transfers + done, total, label }),
+    })
+    note('hashes', chain)
+    onProgress({ done: total, total, label: '' })
+    return { ...counts, chained, waiting, differences }
   })
 }
 
