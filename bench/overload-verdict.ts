@@ -35,9 +35,10 @@ export interface Figures {
   normalAgainSeconds: number
 }
 
-/** Successful calls per second. */
-export function goodput({ status }: Arrived, seconds: number): number {
-  return status.filter((one) => one < 300).length / seconds
+/** Successful calls per second. Those that were answered after the end were only queued during the measurement. */
+export function goodput({ status, dueMs, tookMs }: Arrived, seconds: number): number {
+  const isInTime = (index: number) => dueMs[index]! + tookMs[index]! <= seconds * SECOND_MS
+  return status.filter((one, index) => one < 300 && isInTime(index)).length / seconds
 }
 
 export function latencies({ tookMs, status }: Arrived, isCounted: (status: number) => boolean): Float64Array {

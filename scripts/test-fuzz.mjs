@@ -13,7 +13,8 @@ await endOnFailure(async () => {
     requirements: join(root, 'server', 'test', 'requirements-fuzz.txt'),
     purpose: 'schemathesis',
   })
-  if (!python) console.log('- schemathesis: skipped. It needs Python 3.10 or newer with venv (on Debian: python3-venv).')
+  if (!python)
+    console.log('- schemathesis: skipped. It needs Python 3.10 or newer with venv (on Debian: python3-venv).')
   const env = { FUZZ_CALLS: CALLS, ...process.env, ...(python && { SCHEMATHESIS_PYTHON: python }) }
   const code = await run(process.execPath, ['scripts/test.mjs', 'fuzz.test'], { cwd: root, env, stdout: 'inherit' })
   if (code !== 0) throw new Failure('', code)

@@ -3,7 +3,8 @@ import { pathFor, queryFor, requestFor, type Operation } from './matrix-operatio
 import type { Community } from './matrix-world.ts'
 
 /** These would end the access that the other calls need. */
-export const LEFT_OUT = /^DELETE|\/(erase|leave|revoke|reverse|end-others|partner-api|password|test-communities)$|keys|jwks/
+export const LEFT_OUT =
+  /^DELETE|\/(erase|leave|revoke|reverse|end-others|partner-api|password|test-communities)$|keys|jwks/
 
 /** What breaks careless readers of text, JSON, CSV and headers. */
 const BITS = [

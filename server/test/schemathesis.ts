@@ -30,7 +30,16 @@ export async function runSchemathesis(bank: Bank, own: Community, file: File): P
   const child = spawn(
     SCHEMATHESIS!,
     [
-      ...['-m', 'schemathesis.cli', 'run', document, '--url', bank.url, '--phases', 'examples,coverage,fuzzing,stateful'],
+      ...[
+        '-m',
+        'schemathesis.cli',
+        'run',
+        document,
+        '--url',
+        bank.url,
+        '--phases',
+        'examples,coverage,fuzzing,stateful',
+      ],
       ...['--checks', 'all', '--exclude-checks', EXCLUDED_CHECKS, '--max-examples', EXAMPLES_MAX, '--workers', WORKERS],
       ...['--generation-database', 'none', '--continue-on-failure', '--no-color', '--output-truncate', 'false'],
       ...access(bank, own, file).flatMap((header) => ['--header', header]),
