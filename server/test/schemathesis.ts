@@ -65,7 +65,7 @@ async function withRealValues(bank: Bank, own: Community, file: File, operations
     for (const parameter of parameters) {
       const value =
         parameter.name === 'cursor' ? await findCursor(bank, own, operation, file) : valueOf(operation, parameter, ids)
-      if (value !== undefined) parameter.schema = { ...parameter.schema, enum: [value] }
+      if (value !== undefined) narrow(parameter.schema, value)
     }
   }
   return withRealIdsInBodies(document, own)
@@ -82,24 +82,26 @@ async function findCursor(bank: Bank, own: Community, operation: Operation, file
   return body.meta?.next_cursor ?? undefined
 }
 
-/** Fields of request bodies with this name, wherever they are. */
-function withRealIdsInBodies(document: any, { ids }: Community): any {
-  const values: Record<string, unknown[]> = {
-    user_id: [ids.member],
-    member_id: [ids.member],
-    giver_id: [ids.member],
-    receiver_id: [ids.otherMember],
-    partner_id: [ids.partner],
+/** Fields of request bodies with these names, wherever they are. */
+function withRealIdsInBodies(document: any, { ids, partner }: Community): any {
+  const values: Record<string, string | number> = {
+    user_id: ids.member,
+    member_id: ids.member,
+    giver_id: ids.member,
+    receiver_id: ids.otherMember,
+    partner_id: ids.partner,
+    client_id: partner.clientId,
+    client_secret: partner.clientSecret,
   }
-  const isRequest = new Set<string>()
+  const visited = new Set<string>()
   const visit = (schema: any): void => {
     if (typeof schema !== 'object' || schema === null) return
-    if (typeof schema.$ref === 'string' && !isRequest.has(schema.$ref)) {
-      isRequest.add(schema.$ref)
+    if (typeof schema.$ref === 'string' && !visited.has(schema.$ref)) {
+      visited.add(schema.$ref)
       visit(document.components.schemas[schema.$ref.split('/').at(-1)])
     }
     for (const [name, field] of Object.entries<any>(schema.properties ?? {})) {
-      if (values[name] && field.type === 'integer') field.enum = values[name]
+      if (values[name] !== undefined) narrow(field, values[name])
     }
     for (const part of Object.values(schema)) visit(part)
   }
@@ -109,4 +111,11 @@ function withRealIdsInBodies(document: any, { ids }: Community): any {
     }
   }
   return document
+}
+
+/** Makes this the only value that the schema allows, unless it is of another type. */
+function narrow(schema: any, value: string | number): void {
+  if (schema.type === 'string') schema.enum = [`${value}`]
+  else if (schema.type === typeof value || (schema.type === 'integer' && typeof value === 'number'))
+    schema.enum = [value]
 }
