@@ -10,7 +10,7 @@ export interface Verdict {
   holds: boolean | undefined
 }
 
-const WIDTH = 860
+export const CHART_WIDTH = 860
 const LABEL_WIDTH = 330
 const ROW_HEIGHT = 26
 const TOP = 40
@@ -22,16 +22,17 @@ const STYLE = `
   .dim { fill: #59636e }
   .bar { fill: #0969da } .none { fill: #8c959f } .fails { fill: #cf222e }
   .line { stroke: #1f2328; stroke-width: 2 }
+  .curve { fill: none; stroke: #0969da; stroke-width: 1.5 }
   @media (prefers-color-scheme: dark) {
     text { fill: #f0f6fc } .dim { fill: #9198a1 }
-    .bar { fill: #4493f8 } .none { fill: #656c76 } .fails { fill: #f85149 } .line { stroke: #f0f6fc }
+    .bar { fill: #4493f8 } .none { fill: #656c76 } .fails { fill: #f85149 } .line { stroke: #f0f6fc } .curve { stroke: #4493f8 }
   }`
 
 /** Draws one line per contest: the speed relative to the comparison, with a mark at the bar. */
 export function drawRatios(verdicts: Verdict[]): string {
   const rows = verdicts.filter(({ connections }) => connections !== undefined)
   const longest = Math.max(...rows.flatMap(({ figure, bar }) => [figure, barOf(bar) ?? 0]))
-  const scale = (WIDTH - LABEL_WIDTH - FIGURE_WIDTH) / longest
+  const scale = (CHART_WIDTH - LABEL_WIDTH - FIGURE_WIDTH) / longest
   const lines = rows.map(({ what, connections, figure, shown, bar, holds }, index) => {
     const y = TOP + index * ROW_HEIGHT
     const length = figure * scale
@@ -57,7 +58,7 @@ function barOf(shown: string): number | undefined {
 }
 
 export function svg(title: string, height: number, parts: string[]): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(title)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${CHART_WIDTH} ${height}" role="img" aria-label="${escaped(title)}">
 <title>${escaped(title)}</title>
 <style>${STYLE}</style>
 ${parts.join('\n')}

@@ -20,7 +20,7 @@ export async function explainOperations({
   clientId,
   members,
   lateMemberId,
-}: GrownTown) {
+}: Pick<GrownTown, 'service' | 'communityId' | 'partnerId' | 'clientId' | 'members' | 'lateMemberId'>) {
   let heard: string[] = []
   const sql = connect(service.databaseUrl, {
     connectionsMax: 1,

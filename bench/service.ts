@@ -196,9 +196,12 @@ function environment(databaseUrl: string, port: number, settings: Record<string,
   }
 }
 
-export async function peakResidentBytes(pid: number): Promise<number | undefined> {
+export const peakResidentBytes = (pid: number) => memoryBytes(pid, 'VmHWM')
+export const residentBytes = (pid: number) => memoryBytes(pid, 'VmRSS')
+
+async function memoryBytes(pid: number, name: 'VmHWM' | 'VmRSS'): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  const kilobytes = /VmHWM:\s+(\d+) kB/.exec(status)?.[1]
+  const kilobytes = new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
 }
 

@@ -1,21 +1,16 @@
-import { randomUUID } from 'node:crypto'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { serveParent } from '../children.ts'
 import { percentile } from '../figures.ts'
 import type { Job, Measured } from './job.ts'
+import { openConnection, requestOf, wholeAnswer } from './raw-request.ts'
 
 /*
  * Writes requests and reads responses on raw sockets: on a machine with few cores, the generator takes its CPU time
  * from the server it measures. Each connection is persistent and has one request in flight.
  */
 
-const CONNECT_MS = 10_000
-const HEAD_END = Buffer.from('\r\n\r\n')
-const RUN = randomUUID().slice(0, 8)
-let sent = 0
-
 serveParent<Job>(async (job) => {
-  const sockets = await Promise.all(Array.from({ length: job.connections }, () => open(job.port)))
+  const sockets = await Promise.all(Array.from({ length: job.connections }, () => openConnection(job.port)))
   const startMs = performance.now() + job.warmUpMs
   const endMs = startMs + job.measureMs
   const latencies: number[] = []
@@ -46,17 +41,6 @@ function summarise(latencies: number[], answerBytes: number, measureMs: number):
     answerBytes,
     latencyMs: { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) },
   }
-}
-
-function open(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true, timeout: CONNECT_MS })
-    socket.once('error', reject)
-    socket.once('connect', () => {
-      socket.setTimeout(0)
-      resolve(socket)
-    })
-  })
 }
 
 /** Sends the next request as soon as a response is complete, until the job is over. */
@@ -90,31 +74,4 @@ function drive(
     })
     send()
   })
-}
-
-function requestOf(job: Job, authorization: string | undefined): string {
-  const fill = (text: string) =>
-    text
-      .replaceAll('{member}', () => `${job.members[Math.floor(Math.random() * job.members.length)]}`)
-      .replaceAll('{unique}', () => `bench-${RUN}-${(sent += 1)}`)
-  const body = job.body === undefined ? undefined : fill(job.body)
-  return (
-    `${job.method} ${fill(job.path)} HTTP/1.1\r\nhost: 127.0.0.1:${job.port}\r\nuser-agent: hourbank-bench\r\n` +
-    (authorization === undefined ? '' : `authorization: ${authorization}\r\n`) +
-    (job.cookie === undefined ? '' : `cookie: ${job.cookie}\r\n`) +
-    (body === undefined
-      ? '\r\n'
-      : `content-type: ${job.contentType ?? 'application/json'}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
-  )
-}
-
-/** Returns undefined while the response is incomplete. */
-function wholeAnswer(bytes: Buffer): { status: number } | undefined {
-  const headEnd = bytes.indexOf(HEAD_END)
-  if (headEnd < 0) return undefined
-  const head = bytes.toString('latin1', 0, headEnd)
-  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
-  if (length === undefined) throw new Error(`an answer without a length: ${head}`)
-  if (bytes.length < headEnd + HEAD_END.length + Number(length)) return undefined
-  return { status: Number(head.slice(9, 12)) }
 }

@@ -22,6 +22,7 @@ import { adminDescriptionRoute, describeAdminApi } from './http/console/admin-op
 import { consoleRoutes } from './http/console/console.ts'
 import type { Deps } from './http/deps.ts'
 import { COMPRESS_BYTES_MIN } from './http/shared/encoding.ts'
+import { limitCallsInFlight } from './http/partner/admission.ts'
 import { API_PREFIX, BODY_BYTES_MAX, framePartnerApi } from './http/partner/frame.ts'
 import { healthRoutes } from './http/health.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
@@ -62,9 +63,16 @@ export interface Timeouts {
   readonly requestMs: number
   /** How late the event loop may run before requests are rejected. */
   readonly eventLoopDelayMs: number
+  /** Partner calls that a process answers at a time: enough to fill its statements twice over, few enough to be fast. */
+  readonly callsInFlightMax: number
 }
 
-export const TIMEOUTS: Timeouts = { handlerMs: 10_000, requestMs: 30_000, eventLoopDelayMs: 2000 }
+export const TIMEOUTS: Timeouts = {
+  handlerMs: 10_000,
+  requestMs: 30_000,
+  eventLoopDelayMs: 2000,
+  callsInFlightMax: 256,
+}
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 /** Checks for late requests per timeout; Node checks only every 30 seconds by default. */
 const CHECKS_PER_REQUEST_TIMEOUT = 10
@@ -125,6 +133,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   await app.register(
     async (plain) => {
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
+      limitCallsInFlight(api, timeouts.callsInFlightMax)
       framePartnerApi(api, deps)
       shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)

@@ -3,8 +3,8 @@ import { findLosses, loadAndKill, nothingYet, type Losses } from './crash-load.t
 import { startOnDatabaseUrl, startOnEmbedded } from './crash-service.ts'
 import { startReceiver } from './receiver.ts'
 
-/** One for each service; `npm run test:crash` runs thirty. */
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 2)
+/** `npm run test:crash` runs thirty. */
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3)
 const ROUND = { calls: 90, kills: 2 }
 
 test(

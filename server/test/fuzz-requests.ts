@@ -2,6 +2,10 @@ import type { Random } from '../src/demo/random.ts'
 import { pathFor, queryFor, requestFor, type Operation } from './matrix-operations.ts'
 import type { Community } from './matrix-world.ts'
 
+/** These would end the access that the other calls need. */
+export const LEFT_OUT =
+  /^DELETE|\/(erase|leave|revoke|reverse|end-others|partner-api|password|test-communities)$|keys|jwks/
+
 /** What breaks careless readers of text, JSON, CSV and headers. */
 const BITS = [
   ['\0', '\r', '\n', '\r\n\r\n', '"', "'", '\\', '\\u0000', '\\ud800', ',', ';', ':', '{', '}', '[', ']', '=', '%00'],

@@ -7,6 +7,7 @@ import { MARK, type Ids } from './matrix-world.ts'
 export interface Operation {
   /** 'POST /wallet/credit', without the prefix of its API. */
   name: string
+  operationId: string
   method: string
   path: string
   /** Names of parameters in the query. */
@@ -26,6 +27,7 @@ export function readOperations(file: string, prefix: string): Operation[] {
       .filter(([method]) => METHODS.has(method))
       .map(([method, operation]) => ({
         name: `${method.toUpperCase()} ${path.replace(prefix, '')}`,
+        operationId: operation.operationId,
         method: method.toUpperCase(),
         path,
         query: (operation.parameters ?? []).filter((one: any) => one.in === 'query').map((one: any) => one.name),
@@ -94,6 +96,13 @@ export function queryFor({ query }: Operation, ids: Ids): string | undefined {
   const named = query.filter((name) => QUERY_OF[name])
   if (named.length === 0) return undefined
   return `?${new URLSearchParams(Object.fromEntries(named.map((name) => [name, `${QUERY_OF[name]!(ids)}`])))}`
+}
+
+/** What a parameter in path or query refers to, or undefined if it refers to nothing. */
+export function valueOf({ path }: Operation, parameter: { in: string; name: string }, ids: Ids) {
+  if (parameter.in === 'query') return QUERY_OF[parameter.name]?.(ids)
+  const before = path.split(`/{${parameter.name}}`)[0]!.split('/').at(-1)!
+  return parameter.in === 'path' ? ids[KIND_OF[before]!] : undefined
 }
 
 type Body = (ids: Ids) => object

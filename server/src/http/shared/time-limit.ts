@@ -4,7 +4,7 @@ import { ApiError } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Set until the response is sent. */
+    /** Set for every request. */
     open: OpenReply | undefined
   }
   interface FastifyContextConfig {
@@ -23,6 +23,10 @@ interface OpenReply {
   reply: FastifyReply
   deadlineMs: number
   withinMs: number
+  /** The response was sent, or the client has disconnected; the handler may still be running. */
+  isOver: boolean
+  /** Called once when it is over. */
+  whenOver: (() => void) | undefined
 }
 
 /**
@@ -36,24 +40,32 @@ export function answerInTime(app: FastifyInstance, limitMs: number): void {
   app.decorateReply('open', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     const withinMs = request.routeOptions.config?.answerWithinMs ?? limitMs
-    const open = { slot: -1, reply, deadlineMs: performance.now() + withinMs, withinMs }
+    const deadlineMs = performance.now() + withinMs
+    const open = { slot: -1, reply, deadlineMs, withinMs, isOver: false, whenOver: undefined }
     open.slot = slots.add(open)
     reply.open = open
     done()
   })
   app.addHook('onResponse', (_request, { open }, done) => {
-    if (open) slots.remove(open.slot, open)
+    if (open) close(open)
     done()
   })
+
+  function close(open: OpenReply): void {
+    slots.remove(open.slot, open)
+    if (open.isOver) return
+    open.isOver = true
+    open.whenOver?.()
+  }
 
   function checkDeadlines(): void {
     const nowMs = performance.now()
     slots.forEach((open) => {
-      const { slot, reply, deadlineMs, withinMs } = open
+      const { reply, deadlineMs, withinMs } = open
       // onResponse is not called when the client has disconnected.
       const isDisconnected = reply.raw.closed
       if (!isDisconnected && nowMs < deadlineMs) return
-      slots.remove(slot, open)
+      close(open)
       if (!isDisconnected) sendTimeout(reply, withinMs)
     })
   }

@@ -1,0 +1,92 @@
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { addMember } from '../src/features/members/change-member.ts'
+import { eventually, startBank, TESTER, type Bank } from './bank.ts'
+import { captureLog } from './capture-log.ts'
+import { lockTable } from './lock-table.ts'
+
+const CALLS_MAX = 5
+/** Longer than any of these calls waits, even on a slow machine. */
+const HANDLER_MS = 60_000
+const LIMITED = { timeouts: { callsInFlightMax: CALLS_MAX, handlerMs: HANDLER_MS } }
+
+async function startWithMember(bank: Bank) {
+  const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  const token = await bank.token()
+  // From now on the token is known without the database.
+  expect((await bank.call('/users', { token })).status).toBe(200)
+  const credit = (reference: string) =>
+    bank.call('/wallet/credit', { token, body: { user_id: member.id, hours: 1, reference } })
+  return { token, credit }
+}
+
+/** A connection that sends this and then nothing. */
+async function hold(bank: Bank, text: string) {
+  const socket = connect({ port: bank.config.port, host: '127.0.0.1' })
+  socket.on('error', () => undefined)
+  await new Promise<void>((resolve) => socket.write(text, () => resolve()))
+  return socket
+}
+
+test('calls beyond the limit get 503 at once, those in flight are answered, and then others are too', async () => {
+  const { log, entries } = captureLog('warn')
+  const bank = await startBank({ ...LIMITED, log })
+  const { token, credit } = await startWithMember(bank)
+  const lock = await lockTable(bank.sql, 'transfers')
+  const admitted = Array.from({ length: CALLS_MAX }, (_, n) => credit(`admitted-${n}`))
+  const rejected = await eventually(async () => {
+    const { status, body, headers } = await bank.call('/oauth/token', { body: { grant_type: 'none' } })
+    return status === 503 ? { body, headers } : undefined
+  })
+  expect(rejected.body).toEqual({
+    error: 'overloaded',
+    error_description: 'The service is overloaded; try again shortly.',
+    request_id: rejected.headers.get('request-id'),
+  })
+  expect(Object.fromEntries(rejected.headers)).toMatchObject({
+    'retry-after': '5',
+    'api-version': '2.0',
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'private, no-cache',
+    'x-content-type-options': 'nosniff',
+  })
+  expect((await bank.call('/users', { token })).status).toBe(503)
+  expect((await credit('rejected')).status).toBe(503)
+  expect((await fetch(`${bank.url}/healthz`)).status).toBe(200)
+  expect(entries()).toContainEqual(expect.objectContaining({ code: 'overloaded', callsMax: CALLS_MAX, rejected: 1 }))
+
+  await lock.release()
+  expect((await Promise.all(admitted)).map(({ status }) => status)).toEqual(admitted.map(() => 201))
+  expect((await credit('rejected')).status).toBe(201)
+})
+
+test('clients that send no body do not use up the limit', async () => {
+  const bank = await startBank(LIMITED)
+  const { token, credit } = await startWithMember(bank)
+  const head = `POST /api/partner/v1/wallet/credit HTTP/1.1\r\nHost: ${new URL(bank.url).host}\r\n`
+  const slow = `${head}Authorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
+  const sockets = await Promise.all(Array.from({ length: 2 * CALLS_MAX }, () => hold(bank, slow)))
+  expect((await credit('beside')).status).toBe(201)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('a client that disconnects gives up its place, at whatever point of its call', async () => {
+  const bank = await startBank(LIMITED)
+  const { token, credit } = await startWithMember(bank)
+  const get = (bearer: string) =>
+    `GET /api/partner/v1/users HTTP/1.1\r\nHost: ${new URL(bank.url).host}\r\nAuthorization: Bearer ${bearer}\r\n\r\n`
+  const unknown = await bank.token()
+
+  const [tokens, members] = [await lockTable(bank.sql, 'tokens'), await lockTable(bank.sql, 'members')]
+  const authenticating = await Promise.all(Array.from({ length: CALLS_MAX }, () => hold(bank, get(unknown))))
+  await tokens.awaited()
+  const reading = await Promise.all(Array.from({ length: CALLS_MAX }, () => hold(bank, get(token))))
+  await members.awaited()
+  expect((await bank.call('/wallet/credits', { token })).status).toBe(503)
+  for (const socket of [...authenticating, ...reading]) socket.destroy()
+  await eventually(async () => (await bank.call('/wallet/credits', { token })).status === 200)
+  await tokens.release()
+  await members.release()
+  expect((await bank.call('/users', { token: unknown })).status).toBe(200)
+  expect((await credit('after')).status).toBe(201)
+})
