@@ -9,6 +9,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { createVitest, type TestModule, type Vitest } from 'vitest/node'
 import { MUTANTS } from './mutants/all.ts'
 import type { Mutant } from './mutants/mutant.ts'
@@ -22,11 +23,14 @@ const LEFT_OUT = new Set(['node_modules', 'dist', '.git', '.data', '.venv', 'tes
 
 type Fate = { kind: 'killed'; by: string } | { kind: 'survived' } | { kind: 'invalid'; reason: string }
 
-const areTestsTrusted = process.argv.includes('--trust-tests')
-const wanted = process.argv.slice(2).filter((text) => text !== '--trust-tests')
+const { values: options, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { 'trust-tests': { type: 'boolean', default: false }, part: { type: 'string', default: '1/1' } },
+})
+const [part, parts] = options.part.split('/').map(Number) as [number, number]
 const chosen = MUTANTS.filter(
   ({ breaks, file }) => wanted.length === 0 || wanted.some((text) => breaks.includes(text) || file.includes(text)),
-)
+).filter((_, n) => n % parts === part - 1)
 let isStopped = false
 process.exitCode = await main()
 
@@ -35,7 +39,7 @@ async function main(): Promise<number> {
   const vitest = await openVitest(copy)
   stopInOrder()
   try {
-    const broken = areTestsTrusted ? [] : await findBrokenTests(vitest, copy)
+    const broken = options['trust-tests'] ? [] : await findBrokenTests(vitest, copy)
     if (broken.length > 0) {
       console.error(`These tests fail without any mutant, so they prove nothing:\n${broken.join('\n')}`)
       return 1
@@ -126,15 +130,20 @@ async function runMutant(vitest: Vitest, copy: string, mutant: Mutant): Promise<
   }
 }
 
-const isMigration = ({ file }: Mutant) => file.endsWith('.sql')
+function isMigration({ file }: Mutant): boolean {
+  return file.endsWith('.sql')
+}
 
 /** The database that tests copy is made once per Vitest. */
 async function runAnew(copy: string, mutant: Mutant) {
+  const folder = tmpdir()
   const vitest = await openVitest(copy)
   try {
     return await runTests(vitest, copy, mutant)
   } finally {
     await vitest.close()
+    // The setup of the tests has set it to a folder that is gone now.
+    process.env.TMPDIR = folder
   }
 }
 

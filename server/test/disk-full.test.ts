@@ -89,12 +89,17 @@ test('with a full disk the service says so, serves reads, loses nothing and reco
   expect((await credit('without-database')).status).toBe(503)
 
   await rm(join(disk, 'ballast'))
+  const freedAtMs = performance.now()
   await eventually(async () => (await readiness()).status === 200, RECOVERY_MS)
+  const recoveredMs = Math.round(performance.now() - freedAtMs)
   expect((await credit('with-space-again')).status).toBe(201)
   for (const [reference, id] of acknowledged) {
     const answer = await call('/wallet/credit', { body: { user_id: 1, hours: 0.01, reference } })
     expect(answer, reference).toMatchObject({ status: 200, body: { data: { transaction_id: id } } })
   }
+  console.log(
+    `database out of disk: callers saw 503, recovered after ${recoveredMs} ms\n${acknowledged.size} credits, 0 lost`,
+  )
   expect(await readPid(dataDir)).toBeGreaterThan(0)
   expect(await service.end('SIGTERM')).toBe(0)
 })
