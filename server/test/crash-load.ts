@@ -76,11 +76,17 @@ async function callAtRandom(service: CrashService, known: Acknowledged): Promise
 
 /** Sent again until there is an answer that is not about an outage, as clients do. */
 async function persist(call: () => Promise<Answer>, accepted: number[]): Promise<Answer> {
-  return eventually(async () => {
-    const answer = await call().catch(() => undefined)
-    if (!answer || answer.status >= 500) return undefined
-    if (!accepted.includes(answer.status)) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`)
+  let last = 'no answer'
+  const answered = eventually(async () => {
+    const answer = await call().catch((error: unknown) => void (last = `${error} (${(error as Error).cause})`))
+    if (!answer) return undefined
+    last = `${answer.status} ${JSON.stringify(answer.body)}`
+    if (answer.status >= 500) return undefined
+    if (!accepted.includes(answer.status)) throw new Error('unexpected answer')
     return answer
+  })
+  return answered.catch((cause: unknown) => {
+    throw new Error(`${call} got last: ${last}`, { cause })
   })
 }
 

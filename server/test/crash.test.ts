@@ -24,6 +24,7 @@ test(
         duplicated: 0,
         missing: 0,
       })
+      console.log(`round ${round + 1} on ${services[n]!.name}: ${known[n]!.credits.size} credits so far`)
     }
     const credits = known.reduce((sum, one) => sum + one.credits.size, 0)
     const sum = (kind: keyof Losses) => losses.reduce((total, one) => total + one[kind], 0)

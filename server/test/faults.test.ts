@@ -48,7 +48,10 @@ function serveDatabaseName(): { fail: () => void; mend: () => void } {
   const spy = vi.spyOn(dns, 'lookup').mockImplementation(((name: string, options: object, done: Function) => {
     if (name !== DATABASE_NAME) return lookup(name, options, done as () => void)
     if (!isDown) return lookup('127.0.0.1', options, done as () => void)
-    const failure = Object.assign(new Error(`getaddrinfo EAI_AGAIN ${name}`), { code: 'EAI_AGAIN', syscall: 'getaddrinfo' })
+    const failure = Object.assign(new Error(`getaddrinfo EAI_AGAIN ${name}`), {
+      code: 'EAI_AGAIN',
+      syscall: 'getaddrinfo',
+    })
     process.nextTick(() => done(failure))
   }) as typeof lookup)
   onTestFinished(() => spy.mockRestore())
