@@ -15,7 +15,7 @@ type AnswerBadly = (response: ServerResponse) => void
 /** What receivers do instead of answering. None of it says that the event has arrived. */
 const FAULTS: Record<string, AnswerBadly> = {
   hangs: () => {},
-  resets: (response) => void response.socket!.resetAndDestroy(),
+  resets: (response) => void response.destroy(),
   lies: (response) => void response.socket!.end('HTTP/1.1 204 No Content\r\nContent-Length: minus one\r\n\r\n'),
   floods(response) {
     response.writeHead(500)
