@@ -9,7 +9,7 @@ const ROUND = { calls: 90, kills: 2 }
 
 test(
   'killed at random, the service loses, doubles and forgets nothing that it acknowledged',
-  { timeout: 600_000 + ROUNDS * 120_000 },
+  { timeout: 1_200_000 + ROUNDS * 240_000 },
   async () => {
     const receiver = await startReceiver()
     const services = [await startOnDatabaseUrl(receiver), await startOnEmbedded(receiver)]
