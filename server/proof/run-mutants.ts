@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util'
 import type { Vitest } from 'vitest/node'
 import { MUTANTS } from './mutants/all.ts'
 import type { Mutant } from './mutants/mutant.ts'
-import { runTests, SIGNALS, withVitest, type RanTest } from './vitest-run.ts'
+import { runTests, SIGNALS, withVitest, type RanTest, type TestRun } from './vitest-run.ts'
 
 const REPO = fileURLToPath(new URL('../..', import.meta.url))
 const KILLED_SHARE_MIN = 0.95
@@ -101,24 +101,44 @@ async function runAll(vitest: Vitest, copy: string): Promise<Map<Mutant, Fate>> 
 }
 
 async function runMutant(vitest: Vitest, copy: string, mutant: Mutant): Promise<Fate> {
-  const { file: path, replace, by, tests, named } = mutant
-  const file = join(copy, 'server', 'src', path)
+  const file = join(copy, 'server', 'src', mutant.file)
   const source = await readFile(file, 'utf8')
-  if (source.split(replace).length !== 2) return { kind: 'invalid', reason: `${path} has other text` }
+  if (source.split(mutant.replace).length !== 2) return { kind: 'invalid', reason: `${mutant.file} has other text` }
+  const broken = source.replace(mutant.replace, () => mutant.by)
+  const { failed, passed, errors } = await runOn(vitest, copy, mutant, { file, source, broken })
+  // A file that cannot even be loaded says nothing about the promise.
+  if (failed.length === 0 && passed.length === 0) {
+    return { kind: 'invalid', reason: `no test ran: ${errors.join('; ')}` }
+  }
+  if (failed.length === 0) return { kind: 'survived' }
+  // Either the test waits for what the mutant prevents, or the machine is too busy.
+  if (
+    failed.every(({ isTimedOut }) => isTimedOut) &&
+    (await runTests(vitest, mutant.tests, mutant.named)).failed.length > 0
+  ) {
+    return { kind: 'invalid', reason: 'the test times out without the mutant too' }
+  }
+  return { kind: 'killed', by: failed[0]! }
+}
+
+interface Edit {
+  file: string
+  source: string
+  broken: string
+}
+
+async function runOn(
+  vitest: Vitest,
+  copy: string,
+  { tests, named }: Mutant,
+  { file, source, broken }: Edit,
+): Promise<TestRun> {
   try {
-    await writeFile(
-      file,
-      source.replace(replace, () => by),
-    )
+    await writeFile(file, broken)
     vitest.invalidateFile(file)
     // A migration has run when the database of the tests is made, so it needs a Vitest of its own.
-    const { failed, passed, errors } = path.endsWith('.sql')
-      ? await withVitest(copy, WITH_MUTANT, (anew) => runTests(anew, tests, named))
-      : await runTests(vitest, tests, named)
-    // A file that cannot even be loaded says nothing about the promise.
-    if (failed.length === 0 && passed.length === 0)
-      return { kind: 'invalid', reason: `no test ran: ${errors.join('; ')}` }
-    return failed.length > 0 ? { kind: 'killed', by: failed[0]! } : { kind: 'survived' }
+    if (file.endsWith('.sql')) return await withVitest(copy, WITH_MUTANT, (anew) => runTests(anew, tests, named))
+    return await runTests(vitest, tests, named)
   } finally {
     await writeFile(file, source)
     vitest.invalidateFile(file)

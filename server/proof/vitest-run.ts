@@ -10,6 +10,7 @@ export interface RanTest {
   /** Without `.test.ts`. */
   file: string
   name: string
+  isTimedOut: boolean
 }
 
 export interface TestRun {
@@ -76,5 +77,9 @@ export async function runTests(vitest: Vitest, tests: string[], named = ''): Pro
 
 function testsOf(module: TestModule, state: 'failed' | 'passed'): RanTest[] {
   const file = basename(module.moduleId, '.test.ts')
-  return [...module.children.allTests(state)].map(({ fullName }) => ({ file, name: fullName }))
+  return [...module.children.allTests(state)].map((test) => ({
+    file,
+    name: test.fullName,
+    isTimedOut: (test.result().errors ?? []).some(({ message }) => message.startsWith('Test timed out')),
+  }))
 }
