@@ -12,7 +12,8 @@ import { newDataDir, query, readPid } from './data-dir.ts'
 const DISK_BYTES = 200 * 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024
 const CHUNKS_MAX = DISK_BYTES / CHUNK_BYTES
-const RECOVERY_MS = 60_000
+/** Long enough for a busy machine, on which a start took more than a minute. */
+const RECOVERY_MS = 300_000
 
 /** A small disk of the test's own; undefined where the test may not mount one. */
 async function mountDisk(): Promise<string | undefined> {
