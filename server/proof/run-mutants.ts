@@ -1,57 +1,51 @@
 /*
  * `npm run test:mutants`: breaks one promise at a time in a copy of the tree, and runs the nearest tests. Each break must
- * make a test fail. With arguments, only mutants whose description or file contains one of them. The tests run once
- * without a mutant before, unless --trust-tests says that they have passed.
+ * make a test fail. With arguments, only mutants whose description or file contains one of them; with --part 1/3, every
+ * third of them. The tests run once without a mutant before, unless --trust-tests says that they have passed.
  *
  * One Vitest serves all mutants: it keeps the database and the modules that a mutant does not concern.
  */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join, relative } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createVitest, type TestModule, type Vitest } from 'vitest/node'
+import { parseArgs } from 'node:util'
+import type { Vitest } from 'vitest/node'
 import { MUTANTS } from './mutants/all.ts'
 import type { Mutant } from './mutants/mutant.ts'
+import { runTests, SIGNALS, withVitest, type RanTest, type TestRun } from './vitest-run.ts'
 
 const REPO = fileURLToPath(new URL('../..', import.meta.url))
 const KILLED_SHARE_MIN = 0.95
-/** A test that waits for what a mutant prevents is killed sooner than in `npm test`. */
-const TEST_TIMEOUT_MS = 90_000
 /** Neither part of the sources nor needed by the tests. */
 const LEFT_OUT = new Set(['node_modules', 'dist', '.git', '.data', '.venv', 'test-results', 'playwright-report'])
+const WITH_MUTANT = { isolate: true, bail: 1 }
+const WITHOUT_MUTANT = { isolate: false, bail: 0 }
 
-type Fate = { kind: 'killed'; by: string } | { kind: 'survived' } | { kind: 'invalid'; reason: string }
+type Fate = { kind: 'killed'; by: RanTest } | { kind: 'survived' } | { kind: 'invalid'; reason: string }
 
-const areTestsTrusted = process.argv.includes('--trust-tests')
-const wanted = process.argv.slice(2).filter((text) => text !== '--trust-tests')
+const { values: options, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { 'trust-tests': { type: 'boolean', default: false }, part: { type: 'string', default: '1/1' } },
+})
+const [part, parts] = options.part.split('/').map(Number) as [number, number]
 const chosen = MUTANTS.filter(
   ({ breaks, file }) => wanted.length === 0 || wanted.some((text) => breaks.includes(text) || file.includes(text)),
-)
+).filter((_, n) => n % parts === part - 1)
 let isStopped = false
 process.exitCode = await main()
 
 async function main(): Promise<number> {
   const copy = await copyTree()
-  const vitest = await openVitest(copy)
-  stopInOrder()
   try {
-    const broken = areTestsTrusted ? [] : await findBrokenTests(vitest, copy)
+    const broken = options['trust-tests'] ? [] : await withVitest(copy, WITHOUT_MUTANT, findBrokenTests)
     if (broken.length > 0) {
-      console.error(`These tests fail without any mutant, so they prove nothing:\n${broken.join('\n')}`)
+      console.error(`Without a mutant, these tests do not pass, so they prove nothing:\n${broken.join('\n')}`)
       return 1
     }
-    return report(await runAll(vitest, copy))
+    return report(await withVitest(copy, WITH_MUTANT, (vitest) => runAll(vitest, copy)))
   } finally {
-    await vitest.close()
     await rm(copy, { recursive: true, force: true })
-  }
-}
-
-/** Ends after the mutant under way: Vitest would exit at once and leave its database behind. */
-function stopInOrder(): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.removeAllListeners(signal)
-    process.once(signal, () => (isStopped = true))
   }
 }
 
@@ -62,35 +56,36 @@ async function copyTree(): Promise<string> {
   return copy
 }
 
-function openVitest(copy: string): Promise<Vitest> {
-  const root = join(copy, 'server')
-  return createVitest('test', {
-    root,
-    config: join(root, 'vitest.config.ts'),
-    watch: false,
-    // Workers must not keep the modules of the mutant before.
-    isolate: true,
-    maxWorkers: 1,
-    bail: 1,
-    testTimeout: TEST_TIMEOUT_MS,
-    reporters: [{}],
-  })
+/** Runs the tests that are to notice mutants without one: each file once or twice, however many mutants it has. */
+async function findBrokenTests(vitest: Vitest): Promise<string[]> {
+  const named = chosen.filter((mutant) => mutant.named !== undefined)
+  const unnamed = chosen.filter((mutant) => mutant.named === undefined)
+  const pattern = named.map((mutant) => mutant.named).join('|')
+  return [...(await findBroken(vitest, named, pattern)), ...(await findBroken(vitest, unnamed))]
 }
 
-/** Runs every test that is to notice a mutant without one. */
-async function findBrokenTests(vitest: Vitest, copy: string): Promise<string[]> {
-  const broken: string[] = []
-  const runs = new Map(chosen.map((mutant) => [JSON.stringify([mutant.tests, mutant.named]), mutant]))
-  for (const mutant of runs.values()) {
-    const { failed, passed } = await runTests(vitest, copy, mutant)
-    const name = `${mutant.tests.join(', ')}${mutant.named ? ` (${mutant.named})` : ''}`
-    if (failed.length > 0) broken.push(`${name}: ${failed.join('; ')}`)
-    else if (passed === 0) broken.push(`${name}: there is no such test`)
-  }
-  return broken
+async function findBroken(vitest: Vitest, mutants: Mutant[], pattern?: string): Promise<string[]> {
+  if (mutants.length === 0) return []
+  const tests = mutants.flatMap((mutant) => mutant.tests)
+  const { failed, passed } = await runTests(vitest, tests, pattern)
+  const unmatched = mutants.filter((mutant) => !passed.some((test) => isNearest(test, mutant)))
+  return [
+    ...failed.map((test) => `${describe(test)} fails`),
+    ...unmatched.map(({ breaks }) => `no test passed that could notice: ${breaks}`),
+  ]
+}
+
+function isNearest({ file, name }: RanTest, { tests, named = '' }: Mutant): boolean {
+  return tests.includes(file) && new RegExp(named).test(name)
+}
+
+function describe({ file, name }: RanTest): string {
+  return `${file}: ${name}`
 }
 
 async function runAll(vitest: Vitest, copy: string): Promise<Map<Mutant, Fate>> {
+  // Ends after the mutant under way.
+  for (const signal of SIGNALS) process.once(signal, () => (isStopped = true))
   const fates = new Map<Mutant, Fate>()
   for (const mutant of chosen) {
     if (isStopped) break
@@ -98,7 +93,8 @@ async function runAll(vitest: Vitest, copy: string): Promise<Map<Mutant, Fate>> 
     const fate = await runMutant(vitest, copy, mutant)
     fates.set(mutant, fate)
     const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1)
-    const detail = fate.kind === 'killed' ? ` by: ${fate.by}` : fate.kind === 'invalid' ? ` ${fate.reason}` : ''
+    const detail =
+      fate.kind === 'killed' ? ` by ${describe(fate.by)}` : fate.kind === 'invalid' ? ` ${fate.reason}` : ''
     console.log(`${fate.kind} (${seconds} s): ${mutant.breaks}${detail}`)
   }
   return fates
@@ -108,51 +104,44 @@ async function runMutant(vitest: Vitest, copy: string, mutant: Mutant): Promise<
   const file = join(copy, 'server', 'src', mutant.file)
   const source = await readFile(file, 'utf8')
   if (source.split(mutant.replace).length !== 2) return { kind: 'invalid', reason: `${mutant.file} has other text` }
+  const broken = source.replace(mutant.replace, () => mutant.by)
+  const { failed, passed, errors } = await runOn(vitest, copy, mutant, { file, source, broken })
+  // A file that cannot even be loaded says nothing about the promise.
+  if (failed.length === 0 && passed.length === 0) {
+    return { kind: 'invalid', reason: `no test ran: ${errors.join('; ')}` }
+  }
+  if (failed.length === 0) return { kind: 'survived' }
+  // Either the test waits for what the mutant prevents, or the machine is too busy.
+  if (
+    failed.every(({ isTimedOut }) => isTimedOut) &&
+    (await runTests(vitest, mutant.tests, mutant.named)).failed.length > 0
+  ) {
+    return { kind: 'invalid', reason: 'the test times out without the mutant too' }
+  }
+  return { kind: 'killed', by: failed[0]! }
+}
+
+interface Edit {
+  file: string
+  source: string
+  broken: string
+}
+
+async function runOn(
+  vitest: Vitest,
+  copy: string,
+  { tests, named }: Mutant,
+  { file, source, broken }: Edit,
+): Promise<TestRun> {
   try {
-    await writeFile(
-      file,
-      source.replace(mutant.replace, () => mutant.by),
-    )
+    await writeFile(file, broken)
     vitest.invalidateFile(file)
-    const { failed, passed, errors } = await (isMigration(mutant)
-      ? runAnew(copy, mutant)
-      : runTests(vitest, copy, mutant))
-    // A file that cannot even be loaded says nothing about the promise.
-    if (failed.length === 0 && passed === 0) return { kind: 'invalid', reason: `no test ran: ${errors.join('; ')}` }
-    return failed.length > 0 ? { kind: 'killed', by: failed[0]! } : { kind: 'survived' }
+    // A migration has run when the database of the tests is made, so it needs a Vitest of its own.
+    if (file.endsWith('.sql')) return await withVitest(copy, WITH_MUTANT, (anew) => runTests(anew, tests, named))
+    return await runTests(vitest, tests, named)
   } finally {
     await writeFile(file, source)
     vitest.invalidateFile(file)
-  }
-}
-
-const isMigration = ({ file }: Mutant) => file.endsWith('.sql')
-
-/** The database that tests copy is made once per Vitest. */
-async function runAnew(copy: string, mutant: Mutant) {
-  const vitest = await openVitest(copy)
-  try {
-    return await runTests(vitest, copy, mutant)
-  } finally {
-    await vitest.close()
-  }
-}
-
-async function runTests(vitest: Vitest, copy: string, { tests, named }: Mutant) {
-  vitest.setGlobalTestNamePattern(named ?? '')
-  const files = tests.map((name) => join(copy, 'server', 'test', `${name}.test.ts`))
-  const specifications = (await vitest.globTestSpecifications(files)).filter(({ moduleId }) => files.includes(moduleId))
-  if (specifications.length !== files.length) throw new Error(`There are no tests ${tests.join(', ')}.`)
-  const { unhandledErrors } = await vitest.runTestSpecifications(specifications)
-  const modules = specifications.flatMap(({ testModule }) => testModule ?? [])
-  const namesOf = (module: TestModule, state: 'failed' | 'passed') =>
-    [...module.children.allTests(state)].map(({ name }) => `${relative(copy, module.moduleId)}: ${name}`)
-  return {
-    failed: modules.flatMap((module) => namesOf(module, 'failed')),
-    passed: modules.flatMap((module) => namesOf(module, 'passed')).length,
-    errors: [...modules.flatMap((module) => module.errors()), ...unhandledErrors].map(
-      (error) => (error as Error).message,
-    ),
   }
 }
 

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { closeDueCommunities, closeDuePeriods } from '../src/features/aggregates/close-due-periods.ts'
+import { hidesEveryone, RULE } from '../src/features/aggregates/rule.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { closeListing } from '../src/features/listings/change-listing.ts'
 import { hideMember, leave, showMember } from '../src/features/members/change-member.ts'
@@ -67,7 +68,13 @@ test('a month with too few traders is told together with the next, or never', as
   expect(flows.exchanges.total).toEqual({ min: 10, max: 19 })
 })
 
-test('nobody who has half of it, and nobody beside one other, can be found in a figure', async () => {
+test('who has the larger of two large parts cannot be found by the other: the rest is at least a tenth of it', () => {
+  const isTold = (rest: number) =>
+    hidesEveryone({ members: 12, total: 200 + rest, largest: 100, second: 100 }, 12 + RULE.outsidersMin)
+  expect([9, 10].map(isTold)).toEqual([false, true])
+})
+
+test('nobody who has half of it can be found in a figure', async () => {
   const town = await foundTown(14)
   const [hub, ...others] = town.members as [number, ...number[]]
   // One member is in most of the hours, though not in most of the exchanges.

@@ -1,9 +1,9 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { connect } from '../src/postgres/connect.ts'
-import { findUnrestricted } from './check-statements.ts'
+import { findUnrestricted, reportUnrestricted } from './check-statements.ts'
 import { newDatabase } from './database.ts'
 
 /** The statements of the whole run are checked when it ends; here is what is found. */
@@ -31,4 +31,20 @@ test('a statement that PostgreSQL would run across communities is found', async 
   const { found } = await findUnrestricted(sql, file)
   const tables = found.map((line) => line.split(':')[0])
   expect(tables).toEqual(version < 160_000 ? [] : ['members', 'accounts', 'accounts', 'credits'])
+})
+
+test('a run in which such a statement was sent fails', () => {
+  const { exitCode } = process
+  const log = vi.spyOn(console, 'log').mockReturnValue()
+  const error = vi.spyOn(console, 'error').mockReturnValue()
+  onTestFinished(() => {
+    process.exitCode = exitCode
+    log.mockRestore()
+    error.mockRestore()
+  })
+  reportUnrestricted({ checked: 2, found: [] })
+  expect(process.exitCode).toBe(exitCode)
+  reportUnrestricted({ checked: 2, found: ['members: select name from members'] })
+  expect(process.exitCode).toBe(1)
+  expect(error).toHaveBeenCalledWith(expect.stringContaining('select name from members'))
 })

@@ -28,11 +28,16 @@ interface PlanNode {
   Plans?: PlanNode[]
 }
 
+export interface CheckedStatements {
+  checked: number
+  found: string[]
+}
+
 /**
  * Asks PostgreSQL how it executes each recorded statement: every scan of a table that belongs to a community must be
  * restricted to one. Returns those that are not, except the statements that may span communities.
  */
-export async function findUnrestricted(sql: Sql, file: string): Promise<{ checked: number; found: string[] }> {
+export async function findUnrestricted(sql: Sql, file: string): Promise<CheckedStatements> {
   const [version] = await sql<[{ number: number }]>`select current_setting('server_version_num')::int4 as number`
   if (!existsSync(file) || version.number < GENERIC_PLAN_VERSION) return { checked: 0, found: [] }
   const lines = readFileSync(file, 'utf8').trim().split('\n')
@@ -50,6 +55,14 @@ export async function findUnrestricted(sql: Sql, file: string): Promise<{ checke
     for (const table of unrestrictedScans(plan, tables)) found.push(`${table}: ${normalise(text)}`)
   }
   return { checked, found }
+}
+
+/** Vitest prints what a teardown throws and succeeds all the same, so the exit code is set here. */
+export function reportUnrestricted({ checked, found }: CheckedStatements): void {
+  console.log(`${checked} statements were checked for their community`)
+  if (found.length === 0) return
+  console.error(`These statements are not restricted to one community:\n${found.join('\n')}`)
+  process.exitCode = 1
 }
 
 async function communityTables(sql: Sql): Promise<Set<string>> {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { pino } from 'pino'
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { databaseClock, readDatabaseTime } from '../src/postgres/clock.ts'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { createSecretBox } from '../src/crypto/secret-box.ts'
@@ -8,6 +8,7 @@ import { startDeliveryWorker } from '../src/delivery/worker.ts'
 import { eventually, SECRET_KEY } from './bank.ts'
 import { newDatabase } from './database.ts'
 import { startPostman, trustingSender, type Postman } from './postman.ts'
+import { resetSystemClock, setSystemClock } from './system-clock.ts'
 
 const SECOND_MS = 1000
 const HOUR_MS = 60 * 60 * SECOND_MS
@@ -17,12 +18,7 @@ const SLACK_MS = 5 * SECOND_MS
 /** The database's time is read every ten seconds. */
 const RESYNC_MS = 40 * SECOND_MS
 
-/** Sets the clock of this process, and nothing else: timers and the monotonic clock go on. */
-function setSystemClock(byMs: number): void {
-  const nowMs = Date.now()
-  vi.useFakeTimers({ toFake: ['Date'], now: nowMs + byMs })
-}
-afterEach(() => void vi.useRealTimers())
+afterEach(resetSystemClock)
 
 /** Makes `clock_timestamp()` of new connections differ from the real time, as if the database's clock had been set. */
 async function setDatabaseClock(sql: Sql, byMs: number): Promise<void> {

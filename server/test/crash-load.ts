@@ -1,13 +1,17 @@
 import { randomInt } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { chainLedger } from '../src/features/ledger/chain-ledger.ts'
 import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
 import { callNode, eventually, fetchToken, type Answer } from './bank.ts'
 import type { CrashService } from './crash-service.ts'
+import { START_MS } from './killable-service.ts'
 import { credentials } from './oauth.ts'
 import type { Receiver } from './receiver.ts'
 
 const WRITERS = 6
 const BATCH_ITEMS = 5
+/** Writers that try again at once would take the time that the service needs to start. */
+const RETRY_AFTER_MS = 250
 
 /** What the service acknowledged. */
 export interface Acknowledged {
@@ -56,7 +60,7 @@ export async function loadAndKill(
   }
   async function kill(): Promise<void> {
     for (let n = 1; n <= kills; n++) {
-      await eventually(() => done >= (n * calls) / (kills + 1))
+      await eventually(() => done >= (n * calls) / (kills + 1), START_MS)
       await service.kills[randomInt(service.kills.length)]!()
     }
   }
@@ -77,11 +81,16 @@ async function callAtRandom(service: CrashService, known: Acknowledged): Promise
 
 /** Sent again until there is an answer that is not about an outage, as clients do. */
 async function persist(call: () => Promise<Answer>, accepted: number[]): Promise<Answer> {
-  return eventually(async () => {
-    const answer = await call().catch(() => undefined)
-    if (!answer || answer.status >= 500) return undefined
-    if (!accepted.includes(answer.status)) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`)
+  let last = 'no answer'
+  const answered = eventually(async () => {
+    const answer = await call().catch((error: unknown) => void (last = `${error} (${(error as Error).cause})`))
+    if (answer) last = `${answer.status} ${JSON.stringify(answer.body)}`
+    if (!answer || answer.status >= 500) return void (await setTimeout(RETRY_AFTER_MS))
+    if (!accepted.includes(answer.status)) throw new Error('unexpected answer')
     return answer
+  }, START_MS)
+  return answered.catch((cause: unknown) => {
+    throw new Error(`${call} got last: ${last}`, { cause })
   })
 }
 
@@ -124,7 +133,7 @@ async function importMember({ admin }: CrashService, { imported }: Acknowledged,
 }
 
 async function revoke({ url, partner }: CrashService, { revoked }: Acknowledged) {
-  const token = await eventually(() => fetchToken(url, partner).catch(() => undefined))
+  const token = await eventually(() => fetchToken(url, partner).catch(() => undefined), START_MS)
   await persist(() => callNode(url, '/oauth/revoke', { body: { ...credentials(partner), token } }), [200])
   revoked.push(token)
 }
@@ -180,6 +189,6 @@ async function countUndelivered({ sql, communityId }: CrashService, receiver: Re
     const arrived = new Set(receiver.received.map(({ id }) => id))
     return events.filter(({ uuid }) => !arrived.has(`evt_${uuid}`)).length
   }
-  await eventually(() => missing() === 0).catch(() => undefined)
+  await eventually(() => missing() === 0, START_MS).catch(() => undefined)
   return missing()
 }

@@ -10,7 +10,7 @@ import { addAdmin, type TestAdmin } from './admin.ts'
 import { callNode, eventually, fetchToken, SECRET_KEY, TESTER, type Bank, type TestPartner } from './bank.ts'
 import { newDataDir, readPid } from './data-dir.ts'
 import { newDatabase } from './database.ts'
-import { startKillable } from './killable-service.ts'
+import { START_MS, startKillable } from './killable-service.ts'
 import type { Receiver } from './receiver.ts'
 
 const MEMBERS = 4
@@ -72,7 +72,7 @@ export async function startOnEmbedded(receiver: Receiver): Promise<CrashService>
       async () => {
         const pid = (await readPid(dataDir))!
         process.kill(pid, 'SIGKILL')
-        await eventually(async () => (await readPid(dataDir)) !== pid)
+        await eventually(async () => (await readPid(dataDir)) !== pid, START_MS)
         await isReady(server.url)
       },
       () => killSession(fill.sql),
@@ -98,7 +98,7 @@ async function fillService(name: string, url: string, databaseUrl: string, recei
 }
 
 async function isReady(url: string): Promise<void> {
-  await eventually(async () => (await callNode(url, '/readyz').catch(() => undefined))?.status === 200)
+  await eventually(async () => (await callNode(url, '/readyz').catch(() => undefined))?.status === 200, START_MS)
 }
 
 async function childrenOf(pid: number): Promise<number[]> {

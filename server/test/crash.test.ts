@@ -9,7 +9,7 @@ const ROUND = { calls: 90, kills: 2 }
 
 test(
   'killed at random, the service loses, doubles and forgets nothing that it acknowledged',
-  { timeout: 600_000 + ROUNDS * 120_000 },
+  { timeout: 1_200_000 + ROUNDS * 240_000 },
   async () => {
     const receiver = await startReceiver()
     const services = [await startOnDatabaseUrl(receiver), await startOnEmbedded(receiver)]
@@ -24,6 +24,7 @@ test(
         duplicated: 0,
         missing: 0,
       })
+      console.log(`round ${round + 1} on ${services[n]!.name}: ${known[n]!.credits.size} credits so far`)
     }
     const credits = known.reduce((sum, one) => sum + one.credits.size, 0)
     const sum = (kind: keyof Losses) => losses.reduce((total, one) => total + one[kind], 0)

@@ -8,7 +8,7 @@ import { connect, type Sql } from '../src/postgres/connect.ts'
 import { openEmbedded, type EmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { createPartitions } from '../src/postgres/partitions.ts'
-import { findUnrestricted, statementsFile } from './check-statements.ts'
+import { findUnrestricted, reportUnrestricted, statementsFile } from './check-statements.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -49,10 +49,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (process.env.TEST_DATABASE_URL) await withDatabase(server.url, (sql) => dropDatabases(sql, template))
     await server.close()
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
-    console.log(`${statements.checked} statements were checked for their community`)
-    if (statements.found.length > 0) {
-      throw new Error(`These statements are not restricted to one community:\n${statements.found.join('\n')}`)
-    }
+    reportUnrestricted(statements)
   }
 }
 

@@ -12,7 +12,8 @@ import { newDataDir, query, readPid } from './data-dir.ts'
 const DISK_BYTES = 200 * 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024
 const CHUNKS_MAX = DISK_BYTES / CHUNK_BYTES
-const RECOVERY_MS = 60_000
+/** Long enough for a busy machine, on which a start took more than a minute. */
+const RECOVERY_MS = 300_000
 
 /** A small disk of the test's own; undefined where the test may not mount one. */
 async function mountDisk(): Promise<string | undefined> {
@@ -89,12 +90,17 @@ test('with a full disk the service says so, serves reads, loses nothing and reco
   expect((await credit('without-database')).status).toBe(503)
 
   await rm(join(disk, 'ballast'))
+  const freedAtMs = performance.now()
   await eventually(async () => (await readiness()).status === 200, RECOVERY_MS)
+  const recoveredMs = Math.round(performance.now() - freedAtMs)
   expect((await credit('with-space-again')).status).toBe(201)
   for (const [reference, id] of acknowledged) {
     const answer = await call('/wallet/credit', { body: { user_id: 1, hours: 0.01, reference } })
     expect(answer, reference).toMatchObject({ status: 200, body: { data: { transaction_id: id } } })
   }
+  console.log(
+    `database out of disk: callers saw 503, recovered after ${recoveredMs} ms\n${acknowledged.size} credits, 0 lost`,
+  )
   expect(await readPid(dataDir)).toBeGreaterThan(0)
   expect(await service.end('SIGTERM')).toBe(0)
 })

@@ -1,19 +1,22 @@
-import { expect, test } from 'vitest'
-import { addMember } from '../src/features/members/change-member.ts'
-import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
-import { connect } from '../src/postgres/connect.ts'
-import { callNode, eventually, fetchToken, startBank, startTestNode, TESTER } from './bank.ts'
+import dns from 'node:dns'
+import { afterEach, onTestFinished, test, vi } from 'vitest'
+import { startBank, startTestNode } from './bank.ts'
 import { newDatabase } from './database.ts'
+import { startFaultTrial } from './fault-trial.ts'
 import { startFlakyProxy, type FlakyProxy } from './flaky-proxy.ts'
+import { startRedis } from './redis.ts'
+import { resetSystemClock, setSystemClock } from './system-clock.ts'
 
-const AT_ONCE = 12
 const TIMEOUTS = { handlerMs: 1500, requestMs: 30_000 }
-/** Far more than the limit of the service, far less than a hang. */
-const NO_HANG_MS = 60_000
 const SLOW_MS = 200
+const HOUR_MS = 60 * 60 * 1000
+/** For a server with any other name, connections have to be encrypted. */
+const DATABASE_NAME = 'localhost'
+
+afterEach(resetSystemClock)
 
 /** What happens to the database, and what callers may be told. */
-const FAULTS: Record<string, { begin: (proxy: FlakyProxy) => void; told: number[] }> = {
+const DATABASE_FAULTS: Record<string, { begin: (proxy: FlakyProxy) => void; told: number[] }> = {
   away: { begin: (proxy) => proxy.cut(), told: [503] },
   frozen: { begin: (proxy) => proxy.freeze(), told: [503] },
   slow: { begin: (proxy) => proxy.slow(SLOW_MS), told: [201, 503] },
@@ -29,51 +32,74 @@ const FAULTS: Record<string, { begin: (proxy: FlakyProxy) => void; told: number[
 }
 
 test('whatever happens to the database, callers are told in time, and nothing is lost or doubled', async () => {
-  const databaseUrl = await newDatabase()
-  const bank = await startBank({ databaseUrl, config: { role: 'api' } })
-  await bank.sql`update partners set rate_limit_per_minute = 1000000`
-  const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
-  const proxy = await startFlakyProxy(databaseUrl)
+  const bank = await startBank({ config: { role: 'api' } })
+  const proxy = await startFlakyProxy(bank.databaseUrl)
   const { url } = await startTestNode(proxy.url, { config: { role: 'api' }, timeouts: TIMEOUTS })
-  const token = await fetchToken(url, bank.partner)
-  const credit = (reference: string) =>
-    callNode(url, '/wallet/credit', { token, body: { user_id: member.id, hours: 0.01, reference } })
-  const references: string[] = []
-  const lines: string[] = []
-
-  for (const [name, { begin, told }] of Object.entries(FAULTS)) {
-    expect((await eventually(async () => isMade(await credit(`before ${name}`)))).status).toBe(201)
-    begin(proxy)
-    const startedAtMs = performance.now()
-    const during = Array.from({ length: AT_ONCE }, (_, n) => `${name} ${n}`)
-    const answers = await Promise.all(during.map(credit))
-    expect(performance.now() - startedAtMs).toBeLessThan(NO_HANG_MS)
-    const seen = [...new Set(answers.map(({ status }) => status))].toSorted()
-    expect(
-      seen.filter((status) => !told.includes(status)),
-      name,
-    ).toEqual([])
-    for (const { status, headers } of answers) if (status === 503) expect(headers.get('retry-after')).not.toBeNull()
-
-    proxy.mend()
-    const mendedAtMs = performance.now()
-    await eventually(async () => isMade(await credit(`after ${name}`)))
-    const recoveredMs = Math.round(performance.now() - mendedAtMs)
-    // As clients do after an answer that says nothing about the credit.
-    for (const reference of during) await eventually(async () => isMade(await credit(reference)))
-    references.push(`before ${name}`, ...during, `after ${name}`)
-    lines.push(`database ${name}: callers saw ${seen.join(' and ')}, recovered after ${recoveredMs} ms`)
+  const trial = await startFaultTrial(bank, url)
+  for (const [name, { begin, told }] of Object.entries(DATABASE_FAULTS)) {
+    await trial.endure({ name: `database ${name}`, begin: () => begin(proxy), end: () => proxy.mend(), told })
   }
-
-  const sql = connect(databaseUrl, { connectionsMax: 1, name: 'test' })
-  const rows = await sql<{ reference: string }[]>`select reference from credits`
-  const { differences, transfers } = await verifyLedger(sql, bank.communityId)
-  await sql.end()
-  expect(rows.map(({ reference }) => reference).toSorted()).toEqual(references.toSorted())
-  expect([transfers, differences]).toEqual([references.length, []])
-  console.log(`${lines.join('\n')}\n${references.length} credits, 0 lost, 0 doubled`)
+  await trial.finish()
 })
 
-function isMade<T extends { status: number }>(answer: T): T | undefined {
-  return answer.status < 300 ? answer : undefined
+/** Resolves the database's name until told otherwise. */
+function serveDatabaseName(): { fail: () => void; mend: () => void } {
+  const { lookup } = dns
+  let isDown = false
+  const spy = vi.spyOn(dns, 'lookup').mockImplementation(((name: string, options: object, done: Function) => {
+    if (name !== DATABASE_NAME) return lookup(name, options, done as () => void)
+    if (!isDown) return lookup('127.0.0.1', options, done as () => void)
+    const failure = Object.assign(new Error(`getaddrinfo EAI_AGAIN ${name}`), {
+      code: 'EAI_AGAIN',
+      syscall: 'getaddrinfo',
+    })
+    process.nextTick(() => done(failure))
+  }) as typeof lookup)
+  onTestFinished(() => spy.mockRestore())
+  return { fail: () => (isDown = true), mend: () => (isDown = false) }
 }
+
+test('while the name of the database does not resolve, callers are told in time, and nothing is lost or doubled', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const names = serveDatabaseName()
+  const proxy = await startFlakyProxy(bank.databaseUrl)
+  const { url } = await startTestNode(proxy.url.replace('127.0.0.1', DATABASE_NAME), {
+    config: { role: 'api' },
+    timeouts: TIMEOUTS,
+  })
+  const trial = await startFaultTrial(bank, url)
+  await trial.endure({
+    name: 'DNS of the database fails',
+    begin() {
+      names.fail()
+      // Names are only resolved for new connections.
+      proxy.reset()
+    },
+    end: names.mend,
+    told: [503],
+  })
+  await trial.finish()
+})
+
+test('while Redis is away or frozen, callers notice nothing', async () => {
+  const redis = await startRedis()
+  const databaseUrl = await newDatabase()
+  const bank = await startBank({ databaseUrl, config: { role: 'api', redisUrl: redis.url } })
+  const trial = await startFaultTrial(bank, bank.url)
+  await trial.endure({ name: 'Redis away', begin: redis.kill, end: redis.restart, told: [201] })
+  await trial.endure({ name: 'Redis frozen', begin: redis.freeze, end: redis.thaw, told: [201] })
+  await trial.finish()
+})
+
+test('when the clock of the service steps, callers notice nothing', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const trial = await startFaultTrial(bank, bank.url)
+  for (const [name, stepMs] of [
+    ['one hour back', -HOUR_MS],
+    ['two hours on', 2 * HOUR_MS],
+  ] as const) {
+    const begin = () => setSystemClock(stepMs)
+    await trial.endure({ name: `clock steps ${name}`, begin, end: resetSystemClock, told: [201] })
+  }
+  await trial.finish()
+})

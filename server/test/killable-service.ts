@@ -4,6 +4,9 @@ import { onTestFinished } from 'vitest'
 import { eventually, freePort } from './bank.ts'
 import { COMMAND } from './command-line.ts'
 
+/** A busy machine takes minutes. */
+export const START_MS = 600_000
+
 export interface KillableService {
   url: string
   pid(): number
@@ -29,7 +32,7 @@ export async function startKillable(settings: Record<string, string>, command = 
     await eventually(() => {
       if (child.exitCode !== null) throw new Error(`hourbank serve ended: ${output}`)
       return output.includes('Hourbank is running.')
-    })
+    }, START_MS)
   }
   async function kill(): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return

@@ -1,6 +1,6 @@
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { addAdmin, type TestAdmin } from './admin.ts'
-import { callNode, eventually, fetchToken, startBank, type Bank, type TestPartner } from './bank.ts'
+import { callNode, eventually, fetchToken, startBank, type Bank, type TestPartner, type BankOptions } from './bank.ts'
 import { BEHIND_PROXY } from './oauth.ts'
 
 /** In every text of the foreign community; no answer to anybody else may contain it. */
@@ -48,8 +48,8 @@ export interface World {
 }
 
 /** Two communities. The foreign one has more of everything, so that its ids do not exist in the own one. */
-export async function startWorld(): Promise<World> {
-  const bank = await startBank(BEHIND_PROXY)
+export async function startWorld(options: Pick<BankOptions, 'log' | 'timeouts'> = {}): Promise<World> {
+  const bank = await startBank({ ...BEHIND_PROXY, ...options })
   const own = await fill(bank, { id: bank.communityId, slug: 'town', text: 'Own', times: 1 }, bank.partner)
   const id = await bank.addCommunity('elsewhere')
   const foreignPartner = await bank.addPartner({ name: MARK }, id)

@@ -8,7 +8,9 @@ import {
   showMember,
 } from '../src/features/members/change-member.ts'
 import { eraseMember } from '../src/features/members/erase-member.ts'
+import { findMembers } from '../src/features/members/queries.ts'
 import { closeListing, publishListing } from '../src/features/listings/change-listing.ts'
+import { findBalances } from '../src/features/wallet/queries.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 
 const add = (bank: Bank, name: string, email?: string) =>
@@ -121,6 +123,11 @@ test('who is hidden or has left is as good as absent, and back when they return'
     for (const path of [`/users/${ada.id}`, `/wallet/balance/${ada.id}`]) {
       expect(await bank.call(path, { token })).toMatchObject({ status: 404, body: { error: 'user_not_found' } })
     }
+    // Calls that arrive together share a statement.
+    const both = [ada.id, ben.id]
+    const members = await findMembers(bank.sql, bank.communityId, both, { withEmail: false })
+    const balances = await findBalances(bank.sql, bank.communityId, both)
+    expect([members.map(({ id }) => id), balances.map(({ member_id }) => member_id)]).toEqual([[ben.id], [ben.id]])
     expect((await bank.call('/removals', { token })).body.data).toMatchObject([{ type: 'user', id: ada.id }])
     await back(bank.sql, TESTER, bank.communityId, ada.id)
     expect(await seen(bank, '/users', token)).toEqual([ada.id, ben.id])

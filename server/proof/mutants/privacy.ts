@@ -156,7 +156,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'largestPerRestMax: 10,',
     by: 'largestPerRestMax: 1000,',
     tests: ['aggregates-rules'],
-    named: 'nobody who has half of it',
+    named: 'the larger of two large parts',
   },
   {
     breaks: 'a stock changes only when ten members have changed it',
