@@ -74,7 +74,7 @@ export async function findAlertChanges(sql: Queries, thresholds: AlertThresholds
         f.since < now() - interval '1 day' as is_old
       from found f join communities m on m.id = f.community_id and not m.test
       where not exists (
-        select from alerts a where a.community_id = f.community_id and a.kind = f.kind and a.subject_id = f.subject_id
+        select 1 from alerts a where a.community_id = f.community_id and a.kind = f.kind and a.subject_id = f.subject_id
           and a.ended_at is null)
       limit ${limit}
     ), ended as (
@@ -83,7 +83,7 @@ export async function findAlertChanges(sql: Queries, thresholds: AlertThresholds
       where a.ended_at is null and a.kind <> 'ledger_wrong'
         and (a.kind <> 'calls_rejected' or a.raised_at < now() - interval '1 hour')
         and not exists (
-          select from found f where f.community_id = a.community_id and f.kind = a.kind and f.subject_id = a.subject_id)
+          select 1 from found f where f.community_id = a.community_id and f.kind = a.kind and f.subject_id = a.subject_id)
       limit ${limit}
     )
     select * from raised union all select * from ended`
@@ -94,10 +94,10 @@ export async function serviceRecipients(sql: Queries, kind: string): Promise<str
   const rows = await sql<{ email: string }[]>`
     select a.email from admins a
     where (a.alerts_by_mail is null or ${kind} = any (a.alerts_by_mail))
-      and exists (select from community_admins r where r.admin_id = a.id and r.role = 'owner')
+      and exists (select 1 from community_admins r where r.admin_id = a.id and r.role = 'owner')
       and not exists (
-        select from communities c where not c.test and not exists (
-          select from community_admins r where r.community_id = c.id and r.admin_id = a.id and r.role = 'owner'))
+        select 1 from communities c where not c.test and not exists (
+          select 1 from community_admins r where r.community_id = c.id and r.admin_id = a.id and r.role = 'owner'))
     order by a.email`
   return rows.map(({ email }) => email)
 }
