@@ -29,7 +29,6 @@ const START_INTERVAL_MS = 100
 const SETTINGS = `
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
-shared_preload_libraries = 'citus'
 wal_level = logical
 max_prepared_transactions = 400
 max_connections = 400
@@ -38,6 +37,9 @@ max_locks_per_transaction = 1024
 max_replication_slots = 50
 max_wal_senders = 50
 shared_buffers = '256MB'
+`
+const CITUS_SETTINGS = `
+shared_preload_libraries = 'citus'
 citus.enable_statistics_collection = off
 `
 const FAST_SETTINGS = `
@@ -71,8 +73,8 @@ async function build(command, args) {
 }
 
 /**
- * Starts a coordinator and workers on this machine. Returns the address of the coordinator's database `postgres`, where
- * its nodes are registered, and `stop`.
+ * Starts a coordinator and workers on this machine; without workers, a PostgreSQL without Citus. Returns the address of the
+ * coordinator's database `postgres`, where its nodes are registered, and `stop`.
  */
 export async function startCluster({ workers = 2, isDurable = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hourbank-citus-'))
@@ -84,14 +86,15 @@ export async function startCluster({ workers = 2, isDurable = false } = {}) {
     await Promise.all(servers.map(stopServer))
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
+  const settings = [SETTINGS, workers > 0 ? CITUS_SETTINGS : '', isDurable ? '' : FAST_SETTINGS].join('')
   try {
-    for (let n = 0; n <= workers; n++) {
-      servers.push(await startServer(join(folder, `${n}`), `${SETTINGS}${isDurable ? '' : FAST_SETTINGS}`, owner))
-    }
+    for (let n = 0; n <= workers; n++) servers.push(await startServer(join(folder, `${n}`), settings, owner))
     const [coordinator, ...others] = servers.map(({ port }) => port)
-    for (const { port } of servers) query(port, 'create extension citus')
-    query(coordinator, `select citus_set_coordinator_host('127.0.0.1', ${coordinator})`)
-    for (const port of others) query(coordinator, `select citus_add_node('127.0.0.1', ${port})`)
+    if (others.length > 0) {
+      for (const { port } of servers) query(port, 'create extension citus')
+      query(coordinator, `select citus_set_coordinator_host('127.0.0.1', ${coordinator})`)
+      for (const port of others) query(coordinator, `select citus_add_node('127.0.0.1', ${port})`)
+    }
     return { url: urlOf(coordinator), ports: servers.map(({ port }) => port), stop }
   } catch (error) {
     await stop()

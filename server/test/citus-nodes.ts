@@ -23,11 +23,17 @@ export async function findNodes(url: string): Promise<string[]> {
 /** Registers the nodes in this database, which exists on all of them and is empty. */
 export async function joinNodes(nodes: string[]): Promise<void> {
   for (const node of nodes) await withDatabase(node, (sql) => sql`create extension citus`)
-  await withDatabase(nodes[0]!, async (sql) => {
-    const [coordinator, ...workers] = nodes.map((node) => new URL(node))
-    await sql`select citus_set_coordinator_host(${coordinator!.hostname}, ${Number(coordinator!.port)})`
-    for (const { hostname, port } of workers) await sql`select citus_add_node(${hostname}, ${Number(port)})`
+  const [coordinator, ...workers] = nodes
+  await withDatabase(coordinator!, async (sql) => {
+    const { hostname, port } = new URL(coordinator!)
+    await sql`select citus_set_coordinator_host(${hostname}, ${Number(port)})`
+    for (const worker of workers) await addNode(sql, worker)
   })
+}
+
+export async function addNode(sql: Sql, node: string): Promise<void> {
+  const { hostname, port } = new URL(node)
+  await sql`select citus_add_node(${hostname}, ${Number(port)})`
 }
 
 export async function distributeForTests(sql: Sql): Promise<void> {

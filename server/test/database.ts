@@ -91,6 +91,13 @@ export async function newEmptyDatabase(): Promise<string> {
   return cloneDatabase('template0', [inject('serverUrl')])
 }
 
+/** A database without tables on all nodes of the cluster. Citus is not installed in it yet. */
+export async function newClusterDatabase(): Promise<string[]> {
+  const nodes = inject('nodeUrls')
+  const url = await cloneDatabase('template0', nodes)
+  return nodes.map((node) => urlOf(node, new URL(url).pathname.slice(1)))
+}
+
 /** Workers of a cluster have databases of the same name. */
 async function cloneDatabase(source: string, nodes: string[]): Promise<string> {
   const name = `${inject('template')}_${randomUUID().replaceAll('-', '')}`
