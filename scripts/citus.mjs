@@ -41,6 +41,7 @@ shared_buffers = '256MB'
 const CITUS_SETTINGS = `
 shared_preload_libraries = 'citus'
 citus.enable_statistics_collection = off
+citus.node_conninfo = 'sslmode=disable'
 `
 const FAST_SETTINGS = `
 fsync = off
@@ -111,7 +112,12 @@ async function startServer(folder, settings, owner) {
   )
   if (made.status !== 0) throw new Failure(`A server could not be created: ${made.stderr}`)
   appendFileSync(join(folder, 'postgresql.conf'), `${settings}port = ${port}\n`)
-  const child = spawn(join(PROGRAMS, 'postgres'), ['-D', folder], { ...owner, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(join(PROGRAMS, 'postgres'), ['-D', folder], {
+    ...owner,
+    // Nodes connect to each other, and would look for certificates in the home folder of another user.
+    env: { ...process.env, HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   let log = ''
   child.stderr.on('data', (chunk) => (log = `${log}${chunk}`.slice(-5000)))
   for (let tries = 0; tries < START_TRIES_MAX; tries++) {

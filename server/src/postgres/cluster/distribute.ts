@@ -42,6 +42,7 @@ export async function distribute(
     report('foreign keys and triggers')
     const foreignKeys = await dropForeignKeys(tx)
     await dropTriggers(tx)
+    await resetPlans(tx)
     await copyFunctions(tx)
     for (const table of inOrder(missing)) {
       report(table.name)
@@ -117,6 +118,15 @@ async function dropTriggers(tx: Queries): Promise<void> {
   for (const { table, name } of triggers) {
     await tx.unsafe(`drop trigger ${quoteName(name)} on ${quoteName(table)}`)
   }
+}
+
+/** Citus has to know the community when it plans a statement, so a function cannot insist on generic plans. */
+async function resetPlans(tx: Queries): Promise<void> {
+  const functions = await tx<{ signature: string }[]>`
+    select oid::regprocedure::text as signature from pg_proc
+    where pronamespace = 'public'::regnamespace
+      and exists (select 1 from unnest(proconfig) as c(setting) where starts_with(setting, 'plan_cache_mode='))`
+  for (const { signature } of functions) await tx.unsafe(`alter function ${signature} reset plan_cache_mode`)
 }
 
 /** Statements that a worker runs as a whole may call them. */
