@@ -128,8 +128,8 @@ export async function namesOfAdmin(sql: Queries, adminId: number): Promise<{ com
 export async function ownsEveryCommunity(sql: Queries, adminId: number): Promise<boolean> {
   const [row] = await sql<[{ owns: boolean }]>`
     select not exists (
-      select 1 from communities c where not c.test and not exists (
-        select 1 from community_admins r where r.community_id = c.id and r.admin_id = ${adminId} and r.role = 'owner')
+      select 1 from communities where not test and id not in (
+        select community_id from community_admins where admin_id = ${adminId} and role = 'owner')
     ) as owns`
   return row.owns
 }
@@ -207,14 +207,14 @@ export async function dueQueues(
 ): Promise<DueQueue[]> {
   return sql<DueQueue[]>`
     with due as materialized (
-      select community_id, subscription_id from delivery_queues
+      select community_id, subscription_id from delivery_queues q
       where due_at <= ${now} and (leased_until is null or leased_until <= ${now} or leased_until > ${leaseMax})
         and community_id <> all (${fullCommunities}::int8[])
+        and (select s.status = 'active' and c.partner_api_enabled from subscriptions s, communities c
+          where s.community_id = q.community_id and s.id = q.subscription_id and c.id = q.community_id)
     ), sendable as materialized (
       select community_id, subscription_id, row_number() over (partition by community_id order by random()) as place
-      from due q
-      where (select s.status = 'active' and c.partner_api_enabled from subscriptions s, communities c
-        where s.community_id = q.community_id and s.id = q.subscription_id and c.id = q.community_id)
+      from due
     )
     select community_id, subscription_id from sendable where place <= ${perCommunityMax} order by place limit ${limit}`
 }
