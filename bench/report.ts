@@ -145,12 +145,14 @@ export function markdownTable(head: string[], rows: string[][]): string {
   return [line(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)].join('\n')
 }
 
-export function machine(postgres: string): string {
+const EMBEDDED = 'embedded, its usual settings: fsync and synchronous_commit on'
+
+export function machine(postgres: string, settings = EMBEDDED): string {
   const [cpu] = cpus()
   return [
     `- Date: ${new Date().toISOString().slice(0, 10)}`,
     `- Machine: ${cpus().length} cores (${cpu?.model.trim()}), ${rounded(totalmem() / 2 ** 30)} GiB, ${process.platform} ${release()}`,
-    `- Node ${process.versions.node}, PostgreSQL ${postgres} (embedded, its usual settings: fsync and synchronous_commit on)`,
+    `- Node ${process.versions.node}, PostgreSQL ${postgres} (${settings})`,
   ].join('\n')
 }
 

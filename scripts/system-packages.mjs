@@ -26,6 +26,14 @@ const PROGRAMS = {
     packages: ['postgresql-15'],
     daemon: 'postgresql',
   },
+  // For building Citus.
+  'postgresql-server-dev': {
+    names: [],
+    elsewhere: ['/usr/lib/postgresql/15/lib/pgxs/config/install-sh'],
+    packages:
+      `make gcc flex bison autoconf automake postgresql-server-dev-15 libcurl4-openssl-dev libssl-dev libkrb5-dev
+      liblz4-dev libzstd-dev`.split(/\s+/),
+  },
 }
 
 // Daemons are here, and these folders are often missing from an ordinary user's PATH.

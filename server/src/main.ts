@@ -22,6 +22,7 @@ const COMMANDS: Record<string, () => Promise<Command[]>> = {
   transfers: fileCommands,
   erasures: async () => (await import('./cli/erasures.ts')).erasureCommands,
   ledger: async () => (await import('./cli/ledger.ts')).ledgerCommands,
+  cluster: async () => (await import('./cli/cluster.ts')).clusterCommands,
 }
 
 const USAGE_ERROR = 2

@@ -4,15 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import type { TestProject } from 'vitest/node'
-import { connect, type Sql } from '../src/postgres/connect.ts'
+import type { Sql } from '../src/postgres/connect.ts'
 import { openEmbedded, type EmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { createPartitions } from '../src/postgres/partitions.ts'
 import { findUnrestricted, reportUnrestricted, statementsFile } from './check-statements.ts'
+import { closeDatabase, distributeForTests, findNodes, joinNodes, withDatabase } from './citus-nodes.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     serverUrl: string
+    /** All servers of a Citus cluster, the one above first; otherwise only that one. */
+    nodeUrls: string[]
     /** A migrated database to clone. Every database of this run has its name as prefix. */
     template: string
   }
@@ -36,17 +39,26 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env.TMPDIR = folder
   const server = await openServer(process.env.TEST_DATABASE_URL)
   const template = `hourbank_test_${randomUUID().slice(0, 8)}`
-  await withDatabase(server.url, (sql) => createDatabase(sql, template, 'template0'))
+  const nodes = await findNodes(server.url)
+  const isCluster = nodes.length > 1
+  await onAll(nodes, (sql) => createDatabase(sql, template, 'template0'))
+  if (isCluster) await joinNodes(nodes.map((node) => urlOf(node, template)))
   await withDatabase(urlOf(server.url, template), async (sql) => {
     await migrate(sql)
     // A node creates these when it starts; with them in the template, it has nothing to do.
     await createPartitions(sql)
+    if (isCluster) await distributeForTests(sql)
   })
+  if (isCluster) for (const node of nodes) await closeDatabase(node, template)
   project.provide('serverUrl', server.url)
+  project.provide('nodeUrls', nodes)
   project.provide('template', template)
   return async () => {
-    const statements = await withDatabase(urlOf(server.url, template), (sql) => findUnrestricted(sql, statementsFile()))
-    if (process.env.TEST_DATABASE_URL) await withDatabase(server.url, (sql) => dropDatabases(sql, template))
+    // The plans of a cluster do not show which rows its workers read.
+    const statements = isCluster
+      ? { checked: 0, found: [] }
+      : await withDatabase(urlOf(server.url, template), (sql) => findUnrestricted(sql, statementsFile()))
+    if (process.env.TEST_DATABASE_URL) await onAll(nodes, (sql) => dropDatabases(sql, template))
     await server.close()
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
     reportUnrestricted(statements)
@@ -73,22 +85,33 @@ async function hashPasswordFast(sql: Sql, url: string): Promise<void> {
   await sql.unsafe(`set scram_iterations = 1; alter role ${username} password '${password}'`)
 }
 
-/** A migrated database for one test. */
+/** A migrated database for one test. On a cluster, it is distributed. */
 export async function newDatabase(): Promise<string> {
-  return cloneDatabase(inject('template'))
+  return cloneDatabase(inject('template'), inject('nodeUrls'))
 }
 
-/** A database without tables. */
+/** A database without tables, on one server. */
 export async function newEmptyDatabase(): Promise<string> {
-  return cloneDatabase('template0')
+  return cloneDatabase('template0', [inject('serverUrl')])
 }
 
-async function cloneDatabase(source: string): Promise<string> {
-  const serverUrl = inject('serverUrl')
+/** A database without tables on all nodes of the cluster. Citus is not installed in it yet. */
+export async function newClusterDatabase(): Promise<string[]> {
+  const nodes = inject('nodeUrls')
+  const url = await cloneDatabase('template0', nodes)
+  return nodes.map((node) => urlOf(node, new URL(url).pathname.slice(1)))
+}
+
+/** Workers of a cluster have databases of the same name. */
+async function cloneDatabase(source: string, nodes: string[]): Promise<string> {
   const name = `${inject('template')}_${randomUUID().replaceAll('-', '')}`
-  await withDatabase(serverUrl, (sql) => createDatabase(sql, name, source))
-  dropAfterTest(() => withDatabase(serverUrl, (sql) => sql.unsafe(`drop database if exists ${name} with (force)`)))
-  return urlOf(serverUrl, name)
+  await onAll(nodes, (sql) => createDatabase(sql, name, source))
+  dropAfterTest(() => onAll(nodes, (sql) => sql.unsafe(`drop database if exists ${name} with (force)`)))
+  return urlOf(nodes[0]!, name)
+}
+
+async function onAll(nodes: string[], work: (sql: Sql) => Promise<unknown>): Promise<void> {
+  await Promise.all(nodes.map((node) => withDatabase(node, work)))
 }
 
 /** Outside of a test, for all tests of a file, it stays until the run ends. */
@@ -108,15 +131,6 @@ async function dropDatabases(sql: Sql, prefix: string): Promise<void> {
   const databases = await sql<{ name: string }[]>`
     select datname as name from pg_database where starts_with(datname, ${prefix})`
   for (const { name } of databases) await sql.unsafe(`drop database ${name} with (force)`)
-}
-
-async function withDatabase<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = connect(url, { connectionsMax: 1, name: 'test' })
-  try {
-    return await work(sql)
-  } finally {
-    await sql.end()
-  }
 }
 
 function urlOf(serverUrl: string, database: string): string {

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const STATEMENT = '../migrations/0037_credit_function.sql'
+const STATEMENT = '../migrations/0052_credits_on_citus.sql'
 
 /** The function that credits hours. */
 export const CREDIT_STATEMENT: Mutant[] = [

@@ -63,6 +63,7 @@ function bar({ done, total }: Progress): string {
 
 function amount({ done, total, unit = 'rows' }: Progress): string {
   if (unit === 'rows') return `${done.toLocaleString('en')} rows`
+  if (unit === 'moves') return `${done} of ${total ?? 0} moves`
   return total === undefined ? megabytes(done) : `${megabytes(done)} of ${megabytes(total)}`
 }
 

@@ -5,5 +5,5 @@ export interface Progress {
   total: number | undefined
   /** The current step or table. */
   label: string
-  unit?: 'rows' | 'bytes'
+  unit?: 'rows' | 'bytes' | 'moves'
 }

@@ -75,7 +75,7 @@ export async function releaseQueues(
   const ids = releases.map(({ subscriptionId }) => subscriptionId)
   return transaction(sql, async (tx) => {
     await tx`
-      select from delivery_queues
+      select 1 from delivery_queues
       where community_id = ${communityId} and subscription_id = any (${ids}::int8[]) and worker = ${worker}
       order by subscription_id for no key update`
     const rows = await tx<{ subscription_id: number; due_at: string | null }[]>`

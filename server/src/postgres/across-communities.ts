@@ -109,7 +109,7 @@ export interface ListedAdmin {
 export async function listAllAdmins(sql: Queries): Promise<ListedAdmin[]> {
   return sql<ListedAdmin[]>`
     select a.id, a.email, a.name, max(r.last_seen_at) as last_seen_at,
-      exists (select from admin_apps p where p.admin_id = a.id and p.active_since is not null) as second_factor,
+      exists (select 1 from admin_apps p where p.admin_id = a.id and p.active_since is not null) as second_factor,
       coalesce(json_agg(json_build_object('slug', c.slug, 'role', r.role) order by c.slug)
         filter (where c.id is not null), '[]') as communities
     from admins a left join community_admins r on r.admin_id = a.id left join communities c on c.id = r.community_id
@@ -128,8 +128,8 @@ export async function namesOfAdmin(sql: Queries, adminId: number): Promise<{ com
 export async function ownsEveryCommunity(sql: Queries, adminId: number): Promise<boolean> {
   const [row] = await sql<[{ owns: boolean }]>`
     select not exists (
-      select from communities c where not c.test and not exists (
-        select from community_admins r where r.community_id = c.id and r.admin_id = ${adminId} and r.role = 'owner')
+      select 1 from communities where not test and id not in (
+        select community_id from community_admins where admin_id = ${adminId} and role = 'owner')
     ) as owns`
   return row.owns
 }
@@ -207,14 +207,14 @@ export async function dueQueues(
 ): Promise<DueQueue[]> {
   return sql<DueQueue[]>`
     with due as materialized (
-      select community_id, subscription_id from delivery_queues
+      select community_id, subscription_id from delivery_queues q
       where due_at <= ${now} and (leased_until is null or leased_until <= ${now} or leased_until > ${leaseMax})
         and community_id <> all (${fullCommunities}::int8[])
+        and (select s.status = 'active' and c.partner_api_enabled from subscriptions s, communities c
+          where s.community_id = q.community_id and s.id = q.subscription_id and c.id = q.community_id)
     ), sendable as materialized (
       select community_id, subscription_id, row_number() over (partition by community_id order by random()) as place
-      from due q
-      where (select s.status = 'active' and c.partner_api_enabled from subscriptions s, communities c
-        where s.community_id = q.community_id and s.id = q.subscription_id and c.id = q.community_id)
+      from due
     )
     select community_id, subscription_id from sendable where place <= ${perCommunityMax} order by place limit ${limit}`
 }
@@ -267,7 +267,7 @@ export async function raisePrunedPositions(sql: Queries, table: string, before: 
 
 /** Whether the table has events without a position, which have not been delivered to anyone yet. */
 export async function hasUnorderedEvents(sql: Queries, table: string): Promise<boolean> {
-  const rows = await sql`select from ${identifier(table)} where position is null limit 1`
+  const rows = await sql`select 1 from ${identifier(table)} where position is null limit 1`
   return rows.length > 0
 }
 

@@ -69,21 +69,21 @@ export async function findAlertChanges(sql: Queries, thresholds: AlertThresholds
         now()
       from clients c join partners p on p.community_id = c.community_id and p.id = c.partner_id and p.status = 'active'
       where c.status = 'active' and c.expires_at > now() and c.expires_at < now() + make_interval(days => ${expiryDays})
+    ), open as materialized (
+      select community_id, kind, subject_id, raised_at from alerts where ended_at is null
     ), raised as (
       select f.community_id, f.kind, f.subject_id, f.detail, true as is_raised,
         f.since < now() - interval '1 day' as is_old
       from found f join communities m on m.id = f.community_id and not m.test
-      where not exists (
-        select from alerts a where a.community_id = f.community_id and a.kind = f.kind and a.subject_id = f.subject_id
-          and a.ended_at is null)
+      left join open a on a.community_id = f.community_id and a.kind = f.kind and a.subject_id = f.subject_id
+      where a.community_id is null
       limit ${limit}
     ), ended as (
       select a.community_id, a.kind, a.subject_id, '{}'::jsonb, false, false
-      from alerts a
-      where a.ended_at is null and a.kind <> 'ledger_wrong'
+      from open a
+      left join found f on f.community_id = a.community_id and f.kind = a.kind and f.subject_id = a.subject_id
+      where f.community_id is null and a.kind <> 'ledger_wrong'
         and (a.kind <> 'calls_rejected' or a.raised_at < now() - interval '1 hour')
-        and not exists (
-          select from found f where f.community_id = a.community_id and f.kind = a.kind and f.subject_id = a.subject_id)
       limit ${limit}
     )
     select * from raised union all select * from ended`
@@ -92,12 +92,14 @@ export async function findAlertChanges(sql: Queries, thresholds: AlertThresholds
 /** Returns the addresses of those who own every community of this service, unless they chose not to hear of this. */
 export async function serviceRecipients(sql: Queries, kind: string): Promise<string[]> {
   const rows = await sql<{ email: string }[]>`
-    select a.email from admins a
+    with owners as materialized (
+      select r.admin_id, count(*) filter (where not c.test) as communities
+      from community_admins r join communities c on c.id = r.community_id
+      where r.role = 'owner' group by r.admin_id
+    )
+    select a.email from admins a join owners o on o.admin_id = a.id
     where (a.alerts_by_mail is null or ${kind} = any (a.alerts_by_mail))
-      and exists (select from community_admins r where r.admin_id = a.id and r.role = 'owner')
-      and not exists (
-        select from communities c where not c.test and not exists (
-          select from community_admins r where r.community_id = c.id and r.admin_id = a.id and r.role = 'owner'))
+      and o.communities = (select count(*) from communities where not test)
     order by a.email`
   return rows.map(({ email }) => email)
 }

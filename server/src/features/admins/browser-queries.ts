@@ -6,7 +6,7 @@ const BROWSERS_MAX = 20
 /** Whether the owner of this email address has signed in from this browser before. */
 export async function isKnownBrowser(sql: Queries, email: string, tokenHash: Buffer): Promise<boolean> {
   const rows = await sql`
-    select from admin_browsers b join admins a on a.id = b.admin_id
+    select 1 from admin_browsers b join admins a on a.id = b.admin_id
     where b.token_hash = ${tokenHash} and lower(a.email) = lower(${email})`
   return rows.length > 0
 }

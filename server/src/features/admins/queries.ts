@@ -83,7 +83,7 @@ export async function findAdminById(
 }
 
 export async function hasAdmins(sql: Queries): Promise<boolean> {
-  const rows = await sql`select from admins limit 1`
+  const rows = await sql`select 1 from admins limit 1`
   return rows.length > 0
 }
 

@@ -133,7 +133,7 @@ export async function sumExchanges(sql: Queries, communityId: number, { since, u
       from transfers t
       where t.community_id = ${communityId} and t.kind = 'exchange'
         and t.created_at >= ${since}::timestamptz and t.created_at < ${until}::timestamptz
-        and not exists (select from reversals r where r.reverses_id = t.id)
+        and not exists (select 1 from reversals r where r.reverses_id = t.id)
       union all
       select t.debit_account_id, t.credit_account_id, t.amount, -1
       from reversals r
@@ -199,7 +199,7 @@ export async function sumCredits(
       select t.debit_account_id, t.credit_account_id, t.amount, t.created_at from transfers t
       where t.community_id = ${communityId} and t.kind = 'credit'
         and t.created_at >= ${oldest}::timestamptz and t.created_at < ${until}::timestamptz
-        and not exists (select from reversals r where r.reverses_id = t.id)
+        and not exists (select 1 from reversals r where r.reverses_id = t.id)
     ), movements as (
       select s.partner_id, c.credit_account_id as account_id, c.amount, 1 as sign
       from credits c join source s on s.account_id = c.debit_account_id
@@ -239,7 +239,7 @@ export async function recordHoldings(tx: Transaction, communityId: number): Prom
     ), gone as (
       update aggregate_holdings h set held = 0
       where h.community_id = ${communityId} and h.held <> 0
-        and not exists (select from present p where p.stock = h.stock and p.member_id = h.member_id)
+        and not exists (select 1 from present p where p.stock = h.stock and p.member_id = h.member_id)
     )
     insert into aggregate_holdings (community_id, stock, member_id, held)
     select ${communityId}, p.stock, p.member_id, p.held

@@ -17,10 +17,10 @@ export interface OperatorRun {
 /** Records a failure. Returns true if it succeeded, or was never tried, before. */
 export async function recordFailure(sql: Queries, kind: RunKind, failure: string): Promise<boolean> {
   const [row] = await sql<[{ is_new: boolean }]>`
-    with before as materialized (select from operator_runs where kind = ${kind} and failed_at is not null)
+    with before as materialized (select 1 from operator_runs where kind = ${kind} and failed_at is not null)
     insert into operator_runs as r (kind, failed_at, failure) values (${kind}, now(), ${failure})
     on conflict (kind) do update set failed_at = coalesce(r.failed_at, now()), failure = excluded.failure
-    returning not exists (select from before) as is_new`
+    returning not exists (select 1 from before) as is_new`
   return row.is_new
 }
 

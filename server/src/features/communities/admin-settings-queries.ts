@@ -50,7 +50,7 @@ export async function updateSettings(sql: Queries, communityId: number, change: 
 export async function lockWallets(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     select count(*) from (
-      select from accounts where community_id = ${communityId} and kind = 'member' order by id for no key update) w`
+      select 1 from accounts where community_id = ${communityId} and kind = 'member' order by id for no key update) w`
 }
 
 export async function deletePartnerDays(tx: Transaction, communityId: number): Promise<void> {

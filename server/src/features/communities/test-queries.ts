@@ -42,12 +42,12 @@ export async function markTestOf(sql: Queries, communityId: number, testOf: numb
  * that holds one goes on to write rows that reference the others.
  */
 export async function lockWallets(sql: Queries, communityId: number): Promise<void> {
-  await sql`select from accounts where community_id = ${communityId} order by member_id is null, id for update`
+  await sql`select 1 from accounts where community_id = ${communityId} order by member_id is null, id for update`
 }
 
 export async function lockRows(sql: Queries, table: string, communityId: number, order: string): Promise<void> {
   await sql`
-    select from ${identifier(table)} where community_id = ${communityId} order by ${identifier(order)} for update`
+    select 1 from ${identifier(table)} where community_id = ${communityId} order by ${identifier(order)} for update`
 }
 
 export async function deleteRows(sql: Queries, table: string, communityId: number): Promise<void> {

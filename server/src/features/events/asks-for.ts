@@ -11,7 +11,7 @@ export function asksFor(sql: Queries, event: string) {
   const type = identifier(`${event}.type`)
   return sql`
     s.event_types && array['*', ${type}, split_part(${type}, '.', 1) || '.*'] and not exists (
-      select from unnest(${SCOPED_TYPES.map((one) => one.type)}::text[], ${SCOPED_TYPES.map(({ scope }) => scope)}::text[])
+      select 1 from unnest(${SCOPED_TYPES.map((one) => one.type)}::text[], ${SCOPED_TYPES.map(({ scope }) => scope)}::text[])
         as scoped(type, scope)
       where scoped.type = ${type} and scoped.scope <> all (s.scopes))`
 }

@@ -66,7 +66,7 @@ export async function countOfficeListings(
     filters,
     (matching) => sql`
       select count(*) from (
-        select from listings l join members m on m.community_id = ${communityId} and m.id = l.member_id
+        select 1 from listings l join members m on m.community_id = ${communityId} and m.id = l.member_id
         where l.community_id = ${communityId} and m.erased_at is null ${matching} limit ${COUNTED_MAX + 1}) counted`,
   )
   return { counted: row!.count, max: COUNTED_MAX }

@@ -51,12 +51,12 @@ export async function detectListingChanges(tx: Transaction, communityId: number)
  */
 export async function lockMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
-    select from accounts
+    select 1 from accounts
     where community_id = ${communityId} and member_id in (
       select parent_id from import_rows where outcome = 'changed' and 'status' = any (changes))
     order by id for no key update`
   await tx`
-    select from members
+    select 1 from members
     where community_id = ${communityId} and id in (select parent_id from import_rows where outcome in ('added', 'changed'))
     order by id for share`
 }

@@ -129,9 +129,10 @@ export async function insertListing(
   communityId: number,
   listing: NewListing & { visible: boolean },
 ): Promise<ListingRecord> {
+  const id = sql`take_ids(${communityId}, 'listings', 0, 1)`
   const updated_at = sql`stamp_change(${communityId})`
   const [row] = await sql<[ListingRecord]>`
-    insert into listings ${columnsAndValues({ community_id: communityId, ...listing, updated_at })} returning ${recordColumns(sql)}`
+    insert into listings ${columnsAndValues({ community_id: communityId, id, ...listing, updated_at })} returning ${recordColumns(sql)}`
   return row
 }
 

@@ -38,12 +38,12 @@ function changedText(tx: Transaction, name: FieldName): Fragment {
 /** Locks wallets, then members, each in id order. Every other writer takes these locks in the same order. */
 export async function lockChangedMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
-    select from accounts
+    select 1 from accounts
     where community_id = ${communityId} and member_id in (
       select id from import_rows where outcome = 'changed' and changes && '{status,hidden,opening_balance}')
     order by id for no key update`
   await tx`
-    select from members
+    select 1 from members
     where community_id = ${communityId} and id in (select id from import_rows where outcome = 'changed')
     order by id for no key update`
 }

@@ -226,7 +226,7 @@ async function walkInOrder(
 async function countMembers(sql: Queries, communityId: number, filters: MemberFilters): Promise<Total> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) from (
-      select from members m where community_id = ${communityId} ${memberConditions(sql, communityId, filters)}
+      select 1 from members m where community_id = ${communityId} ${memberConditions(sql, communityId, filters)}
       limit ${hideFromPlanner(sql, COUNTED_MAX + 1)}) counted`
   return { counted: row.count, max: COUNTED_MAX }
 }
@@ -240,7 +240,7 @@ function isAboutWallets({ balance, inactive_since, status, ...others }: MemberFi
 async function countWallets(sql: Queries, communityId: number, filters: MemberFilters): Promise<Total> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) from (
-      select from accounts a
+      select 1 from accounts a
       where community_id = ${communityId} and kind = 'member' ${accountConditions(sql, communityId, filters)}
         and member_id not in (select id from members where community_id = ${communityId} and erased_at is not null)
       limit ${hideFromPlanner(sql, COUNTED_MAX + 1)}) counted`

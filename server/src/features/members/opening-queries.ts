@@ -8,7 +8,7 @@ const standing = (tx: Transaction, communityId: number): Fragment => tx`
   join transfers t on t.community_id = ${communityId} and t.id = o.transfer_id
   join accounts w on w.community_id = ${communityId} and w.member_id = o.member_id
   where o.community_id = ${communityId}
-    and not exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id)`
+    and not exists (select 1 from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id)`
 
 /** Whether the row `i` brings an opening balance for the member `t`, who has none. */
 export function isNewOpening(tx: Transaction, communityId: number): Fragment {
@@ -56,7 +56,7 @@ export async function recordOpenings(
     from unnest(${openings.map(({ memberId }) => memberId)}::int8[], ${openings.map(({ transferId }) => transferId)}::int8[])
       as i(member_id, transfer_id)
     on conflict (community_id, member_id) do update set transfer_id = excluded.transfer_id
-      where exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = o.transfer_id)
+      where exists (select 1 from transfers r where r.community_id = ${communityId} and r.reverses_id = o.transfer_id)
     returning 1`
   return rows.length
 }

@@ -122,10 +122,11 @@ export async function insertEmailReads(
 
 /** Creates the member and their wallet. */
 export async function insertMember(sql: Queries, communityId: number, member: NewMember): Promise<MemberRecord> {
+  const id = sql`take_ids(${communityId}, 'members', 0, 1)`
   const updated_at = sql`stamp_change(${communityId})`
   const [row] = await sql<[MemberRecord]>`
     with made as (
-      insert into members ${columnsAndValues({ community_id: communityId, ...member, updated_at })} returning *
+      insert into members ${columnsAndValues({ community_id: communityId, id, ...member, updated_at })} returning *
     ), wallet as (
       insert into accounts (community_id, kind, member_id, last_active_on)
       select m.community_id, 'member', m.id, (m.joined_at at time zone c.time_zone)::date
@@ -138,7 +139,7 @@ export async function insertMember(sql: Queries, communityId: number, member: Ne
 /** Locks the wallet, then the member, in the same order as credits and exchanges. */
 export async function lockMember(sql: Queries, communityId: number, id: number): Promise<MemberRecord | undefined> {
   await sql`
-    select from accounts where community_id = ${communityId} and member_id = ${id} for no key update`
+    select 1 from accounts where community_id = ${communityId} and member_id = ${id} for no key update`
   const [row] = await sql<MemberRecord[]>`
     select ${recordColumns('members')} from members where community_id = ${communityId} and id = ${id} for no key update`
   return row

@@ -82,6 +82,6 @@ export async function replaceImportedTags(tx: Transaction, communityId: number, 
     from import_rows r, unnest(string_to_array(r.input ->> 'tags', ', ')) as t(tag)
     where r.line between ${from} and ${to}
       and (r.outcome = 'added' or r.outcome = 'changed' and 'tags' = any (r.changes))
-      and exists (select from members m where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null)
+      and exists (select 1 from members m where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null)
     on conflict (community_id, member_id, tag) do nothing`
 }

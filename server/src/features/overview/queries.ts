@@ -138,10 +138,10 @@ export async function readWebhookHealth(sql: Queries, communityId: number): Prom
 
 export async function readFirstSteps(sql: Queries, communityId: number): Promise<FirstSteps> {
   const [row] = await sql<[FirstSteps]>`
-    select exists (select from members where community_id = ${communityId}) as has_members,
-      exists (select from partners where community_id = ${communityId}) as has_partner,
-      exists (select from clients where community_id = ${communityId} and last_used_at is not null) as has_call,
-      exists (select from credits where community_id = ${communityId}) as has_credit`
+    select exists (select 1 from members where community_id = ${communityId}) as has_members,
+      exists (select 1 from partners where community_id = ${communityId}) as has_partner,
+      exists (select 1 from clients where community_id = ${communityId} and last_used_at is not null) as has_call,
+      exists (select 1 from credits where community_id = ${communityId}) as has_credit`
   return row
 }
 

@@ -104,11 +104,11 @@ export async function updatePartner(
 export async function isUnused(sql: Queries, communityId: number, partnerId: number): Promise<boolean> {
   const [row] = await sql<[{ unused: boolean }]>`
     select not exists (
-        select from clients c where c.community_id = ${communityId} and c.partner_id = ${partnerId}
+        select 1 from clients c where c.community_id = ${communityId} and c.partner_id = ${partnerId}
           and (c.last_used_at is not null
-            or exists (select from tokens where community_id = ${communityId} and client_id = c.id)))
-      and not exists (select from credits where community_id = ${communityId} and partner_id = ${partnerId})
-      and not exists (select from subscriptions where community_id = ${communityId} and partner_id = ${partnerId})
+            or exists (select 1 from tokens where community_id = ${communityId} and client_id = c.id)))
+      and not exists (select 1 from credits where community_id = ${communityId} and partner_id = ${partnerId})
+      and not exists (select 1 from subscriptions where community_id = ${communityId} and partner_id = ${partnerId})
       as unused`
   return row.unused
 }

@@ -49,7 +49,7 @@ export async function withdrawKeys(tx: Queries, shared: number[], replaced: obje
   const rows = await tx<{ community_id: number }[]>`
     delete from client_keys k
     where k.community_id = any (${shared}::int8[]) and not exists (
-      select from json_to_recordset(${JSON.stringify(replaced)}::text::json)
+      select 1 from json_to_recordset(${JSON.stringify(replaced)}::text::json)
         as r(community_id int8, client_id int8, thumbprint text)
       where r.community_id = k.community_id and r.client_id = k.client_id and r.thumbprint = k.thumbprint)
     returning k.community_id`

@@ -139,7 +139,7 @@ export const withdrawRoles: Withdraw = async (tx, replaced) =>
           as r(community_id int8, admin_id int8, role text)
       ), removed as (
         delete from community_admins a
-        where not exists (select from replaced r where r.community_id = a.community_id and r.admin_id = a.admin_id)
+        where not exists (select 1 from replaced r where r.community_id = a.community_id and r.admin_id = a.admin_id)
         returning a.community_id
       ), lowered as (
         update community_admins a set role = r.role from replaced r
@@ -160,7 +160,7 @@ export const withdrawSubscriptions: Withdraw = async (tx, replaced) =>
             secret bytea, previous_secret bytea, previous_secret_until timestamptz)
       ), removed as (
         delete from subscriptions s
-        where not exists (select from replaced r where r.community_id = s.community_id and r.id = s.id)
+        where not exists (select 1 from replaced r where r.community_id = s.community_id and r.id = s.id)
         returning s.community_id
       ), wanted as (
         select r.*, r.status <> 'active' and s.status = 'active' as is_stopped

@@ -61,15 +61,15 @@ function selectSubscriptions(sql: Queries, communityId: number) {
     join clients c on c.community_id = ${communityId} and c.id = s.client_id,
     lateral (
       select count(*) as found from (
-        select from deliveries where community_id = ${communityId} and subscription_id + 0 = s.id and status = 'pending'
+        select 1 from deliveries where community_id = ${communityId} and subscription_id + 0 = s.id and status = 'pending'
         limit ${COUNT_MAX + 1}) few
     ) waiting, lateral (
       select count(*) as found from (
-        select from deliveries where community_id = ${communityId} and subscription_id = s.id and status = 'held'
+        select 1 from deliveries where community_id = ${communityId} and subscription_id = s.id and status = 'held'
         limit ${COUNT_MAX + 1}) few
     ) held, lateral (
       select count(*) as found from (
-        select from attempts a
+        select 1 from attempts a
         join deliveries d on d.community_id = ${communityId} and d.id = a.delivery_id
         where a.community_id = ${communityId} and a.at >= s.failing_since and d.subscription_id = s.id
         limit ${COUNT_MAX + 1}) few

@@ -14,7 +14,7 @@ export async function requeueFailed(
 ): Promise<number | undefined> {
   return transaction(sql, async (tx) => {
     await tx`
-      select from subscriptions where community_id = ${communityId} and id = ${subscriptionId} for key share`
+      select 1 from subscriptions where community_id = ${communityId} and id = ${subscriptionId} for key share`
     const failed = tx`
       from deliveries
       where community_id = ${communityId} and subscription_id = ${subscriptionId}

@@ -12,7 +12,7 @@ const columns = (sql: Queries) => sql`
 
 /** Locks the partner's row, so that concurrent calls cannot exceed the limit. */
 export async function countSubscriptions(sql: Queries, communityId: number, partnerId: number): Promise<number> {
-  await sql`select from partners where community_id = ${communityId} and id = ${partnerId} for no key update`
+  await sql`select 1 from partners where community_id = ${communityId} and id = ${partnerId} for no key update`
   const [row] = await sql<[{ count: number }]>`
     select count(*) from subscriptions where community_id = ${communityId} and partner_id = ${partnerId}`
   return row.count
@@ -30,8 +30,9 @@ export async function insertSubscription(
     secret: Buffer
   },
 ): Promise<Subscription> {
+  const id = sql`take_ids(${communityId}, 'subscriptions', 0, 1)`
   const [row] = await sql<[Subscription]>`
-    insert into subscriptions ${columnsAndValues({ community_id: communityId, ...subscription })} returning ${columns(sql)}`
+    insert into subscriptions ${columnsAndValues({ community_id: communityId, id, ...subscription })} returning ${columns(sql)}`
   return row
 }
 
@@ -221,7 +222,7 @@ export async function replaySince(
 ): Promise<number | undefined> {
   return transaction(sql, async (tx) => {
     await tx`
-      select from subscriptions where community_id = ${communityId} and id = ${subscriptionId} for key share`
+      select 1 from subscriptions where community_id = ${communityId} and id = ${subscriptionId} for key share`
     const wanted = tx`
       from subscriptions s join events e on e.community_id = s.community_id and e.created_at >= ${since}::timestamptz
         and e.position is not null and e.subscription_id is null
@@ -269,7 +270,7 @@ export async function pauseForNewSecret(
 /** Queues deliveries held for lack of access, which is checked again. Call it with the partner's row locked. */
 export async function releaseHeld(sql: Queries, communityId: number, partnerId: number): Promise<void> {
   await sql`
-    select from subscriptions where community_id = ${communityId} and partner_id = ${partnerId}
+    select 1 from subscriptions where community_id = ${communityId} and partner_id = ${partnerId}
     order by id for key share`
   const released = await sql<{ subscription_id: number }[]>`
     with released as (

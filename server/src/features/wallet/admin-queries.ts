@@ -22,7 +22,7 @@ export async function findSameExchanges(
     join transfers t on t.community_id = ${communityId} and t.debit_account_id = i.debit_id
       and t.credit_account_id = i.credit_id and t.amount = i.amount and t.occurred_on = i.occurred_on
       and t.kind = 'exchange'
-    where not exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id)
+    where not exists (select 1 from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id)
     group by i.n order by i.n`
 }
 

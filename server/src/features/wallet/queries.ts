@@ -104,7 +104,7 @@ function describeCredits<Row extends CreditFields>(sql: Queries, communityId: nu
 function fromCredits(sql: Queries, communityId: number, partnerId: number, filters: CreditFilters) {
   const { reference, user_id, status, created_since, created_until, settled_on } = filters
   const isReversed = sql`
-    exists (select from transfers r where r.community_id = ${communityId} and r.reverses_id = c.transfer_id)`
+    exists (select 1 from transfers r where r.community_id = ${communityId} and r.reverses_id = c.transfer_id)`
   return sql`
     from credits c where community_id = ${communityId} and partner_id = ${partnerId}
       ${reference === undefined ? sql`` : sql`and reference = ${reference}`}
@@ -167,7 +167,7 @@ export async function findTransfer(
 ): Promise<ReversibleTransfer | undefined> {
   const [row] = await sql<ReversibleTransfer[]>`
     select t.kind, t.debit_account_id, t.credit_account_id, t.amount, exists (
-      select from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) as reversed
+      select 1 from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) as reversed
     from transfers t where t.community_id = ${communityId} and t.id = ${id}`
   return row
 }

@@ -171,7 +171,7 @@ async function walkInOrder(
 async function countTransfers(sql: Queries, communityId: number, filters: TransferFilters): Promise<Total> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) from (
-      select from transfers t
+      select 1 from transfers t
       where t.community_id = ${communityId} and t.kind <> 'reversal' ${conditions(sql, communityId, filters)}
       limit ${hideFromPlanner(sql, COUNTED_MAX + 1)}) counted`
   return { counted: row.count, max: COUNTED_MAX }

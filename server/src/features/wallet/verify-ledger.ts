@@ -119,11 +119,11 @@ async function findMissingAccounts(tx: Transaction, communityId: number) {
     select *, count(*) over () as found from (
       select m.id as member_id, null::int8 as partner_id from members m
       where m.community_id = ${communityId}
-        and not exists (select from accounts a where a.community_id = ${communityId} and a.member_id = m.id)
+        and not exists (select 1 from accounts a where a.community_id = ${communityId} and a.member_id = m.id)
       union all
       select null, p.id from partners p
       where p.community_id = ${communityId}
-        and not exists (select from accounts a where a.community_id = ${communityId} and a.partner_id = p.id)
+        and not exists (select 1 from accounts a where a.community_id = ${communityId} and a.partner_id = p.id)
     ) missing
     order by member_id, partner_id limit ${LISTED_MAX}`
   return listDifferences(rows, ({ member_id, partner_id }) =>

@@ -52,8 +52,8 @@ export async function insertSession(
 /** Whether a person has an authenticator app or a passkey. */
 export function secondFactorExists(sql: Queries, adminId: Fragment): Fragment {
   return sql`(
-    exists (select from admin_apps p where p.admin_id = ${adminId} and p.active_since is not null)
-    or exists (select from admin_passkeys p where p.admin_id = ${adminId}))`
+    exists (select 1 from admin_apps p where p.admin_id = ${adminId} and p.active_since is not null)
+    or exists (select 1 from admin_passkeys p where p.admin_id = ${adminId}))`
 }
 
 /** Finds the session and the role in the community in one statement. */
