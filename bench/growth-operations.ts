@@ -69,7 +69,7 @@ export interface Growth {
 export async function measureGrowth(
   towns: GrownTown[],
   generator: Child<Job, Measured>,
-  rounds: number,
+  { rounds, isListsOnly }: { rounds: number; isListsOnly: boolean },
   onProgress: (text: string) => void,
 ): Promise<Growth[]> {
   const results: Growth[] = []
@@ -83,7 +83,7 @@ export async function measureGrowth(
     }),
   }))
   const byPartners = Object.entries(OPERATIONS).map(([operation, jobOf]) => ({ operation, ratioMax: RATIO_MAX, jobOf }))
-  for (const { operation, ratioMax, jobOf } of [...byPartners, ...inConsole]) {
+  for (const { operation, ratioMax, jobOf } of isListsOnly ? inConsole : [...byPartners, ...inConsole]) {
     onProgress(operation)
     const measured: Measured[][] = towns.map(() => [])
     for (let round = 0; round < rounds; round++) {

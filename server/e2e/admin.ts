@@ -53,6 +53,23 @@ export async function openPage(page: Page, service: Service, path: string, headi
   await (heading ? expect(title).toHaveText(heading) : expect(title).toBeVisible())
 }
 
+/** Calls the console's API for the demo community as the person who is signed in, and returns what it answers. */
+export async function callDemo<T>(
+  page: Page,
+  service: Service,
+  path: string,
+  data?: object,
+  method = data ? 'POST' : 'GET',
+): Promise<T> {
+  const answer = await page.request.fetch(`${service.url}${ADMIN_API}/communities/demo${path}`, {
+    method,
+    headers: { origin: service.url, 'if-match': '*' },
+    ...(data && { data }),
+  })
+  expect(answer.ok(), `${path}: ${await answer.text()}`).toBe(true)
+  return (await answer.json()).data
+}
+
 /** Collects errors in the browser, including violations of the content security policy. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = []
