@@ -5,21 +5,21 @@ import { germanTable, textOf } from './office-files.ts'
 import { startService, type Service } from './service.ts'
 import { chooseMember, fillSlip, slip } from './slip.ts'
 
-const HEADER = 'Mitgliedsnr;Vorname;Familienname;Telefon;Mitglied seit;Guthaben'
+const HEADER = 'Mitgliedsnr;Vorname;Familienname;Mitglied seit;Guthaben'
 const GOOD_ROWS = [
-  'T-1;Quirina;Anruferin;;31.05.2024;3,5',
-  'T-2;Quentin;Anrufer;;1.1.2020;-2,25',
-  'T-3;Quitta;Mehrfach;;;1.234,75',
-  'T-4;Gerda;Müller;;;',
-  'T-5;Nina;Nehmer;;;20',
-  'T-6;Paul;Pleite;;;',
+  'T-1;Quirina;Anruferin;31.05.2024;3,5',
+  'T-2;Quentin;Anrufer;1.1.2020;-2,25',
+  'T-3;Quitta;Mehrfach;;1.234,75',
+  'T-4;Gerda;Müller;;',
+  'T-5;Nina;Nehmer;;20',
+  'T-6;Paul;Pleite;;',
   // Far below what anybody in the demo town owes, so that the overview names him first.
-  'T-7;Jürgen;Weiß;;;-500',
-  'T-8;Zoë;Längst-Weg;;2.1.2001;0,75',
-  'T-9;Käthe;Längst-Weg;;2.1.2001;',
+  'T-7;Jürgen;Weiß;;-500',
+  'T-8;Zoë;Längst-Weg;2.1.2001;0,75',
+  'T-9;Käthe;Längst-Weg;2.1.2001;',
 ]
-const BAD_ROW = 'T-10;Max;Datum;;30.02.2024;1'
-const CORRECTED_ROW = 'T-10;Max;Datum;;29.02.2024;1'
+const BAD_ROW = 'T-10;Max;Datum;30.02.2024;1'
+const CORRECTED_ROW = 'T-10;Max;Datum;29.02.2024;1'
 const IMPORTED_HOURS = '756.75 h'
 
 const CALLS = [
