@@ -46,9 +46,15 @@ export async function signIn(page: Page, service: Service, who?: { email: string
   expect(answer.status()).toBe(200)
 }
 
-/** Opens a page of the demo community and waits for its heading. */
-export async function openPage(page: Page, service: Service, path: string, heading?: string | RegExp): Promise<void> {
-  await page.goto(`${service.url}/console/demo/${path}`)
+/** Opens a page of a community, the demo unless another is named, and waits for its heading. */
+export async function openPage(
+  page: Page,
+  service: Service,
+  path: string,
+  heading?: string | RegExp,
+  slug = 'demo',
+): Promise<void> {
+  await page.goto(`${service.url}/console/${slug}/${path}`)
   const title = page.getByRole('heading', { level: 1 })
   await (heading ? expect(title).toHaveText(heading) : expect(title).toBeVisible())
 }
@@ -94,6 +100,15 @@ export async function dialogHasFocus(page: Page): Promise<void> {
 
 /** Expects no accessibility violation in light or dark mode, and no horizontal scrolling on a small screen. */
 export async function expectAccessible(page: Page): Promise<void> {
+  await expectNoViolations(page)
+  const before = page.viewportSize() ?? WIDE
+  await page.setViewportSize(NARROW)
+  await expectNoSidewaysScrolling(page)
+  await page.setViewportSize(before)
+}
+
+/** In light and dark mode, at the current size. */
+export async function expectNoViolations(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     // A script switches the page; a check before that would see it half light and half dark.
@@ -109,10 +124,11 @@ export async function expectAccessible(page: Page): Promise<void> {
       colorScheme,
     ).toEqual([])
   }
-  const before = page.viewportSize() ?? WIDE
-  await page.setViewportSize(NARROW)
+}
+
+export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
+  const { width } = page.viewportSize() ?? WIDE
   await expect
     .poll(() => page.evaluate('document.documentElement.scrollWidth'), { message: 'the page scrolls sideways' })
-    .toBeLessThanOrEqual(NARROW.width)
-  await page.setViewportSize(before)
+    .toBeLessThanOrEqual(width)
 }

@@ -28,6 +28,9 @@ const CALLS = [
   { typed: 'mehr', name: 'Quitta Mehrfach', balance: '1,234.75 h' },
 ]
 
+/** The day is as long as several other tests. */
+const DAY_MAX_MS = 1_800_000
+
 let service: Service
 
 test.beforeAll(async () => {
@@ -50,6 +53,7 @@ async function findMember(page: Page, name: string): Promise<Member> {
 }
 
 test("a coordinator's day, from the morning's import to the members who are to be asked", async ({ page }) => {
+  test.setTimeout(DAY_MAX_MS)
   const complaints = complaintsOf(page)
   await signIn(page, service)
 

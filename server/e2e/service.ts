@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
 // The first start creates a database and fills it. Both limits only find what hangs.
@@ -18,6 +19,8 @@ export interface Service {
   url: string
   /** The output so far, standard output and standard error. */
   output: () => string
+  /** Runs a command beside the service, and returns what it prints as JSON. */
+  hourbank: <T>(...args: string[]) => Promise<T>
   stop: () => Promise<void>
 }
 
@@ -70,7 +73,11 @@ export async function startService(settings: Record<string, string> = {}): Promi
     }
     await setTimeout(POLL_MS)
   }
-  return { url, output: () => output, stop }
+  async function hourbank<T>(...args: string[]): Promise<T> {
+    const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...args, '--json'], { env })
+    return JSON.parse(stdout)
+  }
+  return { url, output: () => output, hourbank, stop }
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -99,7 +99,7 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
   return (
     <div className={classes.sheet}>
       <Text>
-        {name} · {periodText(period)} · {member.external_id ? `number ${member.external_id} · ` : ''}payment reference{' '}
+        <Name>{name}</Name> · {periodText(period)} · {member.external_id ? `number ${member.external_id} · ` : ''}payment reference{' '}
         {member.payment_reference}
       </Text>
       {!complete && (
