@@ -37,9 +37,7 @@ function Switcher({ community, communities }: { community: Community | undefined
       className={classes.button}
       button={
         <>
-          <bdi className={classes.name}>
-            {community ? communityName(community, communities) : 'Choose a community'}
-          </bdi>
+          <bdi className={classes.name}>{community ? communityName(community, communities) : 'Choose a community'}</bdi>
           <Icon name="chevron" />
         </>
       }
