@@ -44,16 +44,20 @@ const CONSOLE_LISTS: Record<string, string> = {
   'members inactive since 2026': '/members?inactive_since=2026-01-01&sort=name',
   'members with a tag': `/members?tag=${TAG}&sort=name`,
   'members named Ma…': '/members?q=ma',
+  'members named Ma…, by name': '/members?q=ma&sort=name',
   'exchanges, latest': '/transfers?',
   'exchanges by day': '/transfers?sort=day',
   'exchanges of a month': '/transfers?from=2026-03-01&until=2026-03-31',
   'exchanges of a category': '/transfers?category=Garden&kind=exchange',
   'exchanges of a member': '/transfers?member_id={member}',
   adjustments: '/transfers?kind=adjustment',
-  'exchanges taken back': '/transfers?status=reversed',
+  'exchanges reversed': '/transfers?status=reversed',
   'listings, newest': '/listings?',
   'listings by title': '/listings?sort=title',
   'listings of a category': '/listings?category=Garden&status=active',
+  'listings of a category, by title': '/listings?category=Garden&status=active&sort=title',
+  'listings, closed': '/listings?status=closed',
+  'listings with a common word': '/listings?q=a',
 }
 
 export interface Growth {
@@ -69,7 +73,7 @@ export interface Growth {
 export async function measureGrowth(
   towns: GrownTown[],
   generator: Child<Job, Measured>,
-  rounds: number,
+  { rounds, isListsOnly }: { rounds: number; isListsOnly: boolean },
   onProgress: (text: string) => void,
 ): Promise<Growth[]> {
   const results: Growth[] = []
@@ -83,7 +87,7 @@ export async function measureGrowth(
     }),
   }))
   const byPartners = Object.entries(OPERATIONS).map(([operation, jobOf]) => ({ operation, ratioMax: RATIO_MAX, jobOf }))
-  for (const { operation, ratioMax, jobOf } of [...byPartners, ...inConsole]) {
+  for (const { operation, ratioMax, jobOf } of isListsOnly ? inConsole : [...byPartners, ...inConsole]) {
     onProgress(operation)
     const measured: Measured[][] = towns.map(() => [])
     for (let round = 0; round < rounds; round++) {

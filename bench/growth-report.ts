@@ -36,12 +36,12 @@ export async function reportGrowth(results: GrowthResults, isWhole: boolean): Pr
   }
   return (
     isRestful(results.rest) &&
-    results.growth.every(({ ratios, ratioMax }) => ratios.at(-1)! <= ratioMax) &&
+    isWithinBars(results.growth) &&
     results.commands.every((command) => (memoryRatio(command) ?? 0) <= MEMORY_RATIO_MAX)
   )
 }
 
-function latencyTable({ growth, sizes }: GrowthResults): string {
+export function latencyTable({ growth, sizes }: Pick<GrowthResults, 'growth' | 'sizes'>): string {
   const head = ['median latency in ms', ...sizes.map(members), 'largest to smallest', 'bar', '']
   const rows = growth.map(({ operation, p50Ms, p99Ms, ratios, ratioMax }) => [
     operation,
@@ -87,6 +87,10 @@ export function restTable(rest: Rest): string {
 function restRow(name: string, values: number[], bar: string, verdict: string): string[] {
   const ratio = values.at(-1)! / values[0]!
   return [name, ...values.map((value) => rounded(value)), `× ${ratio.toFixed(2)}`, bar, verdict]
+}
+
+export function isWithinBars(growth: Growth[]): boolean {
+  return growth.every(({ ratios, ratioMax }) => ratios.at(-1)! <= ratioMax)
 }
 
 export function isRestful({ activeMs }: Rest): boolean {

@@ -46,11 +46,34 @@ export async function signIn(page: Page, service: Service, who?: { email: string
   expect(answer.status()).toBe(200)
 }
 
-/** Opens a page of the demo community and waits for its heading. */
-export async function openPage(page: Page, service: Service, path: string, heading?: string | RegExp): Promise<void> {
-  await page.goto(`${service.url}/console/demo/${path}`)
+/** Opens a page of a community, the demo unless another is named, and waits for its heading. */
+export async function openPage(
+  page: Page,
+  service: Service,
+  path: string,
+  heading?: string | RegExp,
+  slug = 'demo',
+): Promise<void> {
+  await page.goto(`${service.url}/console/${slug}/${path}`)
   const title = page.getByRole('heading', { level: 1 })
   await (heading ? expect(title).toHaveText(heading) : expect(title).toBeVisible())
+}
+
+/** Calls the console's API for the demo community as the person who is signed in, and returns what it answers. */
+export async function callDemo<T>(
+  page: Page,
+  service: Service,
+  path: string,
+  data?: object,
+  method = data ? 'POST' : 'GET',
+): Promise<T> {
+  const answer = await page.request.fetch(`${service.url}${ADMIN_API}/communities/demo${path}`, {
+    method,
+    headers: { origin: service.url, 'if-match': '*' },
+    ...(data && { data }),
+  })
+  expect(answer.ok(), `${path}: ${await answer.text()}`).toBe(true)
+  return (await answer.json()).data
 }
 
 /** Collects errors in the browser, including violations of the content security policy. */
@@ -77,6 +100,15 @@ export async function dialogHasFocus(page: Page): Promise<void> {
 
 /** Expects no accessibility violation in light or dark mode, and no horizontal scrolling on a small screen. */
 export async function expectAccessible(page: Page): Promise<void> {
+  await expectNoViolations(page)
+  const before = page.viewportSize() ?? WIDE
+  await page.setViewportSize(NARROW)
+  await expectNoSidewaysScrolling(page)
+  await page.setViewportSize(before)
+}
+
+/** In light and dark mode, at the current size. */
+export async function expectNoViolations(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     // A script switches the page; a check before that would see it half light and half dark.
@@ -92,10 +124,11 @@ export async function expectAccessible(page: Page): Promise<void> {
       colorScheme,
     ).toEqual([])
   }
-  const before = page.viewportSize() ?? WIDE
-  await page.setViewportSize(NARROW)
+}
+
+export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
+  const { width } = page.viewportSize() ?? WIDE
   await expect
     .poll(() => page.evaluate('document.documentElement.scrollWidth'), { message: 'the page scrolls sideways' })
-    .toBeLessThanOrEqual(NARROW.width)
-  await page.setViewportSize(before)
+    .toBeLessThanOrEqual(width)
 }

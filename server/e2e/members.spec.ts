@@ -163,6 +163,9 @@ test('a member is hidden, leaves, returns and is erased with the keyboard alone,
   await press('Hide')
   await expect(page.getByText('is hidden from partners')).toBeVisible()
   expect(await now()).toMatchObject({ hidden: true })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(page.getByRole('button', { name: 'Hide from partners' })).toBeVisible()
+  expect(await now()).toMatchObject({ hidden: false })
 
   await press('Member leaves')
   const dialog = page.getByRole('dialog')
@@ -198,6 +201,7 @@ test('a member is hidden, leaves, returns and is erased with the keyboard alone,
   expect((await actionsOn(page, 'member', member.id)).toReversed()).toEqual([
     'member.added',
     'member.hidden',
+    'member.shown',
     'member.left',
     'member.returned',
     'member.left',

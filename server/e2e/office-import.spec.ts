@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test, type Page } from '@playwright/test'
-import { extractText } from 'unpdf'
 import { encode } from 'uqr'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import { callDemo, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import { germanTable, textOf } from './office-files.ts'
 import { startService, type Service } from './service.ts'
 
 const IBAN = 'DE89370400440532013000'
@@ -24,14 +24,8 @@ test.beforeEach(async ({ page }) => {
   await signIn(page, service)
 })
 
-const address = (path: string) => `${service.url}${ADMIN_API}/communities/demo${path}`
-
-async function call<T>(page: Page, path: string, data?: object, method = data ? 'POST' : 'GET'): Promise<T> {
-  const headers = { origin: service.url, 'if-match': '*' }
-  const answer = await page.request.fetch(address(path), { method, headers, ...(data && { data }) })
-  expect(answer.ok(), `${path}: ${await answer.text()}`).toBe(true)
-  return (await answer.json()).data
-}
+const call = <T>(page: Page, path: string, data?: object, method?: string) =>
+  callDemo<T>(page, service, path, data, method)
 
 interface Member {
   id: number
@@ -54,13 +48,6 @@ async function expectAccessibleEverywhere(page: Page, name: string): Promise<voi
   await page.setViewportSize(before)
 }
 
-/** As Excel on a German Windows saves it. */
-const german = (name: string, ...lines: string[]) => ({
-  name,
-  mimeType: 'text/csv',
-  buffer: Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1'),
-})
-
 const HEADER = 'Nummer;Vorname;Nachname;E-Mail;Eintritt;Stunden'
 const ROWS = [
   'G-1;Jürgen;Weiß;juergen@example.org;31.05.2024;1.234,50',
@@ -73,7 +60,7 @@ test('a German table with its own headers is mapped, imported with opening balan
 }) => {
   const complaints = complaintsOf(page)
   await openPage(page, service, 'members/import', 'Import members')
-  await page.setInputFiles('input[type=file]', german('Mitglieder 2026.csv', HEADER, ...ROWS))
+  await page.setInputFiles('input[type=file]', germanTable('Mitglieder 2026.csv', HEADER, ...ROWS))
   await page.getByRole('button', { name: 'Check the file' }).click()
   await expect(page.getByRole('heading', { name: 'Which column is which?' })).toBeVisible()
   const first = page.getByRole('table', { name: 'The first rows of the file' })
@@ -118,7 +105,7 @@ test('a German table with its own headers is mapped, imported with opening balan
 
   // The same table again, from a fresh page: everything is filled in, and nothing is recorded twice.
   await openPage(page, service, 'members/import', 'Import members')
-  await page.setInputFiles('input[type=file]', german('Mitglieder 2027.csv', HEADER, ...ROWS))
+  await page.setInputFiles('input[type=file]', germanTable('Mitglieder 2027.csv', HEADER, ...ROWS))
   await page.getByRole('button', { name: 'Check the file' }).click()
   await expect(page.getByText('Filled in as you did it')).toBeVisible()
   await expect(chosen('Opening balance')).toHaveText('Stunden')
@@ -164,8 +151,7 @@ test('a printed statement follows the days of service, and its sums and the paym
   await page.emulateMedia({ media: 'print', colorScheme: 'light' })
   const pdf = await page.pdf({ format: 'A4', ...(OUTPUT && { path: `${OUTPUT}/statement.pdf` }) })
   if (OUTPUT) await page.screenshot({ path: `${OUTPUT}/statement-print.png`, fullPage: true })
-  const { text: printed } = await extractText(new Uint8Array(pdf), { mergePages: true })
-  const plain = printed.replaceAll(/\s+/g, ' ')
+  const plain = await textOf(pdf)
   const numbers = (label: RegExp) => Number(label.exec(plain)?.[1])
   const [opening, closing] = [numbers(/Balance before ([\d.]+) h/), numbers(/Balance after ([\d.]+) h/)]
   const changes = [...plain.matchAll(/\+([\d.]+) h/g)].map(([, hours]) => Number(hours))

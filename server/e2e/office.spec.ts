@@ -1,6 +1,7 @@
-import { expect, test, type Locator, type Page } from '@playwright/test'
+import { expect, test, type Page } from '@playwright/test'
 import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
 import { startService, type Service } from './service.ts'
+import { slip } from './slip.ts'
 
 const SLIPS = 10
 const MARKUP = '<img src=x onerror="document.title=1">'
@@ -41,8 +42,6 @@ async function memberOf(page: Page, { number }: { number: string }): Promise<{ i
   const found = await read(page, `/members?q=${number}`)
   return found.find((member) => member.external_id === number)
 }
-
-const slip = (page: Page, number: number): Locator => page.getByRole('group', { name: `Slip ${number}`, exact: true })
 
 test('ten slips at once with one of them twice: warned of, mended, recorded; all by keyboard', async ({ page }) => {
   const complaints = complaintsOf(page)

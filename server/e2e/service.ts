@@ -19,6 +19,8 @@ export interface Service {
   url: string
   /** The output so far, standard output and standard error. */
   output: () => string
+  /** Runs a command beside the service, and returns what it prints as JSON. */
+  hourbank: <T>(...args: string[]) => Promise<T>
   stop: () => Promise<void>
 }
 
@@ -73,7 +75,11 @@ export async function startService(settings: Record<string, string> = {}): Promi
     }
     await setTimeout(POLL_MS)
   }
-  return { url, output: () => output, stop }
+  async function hourbank<T>(...args: string[]): Promise<T> {
+    const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...args, '--json'], { env })
+    return JSON.parse(stdout)
+  }
+  return { url, output: () => output, hourbank, stop }
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -121,7 +121,6 @@ test('a statement shows every movement with the balance after it, within the day
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   const [ada, ben] = [await add(bank, { name: 'Ada' }), await add(bank, { name: 'Ben' })]
-  await bank.sql`update communities set time_zone = 'Pacific/Auckland' where id = ${bank.communityId}`
   await adjust(bank, ada.id, 500)
   const [exchange] = await recordExchanges(bank.sql, TESTER, bank.communityId, [
     { giverId: ben.id, receiverId: ada.id, centihours: 125, note: 'Garden' },
@@ -153,10 +152,10 @@ test('a statement shows every movement with the balance after it, within the day
   expect(body.data[2].reversed_by_id).toBe(body.data[1].id)
   expect(body.meta).toMatchObject({ opening_balance_hours: 0, closing_balance_hours: 7.5 })
 
-  // On 2 March in Auckland it is still 1 March in UTC.
+  // Recorded today, but of other days.
   await bank.sql`alter table transfers disable trigger user`
-  await bank.sql`update transfers set created_at = '2026-03-01T10:59:00Z' where id < ${body.data[1].id}`
-  await bank.sql`update transfers set created_at = '2026-03-01T11:00:00Z' where id >= ${body.data[1].id}`
+  await bank.sql`update transfers set occurred_on = '2026-03-01' where id < ${body.data[1].id}`
+  await bank.sql`update transfers set occurred_on = '2026-03-02' where id >= ${body.data[1].id}`
   const march = await viewer.call(`/members/${ada.id}/statement?from=2026-03-02&until=2026-03-02`)
   expect(march.body.data.map(({ kind }: { kind: string }) => kind)).toEqual(['credit', 'reversal'])
   expect(march.body.meta).toMatchObject({ opening_balance_hours: 3.75, closing_balance_hours: 7.5 })

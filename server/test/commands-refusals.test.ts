@@ -39,6 +39,8 @@ test('what is wrong is said in one line on standard error, without a stack, and 
     [1, ['partner', 'suspend', '987654', ...town], 'There is no partner 987654 in this community.'],
     [1, ['client', 'create', ...town, '--partner', '1.5'], '--partner must be a whole number.'],
     [1, ['client', 'rotate', clientId, '--grace', 'forever'], '--grace must be one of none, 1h, 24h, 7d.'],
+    [1, ['client', 'expiry', clientId, '--expires-at', 'tomorrow'], '--expires-at must be a time such as'],
+    [1, ['client', 'expiry', clientId, '--expires-at', '2020-01-01'], 'The credentials must expire in the future.'],
     [1, ['client', 'revoke', 'hbc_1_0000000000000000'], 'There is no client hbc_1_0000000000000000.'],
     [1, ['admin', 'create', ...town, '--email', 'nobody', '--name', 'X'], 'nobody is not an email address.'],
     [1, ['admin', 'reset', '--email', 'nobody@example.org'], 'There is no administrator nobody@example.org.'],

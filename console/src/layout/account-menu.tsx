@@ -24,7 +24,7 @@ export function AccountMenu() {
       button={
         <>
           <Icon name="person" />
-          <span className={classes.wide}>{admin.name}</span>
+          <bdi className={classes.wide}>{admin.name}</bdi>
         </>
       }
     >

@@ -1,6 +1,7 @@
 import { Badge } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { Icon } from '../parts/icons.tsx'
+import { Name } from '../parts/name.tsx'
 import { useSession } from '../session.ts'
 import type { Community } from '../wire.ts'
 import { communityName } from './community-name.ts'
@@ -18,7 +19,7 @@ export function CommunitySwitcher({ community }: { community: Community | undefi
       {communities.length > 1 ? (
         <Switcher community={community} communities={communities} />
       ) : (
-        <span className={classes.name}>{community?.name ?? 'Hourbank'}</span>
+        <bdi className={classes.name}>{community?.name ?? 'Hourbank'}</bdi>
       )}
       {community?.test && (
         <Badge color="yellow" className={classes.test}>
@@ -36,9 +37,7 @@ function Switcher({ community, communities }: { community: Community | undefined
       className={classes.button}
       button={
         <>
-          <span className={classes.name}>
-            {community ? communityName(community, communities) : 'Choose a community'}
-          </span>
+          <bdi className={classes.name}>{community ? communityName(community, communities) : 'Choose a community'}</bdi>
           <Icon name="chevron" />
         </>
       }
@@ -47,7 +46,7 @@ function Switcher({ community, communities }: { community: Community | undefined
         <li key={one.slug}>
           <Link to="/$slug/overview" params={{ slug: one.slug }} className={list.item}>
             {one.slug === community?.slug ? <Icon name="check" /> : <span className={list.gap} />}
-            {communityName(one, communities)}
+            <Name>{communityName(one, communities)}</Name>
             {one.test && ' (test)'}
           </Link>
         </li>

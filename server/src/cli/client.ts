@@ -1,4 +1,5 @@
 import { GRACE_SECONDS, revokeClient, rotateSecret, type Grace } from '../features/partners/change-client.ts'
+import { changeExpiry } from '../features/partners/change-expiry.ts'
 import { addKey, removeKey, replaceJwksUrl } from '../features/partners/change-keys.ts'
 import { checkJwksUrl } from '../features/partners/check-authentication.ts'
 import { createClient, describeKeys } from '../features/partners/create-client.ts'
@@ -16,6 +17,9 @@ import {
   withTables,
   type Command,
 } from './command.ts'
+
+/** A day, or a time with its zone: without one, it would depend on the machine. */
+const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2}))?$/
 
 const GRACES = Object.keys(GRACE_SECONDS) as Grace[]
 
@@ -100,6 +104,19 @@ export const clientCommands: Command[] = [
       }),
   },
   {
+    name: 'client expiry',
+    usage: 'CLIENT_ID --expires-at TIME|never [--json]',
+    summary: 'Choose when a client expires; from then on it is rejected, until a later time is chosen',
+    run: ({ config, values, positionals: [clientId] }) =>
+      withTables(config, async (sql) => {
+        const wanted = requireText(values, 'expires-at')
+        const expiresAt = wanted === 'never' ? null : readTime(wanted)
+        await changeExpiry(sql, commandActor(), clientId ?? '', expiresAt)
+        if (values.json) return printJson({ client_id: clientId, expires_at: expiresAt })
+        print(expiresAt ? `The client ${clientId} expires at ${expiresAt}.` : `The client ${clientId} never expires.`)
+      }),
+  },
+  {
     name: 'client revoke',
     usage: 'CLIENT_ID [--json]',
     summary: 'Revoke a client permanently; its tokens become invalid immediately',
@@ -111,3 +128,9 @@ export const clientCommands: Command[] = [
       }),
   },
 ]
+
+function readTime(text: string): string {
+  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(ms)) return new Date(ms).toISOString()
+  throw new Refusal('--expires-at must be a time such as 2027-01-31T18:00:00Z, a day (its start in UTC), or never.')
+}

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Drawer } from '../../parts/dialog.tsx'
 import { LinkText } from '../../parts/links.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
@@ -63,7 +64,7 @@ function Facts({ call }: { call: CallDetail }) {
           'unknown: the call did not prove who it came from'
         ) : (
           <LinkText to="/$slug/partners/$id" params={{ slug, id: String(partner_id) }}>
-            {partner_name ?? `Partner ${partner_id}`}
+            <Name>{partner_name ?? `Partner ${partner_id}`}</Name>
           </LinkText>
         )}
       </Fact>

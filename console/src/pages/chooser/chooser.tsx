@@ -16,7 +16,7 @@ export function Chooser() {
         {communities.map((one) => (
           <li key={one.slug}>
             <Link to="/$slug/overview" params={{ slug: one.slug }} className={classes.link}>
-              <span className={classes.name}>{communityName(one, communities)}</span>
+              <bdi className={classes.name}>{communityName(one, communities)}</bdi>
               {one.test && <Badge color="yellow">Test</Badge>}
               <span className={classes.role}>{one.role}</span>
             </Link>

@@ -16,6 +16,10 @@ export function ListingActions({ listing }: { listing: OfficeListing }) {
   const [asked, setAsked] = useState<'edit' | 'switch'>()
   const done = () => setAsked(undefined)
   const isOpen = listing.status === 'active'
+  const send = async (verb: 'close' | 'reopen') => {
+    await api.post(path(`/listings/${listing.id}/${verb}`))
+    await refresh(path('/listings'))
+  }
   const hasLeft = listing.member.status !== 'active'
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">
@@ -48,9 +52,8 @@ export function ListingActions({ listing }: { listing: OfficeListing }) {
         title={isOpen ? `Close “${listing.title}”?` : `Reopen “${listing.title}”?`}
         confirm={isOpen ? 'Close listing' : 'Reopen listing'}
         action={async () => {
-          await api.post(path(`/listings/${listing.id}/${isOpen ? 'close' : 'reopen'}`))
-          await refresh(path('/listings'))
-          notify(isOpen ? 'Listing closed' : 'Listing reopened')
+          await send(isOpen ? 'close' : 'reopen')
+          notify(isOpen ? 'Listing closed' : 'Listing reopened', { undo: () => send(isOpen ? 'reopen' : 'close') })
         }}
       >
         {isOpen

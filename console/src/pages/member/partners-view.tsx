@@ -12,7 +12,10 @@ import type { OfficeMember } from '../../wire.ts'
 export function PartnersView({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [asking, setAsking] = useState(false)
-  const verb = member.hidden ? 'show' : 'hide'
+  const send = async (verb: 'show' | 'hide') => {
+    await api.post(path(`/members/${member.id}/${verb}`))
+    await refresh(path('/members'), path('/listings'))
+  }
   return (
     <Panel
       title="What partners see"
@@ -33,9 +36,11 @@ export function PartnersView({ member }: { member: OfficeMember }) {
         title={member.hidden ? `Show ${member.name} to partners?` : `Hide ${member.name} from partners?`}
         confirm={member.hidden ? 'Show' : 'Hide'}
         action={async () => {
-          await api.post(path(`/members/${member.id}/${verb}`))
-          await refresh(path('/members'), path('/listings'))
-          notify(member.hidden ? `Partners see ${member.name} again` : `${member.name} is hidden from partners`)
+          const [verb, opposite] = member.hidden ? (['show', 'hide'] as const) : (['hide', 'show'] as const)
+          await send(verb)
+          notify(member.hidden ? `Partners see ${member.name} again` : `${member.name} is hidden from partners`, {
+            undo: () => send(opposite),
+          })
         }}
       >
         <Text>

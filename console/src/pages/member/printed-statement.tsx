@@ -99,8 +99,8 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
   return (
     <div className={classes.sheet}>
       <Text>
-        {name} · {periodText(period)} · {member.external_id ? `number ${member.external_id} · ` : ''}payment reference{' '}
-        {member.payment_reference}
+        <Name>{name}</Name> · {periodText(period)} · {member.external_id ? `number ${member.external_id} · ` : ''}
+        payment reference {member.payment_reference}
       </Text>
       {!complete && (
         <Text>Only the first {rows.length} lines of this period. Choose fewer days to see all of them.</Text>

@@ -64,7 +64,6 @@ export function Statement({ member }: { member: OfficeMember }) {
 }
 
 function NothingMoved({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered)
-    return <EmptyState title="Nothing was recorded in these days">Choose others, or clear them.</EmptyState>
+  if (isFiltered) return <EmptyState title="Nothing happened in these days">Choose others, or clear them.</EmptyState>
   return <EmptyState title="Nothing yet">Exchanges, credits of partners and adjustments appear here.</EmptyState>
 }

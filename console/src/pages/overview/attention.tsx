@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { formatHours } from '../../parts/hours.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { LinkText } from '../../parts/links.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useCommunity } from '../../session.ts'
@@ -161,10 +162,10 @@ function Example({ kind, example }: { kind: AttentionKind; example: AttentionExa
     <>
       {to && example.id !== undefined ? (
         <LinkText inherit underline="always" to={to} params={{ slug, id: String(example.id) }}>
-          {name}
+          <Name>{name}</Name>
         </LinkText>
       ) : (
-        name
+        <Name>{name}</Name>
       )}
       {about && <>: {about(example)}</>}
     </>

@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
 import { LinkButton, LinkText } from '../../parts/links.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useCommunity } from '../../session.ts'
@@ -31,7 +32,7 @@ export function RestoreReview({ review: { backup_at, partners, administrators } 
       <ul aria-label="Administrators to review">
         {administrators.map(({ admin_id, name, role }) => (
           <li key={admin_id}>
-            {name} ({role})
+            <Name>{name}</Name> ({role})
           </li>
         ))}
       </ul>
@@ -42,7 +43,7 @@ export function RestoreReview({ review: { backup_at, partners, administrators } 
         {partners.map(({ partner_id, name, clients, webhooks }) => (
           <li key={partner_id}>
             <LinkText inherit underline="always" to="/$slug/partners/$id" params={{ slug, id: String(partner_id) }}>
-              {name}
+              <Name>{name}</Name>
             </LinkText>
             : {clients} {clients === 1 ? 'client' : 'clients'}, {webhooks} {webhooks === 1 ? 'webhook' : 'webhooks'}
           </li>

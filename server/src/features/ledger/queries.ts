@@ -127,7 +127,7 @@ export async function listInserted(
       ), 0) as position
     from transfers t
     where t.community_id = ${communityId} and t.id <= ${until} and not exists (
-      select from ledger_links l where l.community_id = ${communityId} and l.transfer_id = t.id)
+      select 1 from ledger_links l where l.community_id = ${communityId} and l.transfer_id = t.id)
     order by t.id limit ${limit}`
 }
 

@@ -11,7 +11,8 @@ import { requireCentihours, toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { finishList, readSortedListRequest } from '../../http/shared/paging.ts'
 import { NotFound } from '../../core/refusal.ts'
-import { countOfficeListings, findOfficeListing, listOfficeListings, type OfficeListingRow } from './admin-queries.ts'
+import { findOfficeListing, type OfficeListingRow } from './admin-queries.ts'
+import { listOfficeListings } from './listing-list-queries.ts'
 import {
   ListingFilters,
   ListingForm,
@@ -43,14 +44,11 @@ function registerReadRoutes(api: AdminApi, { sql, reads, epoch, config }: Deps):
       response: { 200: Type.Object({ data: Type.Array(OfficeListing), meta: OfficePageMeta }) },
     },
     handler: async (request, reply) => {
-      const { limit: _limit, cursor: _cursor, sort, with_total: withTotal, q, ...filters } = request.query
+      const { limit: _limit, cursor: _cursor, sort, with_total: withTotal = false, q, ...filters } = request.query
       const list = readSortedListRequest(await epoch(), 'office listings', request.query, sort !== undefined)
       const usedFilters = { ...filters, ...(q?.trim() && { q }) }
-      const [found, total] = await reads.run(request, sql, (reader) =>
-        Promise.all([
-          listOfficeListings(reader, request.community.id, list, usedFilters, sort),
-          withTotal ? countOfficeListings(reader, request.community.id, usedFilters) : undefined,
-        ]),
+      const { rows: found, total } = await reads.run(request, sql, (reader) =>
+        listOfficeListings(reader, request.community.id, list, usedFilters, { sort, withTotal }),
       )
       const positionOf = ({ id, sort_key }: OfficeListingRow) => ({ id, ...(sort && { key: sort_key }) })
       const { rows, meta } = finishList(list, found, positionOf, request, reply, config.publicUrl)

@@ -234,7 +234,7 @@ function registerStatementRoute(api: AdminApi, { sql, epoch, config }: Deps): vo
   api.get(`${ONE}/statement`, {
     config: { role: 'viewer' },
     schema: {
-      summary: 'What moved in and out of a wallet, the newest first, with the balance after each',
+      summary: 'What moved in and out of a wallet, the last recorded first, with the balance after each',
       tags: TAGS,
       params: MemberParams,
       querystring: Type.Object({ ...PageQuery, ...StatementPeriod }),
@@ -243,7 +243,7 @@ function registerStatementRoute(api: AdminApi, { sql, epoch, config }: Deps): vo
     handler: async (request, reply) => {
       const { community, query } = request
       const member = await requireOfficeMember(sql, community.id, requireId(request.params.id, 'member'))
-      const period = { timeZone: community.time_zone, ...readPeriod(query) }
+      const period = readPeriod(query)
       const list = await readListRequest(sql, await epoch(), `statement ${member.id}`, query)
       const [found, { opening, closing }, head] = await Promise.all([
         listStatement(sql, community.id, member.id, list, period),

@@ -139,15 +139,15 @@ const LedgerHead = Type.Object(
 const Day = Type.String({ format: 'date' })
 
 export const StatementPeriod = {
-  from: Type.Optional({ ...Day, description: "The first day, in the community's zone" }),
-  until: Type.Optional({ ...Day, description: 'The last day, which counts in' }),
+  from: Type.Optional({ ...Day, description: 'The first day of service' }),
+  until: Type.Optional({ ...Day, description: 'The last day of service, which counts in' }),
 }
 
 export const StatementMeta = Type.Object(
   {
     ...PageMeta.properties,
-    opening_balance_hours: Type.Number({ description: 'Before the first day' }),
-    closing_balance_hours: Type.Number({ description: 'At the end of the last day' }),
+    opening_balance_hours: Type.Number({ description: 'Of what happened before the first day' }),
+    closing_balance_hours: Type.Number({ description: 'Of what happened until the last day' }),
     ledger_head: Nullable(LedgerHead),
   },
   { title: 'StatementMeta' },

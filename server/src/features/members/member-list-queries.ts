@@ -20,7 +20,7 @@ type SortName = (typeof MEMBER_SORTS)[number]
 export type MemberSort = SortName | `-${SortName}`
 
 export interface MemberFilters {
-  q?: string
+  q?: string | undefined
   status?: 'active' | 'inactive' | 'erased'
   hidden?: boolean
   balance?: 'negative' | 'near_limit' | 'positive'
@@ -123,40 +123,72 @@ async function findPlaces(
     return { places: await walk(), total }
   }
   // A common word fills the page from the newest members; the index would collect all of its matches first.
-  if (filters.q !== undefined && order.key === undefined && !withTotal) {
-    const newest = await walk(NEWEST_SCAN_ROWS)
-    if (newest.length > request.limit) return { places: newest }
+  const isNewestWord = filters.q !== undefined && order.key === undefined
+  const newest = isNewestWord ? await walk(NEWEST_SCAN_ROWS) : []
+  const isFilled = newest.length > request.limit
+  if (isFilled && !withTotal) return { places: newest }
+  // Counting is cheap where the filter's table knows everything that is asked for. Sorting looks each match up twice.
+  if (matches.isWhole) {
+    const total = isAboutWallets(filters)
+      ? await countWallets(sql, communityId, filters)
+      : await countMatches(sql, matches.ids)
+    if (isFilled) return { places: newest, total }
+    if (total.counted > SORTED_MAX) return { places: await walk(), total }
   }
-  const sorted = await sortMatches(sql, communityId, request, filters, order, matches)
-  if (sorted.total.counted <= SORTED_MAX) return sorted
-  const total = withTotal && isAboutWallets(filters) ? await countWallets(sql, communityId, filters) : sorted.total
-  return { places: await walk(), total }
+  const sorted = await sortMatches(sql, communityId, request, filters, order, matches.ids)
+  return sorted.total.counted <= SORTED_MAX ? sorted : { places: await walk(), total: sorted.total }
+}
+
+interface Matches {
+  ids: Fragment
+  /** Whether these ids fit all filters, not only the one whose index they come from. */
+  isWhole: boolean
 }
 
 /** The ids that fit the filter with the fewest matches, by its index; undefined if no filter has one. */
-function matchingIds(sql: Queries, communityId: number, filters: MemberFilters): Fragment | undefined {
-  const ofMembers = (condition: Fragment) => sql`
-    (select id from members where community_id = ${communityId} and ${condition} offset 0)`
-  const ofAccounts = (condition: Fragment) => sql`
-    (select member_id as id from accounts a where community_id = ${communityId} and kind = 'member' and ${condition} offset 0)`
-  if (filters.name !== undefined) return ofMembers(nameCondition(sql, 'members', filters.name))
-  if (filters.q !== undefined) {
+function matchingIds(sql: Queries, communityId: number, filters: MemberFilters): Matches | undefined {
+  const { name, q, tag, status, hidden, balance, inactive_since } = filters
+  const ofMembers = (condition: Fragment): Matches => ({
+    ids: sql`
+      (select id from members m
+      where community_id = ${communityId} and ${condition} ${memberConditions(sql, communityId, filters)} offset 0)`,
+    isWhole: balance === undefined && inactive_since === undefined,
+  })
+  const ofAccounts = (condition: Fragment): Matches => ({
+    ids: sql`
+      (select member_id as id from accounts a
+      where community_id = ${communityId} and kind = 'member' and ${condition} offset 0)`,
+    isWhole: isAboutWallets(filters),
+  })
+  if (name !== undefined) return ofMembers(nameCondition(sql, 'm', name))
+  if (q !== undefined) {
     // The words contain the community. With its id beside them, the planner also read all of its members from an index.
-    return sql`
-      (select id from (
-        select community_id, id from members where search @@ search_query(${communityId}, ${filters.q}) offset 0
-      ) found where community_id = ${communityId})`
+    return {
+      ...ofMembers(sql`true`),
+      ids: sql`
+        (select id from (
+          select * from members where search @@ search_query(${communityId}, ${q}) offset 0
+        ) m where community_id = ${communityId} ${memberConditions(sql, communityId, { ...filters, q: undefined })})`,
+    }
   }
-  if (filters.tag !== undefined) {
-    return sql`
-      (select member_id as id from member_tags where community_id = ${communityId} and tag = ${filters.tag} offset 0)`
+  if (tag !== undefined) {
+    const ids = sql`
+      (select member_id as id from member_tags where community_id = ${communityId} and tag = ${tag} offset 0)`
+    return { ids, isWhole: false }
   }
-  if (filters.status === 'erased') return ofMembers(sql`erased_at is not null`)
-  if (filters.status === 'inactive') return ofMembers(sql`status = 'inactive'`)
-  if (filters.hidden) return ofMembers(sql`hidden`)
-  if (filters.balance !== undefined) return ofAccounts(balanceCondition(sql, communityId, filters.balance))
-  if (filters.inactive_since !== undefined) return ofAccounts(inactiveCondition(sql, filters.inactive_since))
+  if (status === 'erased') return ofMembers(sql`erased_at is not null`)
+  if (status === 'inactive') return ofMembers(sql`status = 'inactive'`)
+  if (hidden) return ofMembers(sql`hidden`)
+  if (balance !== undefined) return ofAccounts(balanceCondition(sql, communityId, balance))
+  if (inactive_since !== undefined) return ofAccounts(inactiveCondition(sql, inactive_since))
   return undefined
+}
+
+/** Counts up to one more than are sorted. */
+async function countMatches(sql: Queries, ids: Fragment): Promise<Total> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from (select 1 from ${ids} d limit ${hideFromPlanner(sql, SORTED_MAX + 1)}) counted`
+  return { counted: row.count, max: SORTED_MAX }
 }
 
 async function sortMatches(
@@ -203,7 +235,9 @@ async function walkInOrder(
   const members =
     newestRows === undefined
       ? sql`members`
-      : sql`(select * from members m where community_id = ${communityId} ${start} order by id desc limit ${newestRows})`
+      : sql`
+          (select * from members m where community_id = ${communityId} ${start} order by id desc
+          limit ${hideFromPlanner(sql, newestRows)})`
   const source =
     order.table === 'members'
       ? sql`

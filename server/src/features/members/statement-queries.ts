@@ -1,4 +1,4 @@
-import { identifier, type Queries } from '../../postgres/connect.ts'
+import { identifier, type Fragment, type Queries } from '../../postgres/connect.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
 
 export interface StatementTransfer {
@@ -20,14 +20,13 @@ export interface StatementTransfer {
   reversed_by_id: number | null
 }
 
-/** Filters by the day a transfer was recorded in the community's time zone, because balances add up in that order. */
+/** Filters by the day of the service, like the printed statement. */
 export interface Period {
-  timeZone: string
   from?: string
   until?: string
 }
 
-/** Lists the transfers into and out of one wallet, newest first. */
+/** Lists the transfers into and out of one wallet, the last recorded first: stored balances add up in that order. */
 export async function listStatement(
   sql: Queries,
   communityId: number,
@@ -61,39 +60,27 @@ export async function listStatement(
     order by s.id desc`
 }
 
-function within(sql: Queries, { timeZone, from, until }: Period) {
+function within(sql: Queries, { from, until }: Period) {
   return sql`
-    ${from === undefined ? sql`` : sql`and t.created_at >= ${startOfDay(sql, from, timeZone)}`}
-    ${until === undefined ? sql`` : sql`and t.created_at < ${startOfDay(sql, until, timeZone, 1)}`}`
+    ${from === undefined ? sql`` : sql`and t.occurred_on >= ${from}::text::date`}
+    ${until === undefined ? sql`` : sql`and t.occurred_on <= ${until}::text::date`}`
 }
 
-/** The start of a day in a time zone, optionally shifted by some days. */
-function startOfDay(sql: Queries, day: string, timeZone: string, daysLater = 0) {
-  return sql`((${day}::text::date + ${daysLater}::int)::timestamp at time zone ${timeZone})`
-}
-
-/** The balance of the wallet before the first day and at the end of the last day. */
+/** The balance of what happened before the first day, and until the end of the last day. */
 export async function findPeriodBalances(
   sql: Queries,
   communityId: number,
   memberId: number,
-  { timeZone, from, until }: Period,
+  { from, until }: Period,
 ): Promise<{ opening: number; closing: number }> {
-  const balanceBefore = (moment: ReturnType<typeof startOfDay>) => sql`
+  const moved = (side: 'debit' | 'credit', days: Fragment) => sql`
     coalesce((
-      select balance_after from (
-        (select id, debit_balance_after as balance_after from transfers
-          where community_id = ${communityId} and debit_account_id = w.id and created_at < ${moment}
-          order by id desc limit 1)
-        union all
-        (select id, credit_balance_after from transfers
-          where community_id = ${communityId} and credit_account_id = w.id and created_at < ${moment}
-          order by id desc limit 1)
-      ) last order by id desc limit 1
-    ), 0)`
+      select sum(amount) from transfers
+      where community_id = ${communityId} and ${identifier(`${side}_account_id`)} = w.id and ${days}), 0)`
+  const balance = (days: Fragment) => sql`(${moved('credit', days)} - ${moved('debit', days)})::int8`
   const [row] = await sql<[{ opening: number; closing: number }]>`
-    select ${from === undefined ? sql`0::int8` : balanceBefore(startOfDay(sql, from, timeZone))} as opening,
-      ${until === undefined ? sql`w.balance` : balanceBefore(startOfDay(sql, until, timeZone, 1))} as closing
+    select ${from === undefined ? sql`0::int8` : balance(sql`occurred_on < ${from}::text::date`)} as opening,
+      ${until === undefined ? sql`w.balance` : balance(sql`occurred_on <= ${until}::text::date`)} as closing
     from accounts w where w.community_id = ${communityId} and w.member_id = ${memberId}`
   return row
 }

@@ -90,39 +90,76 @@ async function findPlaces(
     const places = await walkInOrder(sql, communityId, request, filters, sort)
     return { places, total }
   }
-  const sorted = await sortMatches(sql, communityId, request, filters, sort, matches)
+  if (matches.isWhole) {
+    const total = withTotal || sort !== undefined ? await countMatches(sql, matches) : undefined
+    if (sort === undefined) return { places: await walkMatches(sql, request, matches), total }
+    if (total!.counted > SORTED_MAX) {
+      return { places: await walkInOrder(sql, communityId, request, filters, sort), total }
+    }
+  }
+  const sorted = await sortMatches(sql, communityId, request, filters, sort, matches.ids())
   if (sorted.total.counted <= SORTED_MAX) return sorted
   return { places: await walkInOrder(sql, communityId, request, filters, sort), total: sorted.total }
 }
 
+interface Matches {
+  /** With a condition on the id or without. */
+  ids: (start?: (id: Fragment) => Fragment) => Fragment
+  /** Whether these ids fit all filters, and their index is in the order of ids. */
+  isWhole: boolean
+}
+
 /** The ids that fit the filter with the fewest matches, by its index; undefined if no filter has one. */
-function matchingIds(sql: Queries, communityId: number, filters: TransferFilters): Fragment | undefined {
-  const { member_id, category, status, kind } = filters
+function matchingIds(sql: Queries, communityId: number, filters: TransferFilters): Matches | undefined {
+  const { member_id, category, status, kind, from, until } = filters
+  const isAnyDay = from === undefined && until === undefined
+  const by = (table: string, id: string, condition: Fragment, isWhole: boolean): Matches => ({
+    ids: (start = () => sql``) => sql`
+      select ${identifier(id)} as id from ${identifier(table)}
+      where community_id = ${communityId} and ${condition} ${start(identifier(id))}`,
+    isWhole: isWhole && isAnyDay,
+  })
   if (member_id !== undefined) {
     const wallet = sql`(select id from accounts where community_id = ${communityId} and member_id = ${member_id})`
     // Each side has its own index. With `or`, PostgreSQL may scan the whole ledger for a member with few transfers.
-    return sql`
-      (select id from transfers where community_id = ${communityId} and debit_account_id = ${wallet}
-      union all select id from transfers where community_id = ${communityId} and credit_account_id = ${wallet} offset 0)`
+    const ids = () => sql`
+      select id from transfers where community_id = ${communityId} and debit_account_id = ${wallet}
+      union all select id from transfers where community_id = ${communityId} and credit_account_id = ${wallet}`
+    return { ids, isWhole: false }
   }
   if (category !== undefined) {
-    return sql`
-      (select transfer_id as id from transfer_categories where community_id = ${communityId} and category_id = (
-        select id from categories where community_id = ${communityId} and name = ${category}) offset 0)`
+    const ofCategory = sql`category_id = (
+      select id from categories where community_id = ${communityId} and name = ${category})`
+    // Only exchanges have one.
+    const isWhole = status === undefined && (kind === undefined || kind === 'exchange')
+    return by('transfer_categories', 'transfer_id', ofCategory, isWhole)
   }
-  if (status === 'reversed') {
-    return sql`
-      (select reverses_id as id from transfers where community_id = ${communityId} and reverses_id is not null offset 0)`
-  }
-  if (kind === 'credit') {
-    return sql`(select transfer_id as id from credits where community_id = ${communityId} offset 0)`
-  }
+  if (status === 'reversed') return by('transfers', 'reverses_id', sql`reverses_id is not null`, kind === undefined)
+  if (kind === 'credit') return by('credits', 'transfer_id', sql`true`, status === undefined)
   if (kind !== undefined) {
-    return sql`
-      (select id from transfers where community_id = ${communityId} and kind = ${kind}
-        and kind in ('exchange', 'adjustment') offset 0)`
+    const ofKind = sql`kind = ${kind} and kind in ('exchange', 'adjustment')`
+    return by('transfers', 'id', ofKind, status === undefined)
   }
   return undefined
+}
+
+/** Counts up to one more than are sorted. */
+async function countMatches(sql: Queries, { ids }: Matches): Promise<Total> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from (${ids()} limit ${hideFromPlanner(sql, SORTED_MAX + 1)}) counted`
+  return { counted: row.count, max: SORTED_MAX }
+}
+
+/** Reads a page of the filter's own index, the latest first. */
+async function walkMatches(
+  sql: Queries,
+  { limit, after }: Pick<ListRequest, 'limit' | 'after'>,
+  { ids }: Matches,
+): Promise<PlaceRow[]> {
+  const start = (id: Fragment) => (after ? sql`and ${id} < ${hideFromPlanner(sql, after.id)}` : sql``)
+  const rows = await sql<{ id: number }[]>`
+    ${ids(start)} order by 1 desc limit ${hideFromPlanner(sql, limit + 1)}`
+  return rows.map(({ id }) => ({ id, day: '' }))
 }
 
 async function sortMatches(
@@ -135,7 +172,7 @@ async function sortMatches(
 ): Promise<{ places: PlaceRow[]; total: Total }> {
   const rows = await sql<{ total: number; id: number | null; day: string | null }[]>`
     with matching as materialized (
-      select t.id, t.occurred_on from ${matches} d, lateral (
+      select t.id, t.occurred_on from (${matches} offset 0) d, lateral (
         select id, occurred_on from transfers t
         where t.community_id = ${communityId} and t.id = d.id and t.kind <> 'reversal' ${conditions(sql, communityId, filters)}
         limit 1
