@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Badge } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { Icon } from '../parts/icons.tsx'
@@ -12,7 +14,7 @@ export function CommunitySwitcher({ community }: { community: Community | undefi
   const { communities } = useSession()
   return (
     <div className={classes.place}>
-      <Link to="/" className={classes.mark} aria-label="Hourbank, to the start">
+      <Link to="/" className={classes.mark} aria-label={t`Hourbank, to the start`}>
         <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width="30" height="30" />
       </Link>
       {communities.length > 1 ? (
@@ -22,7 +24,12 @@ export function CommunitySwitcher({ community }: { community: Community | undefi
       )}
       {community?.test && (
         <Badge color="yellow" className={classes.test}>
-          Test<span className={classes.long}> community</span>
+          <span className={classes.short}>
+            <Trans>Test</Trans>
+          </span>
+          <span className={classes.long}>
+            <Trans>Test community</Trans>
+          </span>
         </Badge>
       )}
     </div>
@@ -37,7 +44,7 @@ function Switcher({ community, communities }: { community: Community | undefined
       button={
         <>
           <span className={classes.name}>
-            {community ? communityName(community, communities) : 'Choose a community'}
+            {community ? communityName(community, communities) : t`Choose a community`}
           </span>
           <Icon name="chevron" />
         </>
@@ -47,11 +54,14 @@ function Switcher({ community, communities }: { community: Community | undefined
         <li key={one.slug}>
           <Link to="/$slug/overview" params={{ slug: one.slug }} className={list.item}>
             {one.slug === community?.slug ? <Icon name="check" /> : <span className={list.gap} />}
-            {communityName(one, communities)}
-            {one.test && ' (test)'}
+            <ListedName name={communityName(one, communities)} isTest={one.test} />
           </Link>
         </li>
       ))}
     </Dropdown>
   )
+}
+
+function ListedName({ name, isTest }: { name: string; isTest: boolean }) {
+  return isTest ? <Trans>{name} (test)</Trans> : name
 }
