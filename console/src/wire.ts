@@ -546,6 +546,8 @@ export interface JwksUrlBody {
   jwks_url: string
 }
 
+export type Language = 'en' | 'de' | 'es' | 'fr' | 'ar'
+
 export interface LastAttempt {
   number: number
   at: string
@@ -1031,6 +1033,7 @@ export interface Session {
     id: number
     email: string
     name: string
+    language: Language | null
   }
   password_change_required: boolean
   /** Whether the person has one */

@@ -1,5 +1,4 @@
-/** The languages that a person or a community can choose. */
-export type LanguageCode = 'en' | 'de' | 'es' | 'fr' | 'ar'
+import type { Language } from '../wire.ts'
 
 interface About {
   /** Its own name, for those who do not understand the language that is shown. */
@@ -9,7 +8,7 @@ interface About {
   formats: string
 }
 
-export const LANGUAGES: Record<LanguageCode, About> = {
+export const LANGUAGES: Record<Language, About> = {
   en: { name: 'English', dir: 'ltr', formats: 'en-GB' },
   de: { name: 'Deutsch', dir: 'ltr', formats: 'de' },
   es: { name: 'Español', dir: 'ltr', formats: 'es' },
@@ -20,7 +19,7 @@ export const LANGUAGES: Record<LanguageCode, About> = {
 /** English in disguise, for tests of layouts; see docs/translating.md. */
 export const PSEUDO = 'en-XA'
 
-export type ShownLanguage = LanguageCode | typeof PSEUDO
+export type ShownLanguage = Language | typeof PSEUDO
 
 export function aboutLanguage(language: ShownLanguage): About {
   return language === PSEUDO ? LANGUAGES.en : LANGUAGES[language]
@@ -31,7 +30,14 @@ export function firstKnown(tags: readonly (string | null | undefined)[]): ShownL
   for (const tag of tags) {
     if (tag === PSEUDO) return PSEUDO
     const code = tag?.split('-')[0]?.toLowerCase()
-    if (code && code in LANGUAGES) return code as LanguageCode
+    if (code && code in LANGUAGES) return code as Language
   }
   return undefined
+}
+
+/** For a field: each language under its own name. */
+export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, { name }]) => ({ value, label: name }))
+
+export function languageName(tag: string): string {
+  return LANGUAGES[tag as Language]?.name ?? tag
 }

@@ -15,6 +15,7 @@ import { refresh, useRead } from '../../reading.ts'
 import { signOut, useSession } from '../../session.ts'
 import type { OpenSession } from '../../wire.ts'
 import { ChangePassword } from '../password/change-password.tsx'
+import { LanguageChoice } from './language-choice.tsx'
 import { deviceOf } from './device.ts'
 
 const SecondFactor = lazyPart(async () => (await import('./second-factor.tsx')).SecondFactor)
@@ -26,6 +27,7 @@ export function Account() {
     <>
       <PageHeader title={t`Account`} description={`${admin.name}, ${admin.email}`} />
       <Stack gap="lg">
+        <LanguageChoice />
         <Sessions />
         <Suspense>
           <SecondFactor />

@@ -6,7 +6,7 @@ import { Panel } from '../../parts/panel.tsx'
 import { roleName } from '../../parts/role-name.ts'
 import { Time } from '../../parts/time.tsx'
 import { useCommunity } from '../../session.ts'
-import type { RestoreReview as Review } from '../../wire.ts'
+import type { RestoreReview as Review, Role } from '../../wire.ts'
 
 /** After a restore: who has access again. Switching the partner API on ends the review. */
 export function RestoreReview({ review: { backup_at, partners, administrators } }: { review: Review }) {
@@ -38,7 +38,7 @@ export function RestoreReview({ review: { backup_at, partners, administrators } 
       <ul aria-label={t`Administrators to review`}>
         {administrators.map(({ admin_id, name, role }) => (
           <li key={admin_id}>
-            {name} ({roleName(role)})
+            {name} ({roleName(role as Role)})
           </li>
         ))}
       </ul>

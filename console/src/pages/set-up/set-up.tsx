@@ -1,3 +1,4 @@
+import { i18n } from '@lingui/core'
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Code, NativeSelect, PasswordInput, Text, TextInput } from '@mantine/core'
@@ -67,7 +68,7 @@ function SetUpForm({ token, communityNeeded }: { token: string; communityNeeded:
     save: ({ community_name, time_zone, ...admin }) =>
       api.post<Session>(
         '/setup',
-        { link: token, ...admin, ...(communityNeeded ? { community_name, time_zone } : {}) },
+        { link: token, ...admin, ...(communityNeeded ? { community_name, time_zone, language: i18n.locale } : {}) },
         { signedOut: true },
       ),
     onSaved: (session) => {
