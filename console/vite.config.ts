@@ -2,12 +2,13 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { firstLoadLimit } from './first-load.ts'
 import { leanScrollArea } from './lean-scroll-area.ts'
+import { messages } from './messages/plugin.ts'
 
 const SERVICE = 'http://127.0.0.1:3000'
 
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), leanScrollArea(), firstLoadLimit()],
+  plugins: [messages(), react(), leanScrollArea(), firstLoadLimit()],
   // For `vite console` beside a running service.
   server: { proxy: { '/api': SERVICE, '/readyz': SERVICE, '/docs': SERVICE, '/openapi.json': SERVICE } },
   build: {

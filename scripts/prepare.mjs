@@ -56,7 +56,15 @@ const PARTS = [
   },
   {
     name: 'console',
-    sources: ['console/src', 'console/public', 'console/index.html', 'console/package.json', 'console/vite.config.ts'],
+    sources: [
+      'console/src',
+      'console/messages',
+      'console/locales',
+      'console/public',
+      'console/index.html',
+      'console/package.json',
+      'console/vite.config.ts',
+    ],
     dist: 'console/dist',
     command: ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
   },

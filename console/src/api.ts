@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { connectionBack, reportTrouble } from './connection.ts'
 import type { Error as ErrorBody, FieldError, PageMeta } from './wire.ts'
 
@@ -20,7 +21,7 @@ export class ApiError extends Error {
   readonly body: unknown
 
   constructor(status: number, body: Partial<ErrorBody>, retryAfterSeconds?: number) {
-    super(body.error_description ?? 'The service could not do this.')
+    super(body.error_description ?? t`The service could not do this.`)
     this.name = 'ApiError'
     this.status = status
     this.code = body.error ?? 'unknown'
@@ -34,7 +35,7 @@ export class ApiError extends Error {
 /** No answer. For a save it is not known whether it happened. */
 export class ConnectionError extends Error {
   constructor(cause: unknown) {
-    super('No connection to the service. Nothing you typed is lost; try again in a moment.', { cause })
+    super(t`No connection to the service. Nothing you typed is lost; try again in a moment.`, { cause })
     this.name = 'ConnectionError'
   }
 }
@@ -197,5 +198,5 @@ export function failedRequestId(error: unknown): string | undefined {
 /** One sentence for people about anything that was thrown. */
 export function errorText(error: unknown): string {
   if ([ApiError, ConnectionError, UserError].some((kind) => error instanceof kind)) return (error as Error).message
-  return 'Something went wrong in the console itself. Reload the page and try again.'
+  return t`Something went wrong in the console itself. Reload the page and try again.`
 }

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { loadMessages } from './language/language.ts'
 
 const PROBE_EVERY_MS = 2_000
 /** While all is well: trouble that reads do not notice, such as a full disk, is to be seen before a save fails. */
@@ -91,13 +92,20 @@ export function connectionBack(signal?: AbortSignal): Promise<void> {
 /** Loads a part of the console. While the service is away it waits, says so, and loads again when it is back. */
 export async function whenConnected<T>(load: () => Promise<T>): Promise<T> {
   try {
-    return await load()
+    return await withMessages(load)
   } catch {
     reportTrouble('lost')
     await connectionBack()
     requestStylesAgain()
-    return load()
+    return withMessages(load)
   }
+}
+
+/** The scripts first: only then is it known which messages they need. */
+async function withMessages<T>(load: () => Promise<T>): Promise<T> {
+  const part = await load()
+  await loadMessages()
+  return part
 }
 
 /** The build's loader asks for each style sheet once, even if that failed. */

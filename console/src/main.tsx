@@ -1,10 +1,14 @@
-import { MantineProvider } from '@mantine/core'
+import { i18n } from '@lingui/core'
+import { I18nProvider } from '@lingui/react'
+import { DirectionProvider, MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { StrictMode } from 'react'
+import { StrictMode, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
 import { connectApi } from './api.ts'
-import { watchConnection } from './connection.ts'
+import { watchConnection, whenConnected } from './connection.ts'
+import { shownLanguage, startLanguage, watchLanguage } from './language/language.ts'
+import { aboutLanguage } from './language/languages.ts'
 import { nonce } from './nonce.ts'
 import { freshProof, sessionEnded } from './questions.ts'
 import { router } from './router.tsx'
@@ -22,18 +26,34 @@ connectApi({
 })
 watchConnection()
 
-createRoot(root).render(
-  <StrictMode>
-    <MantineProvider
-      theme={theme}
-      cssVariablesResolver={cssVariablesResolver}
-      colorSchemeManager={colorSchemeManager}
-      defaultColorScheme="auto"
-      getStyleNonce={() => nonce}
-    >
-      <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
-)
+function Console() {
+  const language = useSyncExternalStore(watchLanguage, shownLanguage)
+  return (
+    <I18nProvider i18n={i18n}>
+      <DirectionProvider key={language} initialDirection={aboutLanguage(language).dir} detectDirection={false}>
+        <MantineProvider
+          theme={theme()}
+          cssVariablesResolver={cssVariablesResolver}
+          colorSchemeManager={colorSchemeManager}
+          defaultColorScheme="auto"
+          getStyleNonce={() => nonce}
+        >
+          <QueryClientProvider client={queryClient}>
+            <RouterProvider router={router} />
+          </QueryClientProvider>
+        </MantineProvider>
+      </DirectionProvider>
+    </I18nProvider>
+  )
+}
+
+async function start(root: HTMLElement): Promise<void> {
+  await whenConnected(startLanguage)
+  createRoot(root).render(
+    <StrictMode>
+      <Console />
+    </StrictMode>,
+  )
+}
+
+void start(root)

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
@@ -36,7 +37,9 @@ async function explain<T>(asked: Promise<T>): Promise<T> {
   } catch (error) {
     const isKnown = error instanceof Error && error.name === 'InvalidStateError'
     throw new UserError(
-      isKnown ? 'You have added this passkey already.' : 'The passkey was not used. Try again, or use something else.',
+      isKnown
+        ? t`You have added this passkey already.`
+        : t`The passkey was not used. Try again, or use something else.`,
     )
   }
 }

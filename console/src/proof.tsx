@@ -1,6 +1,10 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Group, Modal, PasswordInput, Text } from '@mantine/core'
 import { useState, useSyncExternalStore } from 'react'
 import { api } from './api.ts'
+import { translate } from './language/translate.ts'
 import { Form } from './parts/form.tsx'
 import { PasskeyButton } from './parts/passkey-button.tsx'
 import { CodeInput } from './parts/second-step.tsx'
@@ -19,7 +23,7 @@ export function Proof() {
       opened={answer !== undefined}
       onClose={() => answer?.(false)}
       closeOnClickOutside={false}
-      title="Is it still you?"
+      title={t`Is it still you?`}
       zIndex={390}
     >
       {answer && <GiveProof answer={answer} />}
@@ -31,17 +35,19 @@ type Answer = (yes: boolean) => void
 
 type Method = 'passkey' | 'code' | 'password'
 
-const WORDS: Record<Method, string> = {
-  passkey: 'Use a passkey',
-  code: 'Use the authenticator app',
-  password: 'Use the password',
+const WORDS: Record<Method, MessageDescriptor> = {
+  passkey: msg`Use a passkey`,
+  code: msg`Use the authenticator app`,
+  password: msg`Use the password`,
 }
 
 function GiveProof({ answer }: { answer: Answer }) {
   const { second_factor: hasSecondFactor } = useSession()
   return (
     <>
-      <Text mb="md">This action is sensitive, and you last proved who you are more than 15 minutes ago.</Text>
+      <Text mb="md">
+        <Trans>This action is sensitive, and you last proved who you are more than 15 minutes ago.</Trans>
+      </Text>
       {hasSecondFactor ? <BySecondFactor answer={answer} /> : <ByPassword answer={answer} />}
     </>
   )
@@ -65,7 +71,7 @@ function BySecondFactor({ answer }: { answer: Answer }) {
           .filter((other) => other !== method)
           .map((other) => (
             <Anchor key={other} component="button" type="button" size="sm" onClick={() => setChosen(other)}>
-              {WORDS[other]}
+              {translate(WORDS[other])}
             </Anchor>
           ))}
       </Group>
@@ -78,10 +84,10 @@ const prove = (given: object) => api.post('/session/proof', given)
 function ByPassword({ answer }: { answer: Answer }) {
   const form = useForm({ initial: { password: '' }, save: prove, onSaved: () => answer(true) })
   return (
-    <Form form={form} submit="Go on" guard={false} actions={<Cancel answer={answer} />}>
+    <Form form={form} submit={t`Go on`} guard={false} actions={<Cancel answer={answer} />}>
       {/* For the browser's password manager, which would otherwise not know whose password it is. */}
       <input type="hidden" name="email" autoComplete="username" value={lastEmail() ?? ''} readOnly />
-      <PasswordInput label="Password" autoComplete="current-password" data-autofocus {...form.text('password')} />
+      <PasswordInput label={t`Password`} autoComplete="current-password" data-autofocus {...form.text('password')} />
     </Form>
   )
 }
@@ -89,7 +95,7 @@ function ByPassword({ answer }: { answer: Answer }) {
 function ByCode({ answer }: { answer: Answer }) {
   const form = useForm({ initial: { code: '' }, save: prove, onSaved: () => answer(true) })
   return (
-    <Form form={form} submit="Go on" guard={false} actions={<Cancel answer={answer} />}>
+    <Form form={form} submit={t`Go on`} guard={false} actions={<Cancel answer={answer} />}>
       <CodeInput {...form.text('code')} />
     </Form>
   )
@@ -106,7 +112,7 @@ function ByPasskey({ answer }: { answer: Answer }) {
 function Cancel({ answer }: { answer: Answer }) {
   return (
     <Button variant="default" onClick={() => answer(false)}>
-      Cancel
+      <Trans>Cancel</Trans>
     </Button>
   )
 }

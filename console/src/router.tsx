@@ -8,6 +8,7 @@ import {
   type RouteComponent,
 } from '@tanstack/react-router'
 import { whenConnected } from './connection.ts'
+import { chooseLanguage } from './language/language.ts'
 import { NotFound, PageError, PageLoading } from './layout/page-states.tsx'
 import { Root } from './layout/root.tsx'
 import { Shell } from './layout/shell.tsx'
@@ -97,7 +98,13 @@ const password = createRoute({
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
-  beforeLoad: ({ location }) => signedIn(location.publicHref),
+  beforeLoad: async ({ location, params }) => {
+    const session = await signedIn(location.publicHref)
+    const { slug } = params as { slug?: string }
+    const shown = session.communities.find((one) => one.slug === slug) ?? session.communities[0]
+    await whenConnected(() => chooseLanguage(session.admin.language, shown?.language))
+    return session
+  },
   component: Shell,
 })
 

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Modal, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useState, useSyncExternalStore } from 'react'
 import { Form } from './parts/form.tsx'
@@ -17,7 +19,7 @@ export function SessionEnded() {
       withCloseButton={false}
       closeOnEscape={false}
       closeOnClickOutside={false}
-      title="Your session has ended"
+      title={t`Your session has ended`}
       zIndex={400}
     >
       {answer && <SignInAgain answer={answer} />}
@@ -40,20 +42,22 @@ function SignInAgain({ answer }: { answer: (signedIn: boolean) => void }) {
   if (isSecondStep) return <SecondStep onSignedIn={goOn} again={() => setSecondStep(false)} />
   return (
     <>
-      <Text mb="md">Sign in to go on; nothing you typed is lost.</Text>
-      <Form form={form} submit="Sign in" guard={false}>
+      <Text mb="md">
+        <Trans>Sign in to go on; nothing you typed is lost.</Trans>
+      </Text>
+      <Form form={form} submit={t`Sign in`} guard={false}>
         {/* Only the same person may go on: what is on the page is theirs. */}
         <TextInput
-          label="Email"
+          label={t`Email`}
           type="email"
           autoComplete="username"
           readOnly={known !== undefined}
           {...form.text('email')}
         />
-        <PasswordInput label="Password" autoComplete="current-password" data-autofocus {...form.text('password')} />
+        <PasswordInput label={t`Password`} autoComplete="current-password" data-autofocus {...form.text('password')} />
       </Form>
       <Anchor href={`${import.meta.env.BASE_URL}sign-in`} size="sm" mt="md" display="inline-block">
-        Leave this page and sign in as someone else
+        <Trans>Leave this page and sign in as someone else</Trans>
       </Anchor>
     </>
   )

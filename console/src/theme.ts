@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import {
   type CSSVariablesResolver,
   type MantineColorsTuple,
@@ -95,13 +96,7 @@ const blue: MantineColorsTuple = [
 const SCALES = ['teal', 'gray', 'red', 'yellow', 'green', 'blue'] as const
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', sans-serif"
 
-/** The head of a dialog is a `<header>`, which would count as a second banner of the page. */
-const DIALOG = { closeButtonProps: { 'aria-label': 'Close' }, attributes: { header: { role: 'presentation' } } }
-
-export const COLOR_SCHEME_KEY = 'hourbank-color-scheme'
-export const colorSchemeManager = localStorageColorSchemeManager({ key: COLOR_SCHEME_KEY })
-
-export const theme = createTheme({
+const BASE = createTheme({
   colors: { teal, gray, dark, red, yellow, green, blue },
   primaryColor: 'teal',
   primaryShade: { light: 7, dark: 7 },
@@ -124,20 +119,32 @@ export const theme = createTheme({
   defaultRadius: 'md',
   respectReducedMotion: true,
   cursorType: 'pointer',
-  components: {
-    Modal: {
-      defaultProps: { ...DIALOG, centered: true, overlayProps: { backgroundOpacity: 0.45 } },
-    },
-    Drawer: { defaultProps: { ...DIALOG, position: 'right' } },
-    Badge: { defaultProps: { size: 'lg', variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
-    // At the size below, the target is smaller than 24 px.
-    Checkbox: { defaultProps: { size: 'md' } },
-    Radio: { defaultProps: { size: 'md' } },
-    Skeleton: { defaultProps: { animate: true } },
-    PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show or hide the password' } } },
-    Tooltip: { defaultProps: { events: { hover: true, focus: true, touch: false } } },
-  },
 })
+
+export const COLOR_SCHEME_KEY = 'hourbank-color-scheme'
+export const colorSchemeManager = localStorageColorSchemeManager({ key: COLOR_SCHEME_KEY })
+
+/** In the language on the screen: parts of the library have names that are read out. */
+export function theme() {
+  // The head of a dialog is a `<header>`, which would count as a second banner of the page.
+  const dialog = { closeButtonProps: { 'aria-label': t`Close` }, attributes: { header: { role: 'presentation' } } }
+  return createTheme({
+    ...BASE,
+    components: {
+      Modal: {
+        defaultProps: { ...dialog, centered: true, overlayProps: { backgroundOpacity: 0.45 } },
+      },
+      Drawer: { defaultProps: { ...dialog, position: 'right' } },
+      Badge: { defaultProps: { size: 'lg', variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
+      // At the size below, the target is smaller than 24 px.
+      Checkbox: { defaultProps: { size: 'md' } },
+      Radio: { defaultProps: { size: 'md' } },
+      Skeleton: { defaultProps: { animate: true } },
+      PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': t`Show or hide the password` } } },
+      Tooltip: { defaultProps: { events: { hover: true, focus: true, touch: false } } },
+    },
+  })
+}
 
 /** Colours that the library would derive too faint: hints, borders of fields, tinted backgrounds and their text. */
 export const cssVariablesResolver: CSSVariablesResolver = () => {

@@ -546,6 +546,8 @@ export interface JwksUrlBody {
   jwks_url: string
 }
 
+export type Language = 'en' | 'de' | 'es' | 'fr' | 'ar'
+
 export interface LastAttempt {
   number: number
   at: string
@@ -1042,6 +1044,7 @@ export interface Session {
     id: number
     email: string
     name: string
+    language: Language | null
   }
   password_change_required: boolean
   /** Whether the person has one */

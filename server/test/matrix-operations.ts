@@ -189,6 +189,7 @@ const CONSOLE_BODIES: Record<string, Body> = {
   }),
   'POST /communities/{slug}/clients/{client_id}/expiry': () => ({ expires_at: '2999-01-01T00:00:00Z' }),
   'PUT /alert-choices': () => ({ by_mail: [], in_console: [] }),
+  'PUT /session/language': () => ({ language: 'de' }),
   'POST /communities/{slug}/categories': () => ({ name: randomUUID() }),
   'PATCH /communities/{slug}/categories/{id}': () => ({ retired: true }),
 }

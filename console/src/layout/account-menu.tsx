@@ -1,17 +1,21 @@
+import { msg, t } from '@lingui/core/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { Trans } from '@lingui/react/macro'
 import { type MantineColorScheme, useMantineColorScheme } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { errorText } from '../api.ts'
 import { Icon } from '../parts/icons.tsx'
+import { translate } from '../language/translate.ts'
 import { notify } from '../parts/notices.tsx'
 import { signOut, useSession } from '../session.ts'
 import { Dropdown, dropdownClasses as list } from './dropdown.tsx'
 import classes from './header-button.module.css'
 import { showShortcuts } from './shortcuts.tsx'
 
-const SCHEMES: readonly [MantineColorScheme, string][] = [
-  ['auto', 'Colours of the system'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
+const SCHEMES: readonly [MantineColorScheme, MessageDescriptor][] = [
+  ['auto', msg`Colours of the system`],
+  ['light', msg`Light`],
+  ['dark', msg`Dark`],
 ]
 
 export function AccountMenu() {
@@ -20,7 +24,7 @@ export function AccountMenu() {
     <Dropdown
       side="end"
       className={classes.button}
-      label={`Account: ${admin.name}`}
+      label={t`Account: ${admin.name}`}
       button={
         <>
           <Icon name="person" />
@@ -31,12 +35,12 @@ export function AccountMenu() {
       <li className={list.note}>{admin.email}</li>
       <li>
         <Link to="/account" className={list.item}>
-          Account and sessions
+          <Trans>Account and sessions</Trans>
         </Link>
       </li>
       <li>
         <button type="button" className={list.item} onClick={showShortcuts}>
-          Keyboard shortcuts
+          <Trans>Keyboard shortcuts</Trans>
         </button>
       </li>
       <li className={list.line} aria-hidden="true" />
@@ -44,7 +48,7 @@ export function AccountMenu() {
       <li className={list.line} aria-hidden="true" />
       <li>
         <button type="button" className={list.item} onClick={() => void leave()}>
-          Sign out
+          <Trans>Sign out</Trans>
         </button>
       </li>
     </Dropdown>
@@ -67,7 +71,7 @@ function SchemeChoice() {
         onClick={() => setColorScheme(scheme)}
       >
         {colorScheme === scheme ? <Icon name="check" /> : <span className={list.gap} />}
-        {label}
+        {translate(label)}
       </button>
     </li>
   ))

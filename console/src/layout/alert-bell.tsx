@@ -1,4 +1,6 @@
+import { plural } from '@lingui/core/macro'
 import { Link } from '@tanstack/react-router'
+import { formatNumber } from '../language/formats.ts'
 import { Icon } from '../parts/icons.tsx'
 import { useRead } from '../reading.ts'
 import type { Alert } from '../wire.ts'
@@ -15,10 +17,10 @@ export function AlertBell({ slug }: { slug: string }) {
       className={classes.button}
       to="/$slug/alerts"
       params={{ slug }}
-      aria-label={count === 0 ? 'Alerts: none' : `Alerts: ${count}`}
+      aria-label={plural(count, { 0: 'Alerts: none', other: 'Alerts: #' })}
     >
       <Icon name="bell" />
-      {count > 0 && <span aria-hidden="true">{count}</span>}
+      {count > 0 && <span aria-hidden="true">{formatNumber(count)}</span>}
     </Link>
   )
 }

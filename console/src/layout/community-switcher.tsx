@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Badge } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { Icon } from '../parts/icons.tsx'
@@ -13,7 +15,7 @@ export function CommunitySwitcher({ community }: { community: Community | undefi
   const { communities } = useSession()
   return (
     <div className={classes.place}>
-      <Link to="/" className={classes.mark} aria-label="Hourbank, to the start">
+      <Link to="/" className={classes.mark} aria-label={t`Hourbank, to the start`}>
         <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width="30" height="30" />
       </Link>
       {communities.length > 1 ? (
@@ -23,7 +25,12 @@ export function CommunitySwitcher({ community }: { community: Community | undefi
       )}
       {community?.test && (
         <Badge color="yellow" className={classes.test}>
-          Test<span className={classes.long}> community</span>
+          <span className={classes.short}>
+            <Trans>Test</Trans>
+          </span>
+          <span className={classes.long}>
+            <Trans>Test community</Trans>
+          </span>
         </Badge>
       )}
     </div>
@@ -37,7 +44,9 @@ function Switcher({ community, communities }: { community: Community | undefined
       className={classes.button}
       button={
         <>
-          <bdi className={classes.name}>{community ? communityName(community, communities) : 'Choose a community'}</bdi>
+          <bdi className={classes.name}>
+            {community ? communityName(community, communities) : t`Choose a community`}
+          </bdi>
           <Icon name="chevron" />
         </>
       }
@@ -46,11 +55,20 @@ function Switcher({ community, communities }: { community: Community | undefined
         <li key={one.slug}>
           <Link to="/$slug/overview" params={{ slug: one.slug }} className={list.item}>
             {one.slug === community?.slug ? <Icon name="check" /> : <span className={list.gap} />}
-            <Name>{communityName(one, communities)}</Name>
-            {one.test && ' (test)'}
+            <ListedName name={communityName(one, communities)} isTest={one.test} />
           </Link>
         </li>
       ))}
     </Dropdown>
+  )
+}
+
+function ListedName({ name, isTest }: { name: string; isTest: boolean }) {
+  return isTest ? (
+    <Trans>
+      <Name>{name}</Name> (test)
+    </Trans>
+  ) : (
+    <Name>{name}</Name>
   )
 }

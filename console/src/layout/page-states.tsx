@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Center, Group, Loader } from '@mantine/core'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { LinkButton } from '../parts/links.tsx'
@@ -6,7 +8,7 @@ import { Problem } from '../parts/problem.tsx'
 
 export function PageLoading() {
   return (
-    <Center mih="40vh" role="status" aria-label="Loading">
+    <Center mih="40vh" role="status" aria-label={t`Loading`}>
       <Loader type="dots" />
     </Center>
   )
@@ -16,11 +18,11 @@ export function NotFound() {
   return (
     <>
       <PageHeader
-        title="Not found"
-        description="There is nothing at this address, or it belongs to a community that you do not administer."
+        title={t`Not found`}
+        description={t`There is nothing at this address, or it belongs to a community that you do not administer.`}
       />
       <LinkButton to="/" variant="default">
-        To the start
+        <Trans>To the start</Trans>
       </LinkButton>
     </>
   )
@@ -35,15 +37,17 @@ export function PageError({ error, reset }: ErrorComponentProps) {
   }
   return (
     <>
-      <PageHeader title="This page could not be shown" />
+      <PageHeader title={t`This page could not be shown`} />
       <Problem error={error} />
       <Group mt="lg">
-        <Button onClick={again}>Try again</Button>
+        <Button onClick={again}>
+          <Trans>Try again</Trans>
+        </Button>
         <Button variant="default" onClick={() => window.location.reload()}>
-          Reload the console
+          <Trans>Reload the console</Trans>
         </Button>
         <LinkButton to="/" variant="default">
-          To the start
+          <Trans>To the start</Trans>
         </LinkButton>
       </Group>
     </>

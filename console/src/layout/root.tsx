@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { Outlet } from '@tanstack/react-router'
 import { type ComponentType, Suspense, useSyncExternalStore } from 'react'
 import { lazyPart } from '../parts/lazy-dialog.tsx'
@@ -22,7 +23,7 @@ export function Root() {
           document.getElementById('main')?.focus()
         }}
       >
-        Skip to the content
+        <Trans>Skip to the content</Trans>
       </a>
       <ConnectionBanner />
       <Outlet />

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { UnstyledButton } from '@mantine/core'
 import { Suspense, lazy, useEffect, useRef, useState } from 'react'
 import { whenConnected } from '../connection.ts'
@@ -34,9 +36,11 @@ export function SearchButton({ community }: { community: Community }) {
   }, [])
   return (
     <>
-      <UnstyledButton className={classes.button} aria-keyshortcuts="Control+K" aria-label="Search" onClick={open}>
+      <UnstyledButton className={classes.button} aria-keyshortcuts="Control+K" aria-label={t`Search`} onClick={open}>
         <Icon name="search" />
-        <span className={classes.wide}>Search</span>
+        <span className={classes.wide}>
+          <Trans>Search</Trans>
+        </span>
         <span className={classes.key} aria-hidden="true">
           Ctrl K
         </span>

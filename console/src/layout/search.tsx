@@ -1,9 +1,11 @@
+import { t } from '@lingui/core/macro'
 import { useDebouncedValue } from '@mantine/hooks'
 import { Spotlight, spotlight } from '@mantine/spotlight'
 // oxlint-disable-next-line import/no-unassigned-import -- a stylesheet has nothing to assign
 import '@mantine/spotlight/styles.layer.css'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { translate } from '../language/translate.ts'
 import { useRead } from '../reading.ts'
 import { Icon, type IconName } from '../parts/icons.tsx'
 import { formatHours } from '../parts/hours.tsx'
@@ -12,13 +14,6 @@ import { PAGES } from './pages.ts'
 
 const TYPING_PAUSE_MS = 200
 const QUERY_LENGTH_MIN = 2
-/** Typed before the name of a partner. */
-const SUSPEND = /^suspend\s+/i
-const SUSPEND_FIRST = 'Suspend '
-
-/** Spotlight's types leave `attributes` out, but it hands them to its dialog, which would have no name otherwise. */
-const DIALOG_NAME = { attributes: { content: { 'aria-label': 'Search' } } }
-
 interface Props {
   community: Community
   opened: boolean
@@ -34,8 +29,9 @@ export default function Search({ community, opened, onClose }: Props) {
   const { slug } = community
   const mayManage = community.role !== 'viewer'
   const isOwner = community.role === 'owner'
-  const isSuspending = isOwner && SUSPEND.test(query)
-  const { found, isSearching } = useFound(slug, isSuspending ? query.replace(SUSPEND, '') : query)
+  const suspendFirst = `${t({ message: 'Suspend', context: 'typed before the name of a partner' })} `
+  const isSuspending = isOwner && query.toLowerCase().startsWith(suspendFirst.toLowerCase())
+  const { found, isSearching } = useFound(slug, isSuspending ? query.slice(suspendFirst.length) : query)
   useEffect(() => {
     if (!opened) return
     chosen.current = false
@@ -46,15 +42,17 @@ export default function Search({ community, opened, onClose }: Props) {
     chosen.current = true
     return navigate(options)
   }
+  // Spotlight's types leave `attributes` out, but it hands them to its dialog, which would have no name otherwise.
+  const dialogName = { attributes: { content: { 'aria-label': t`Search` } } }
   const wanted = query.trim().toLowerCase()
   const fits = ({ label }: { label: string }) => label.toLowerCase().includes(wanted)
-  const pages = PAGES.filter(fits)
+  const pages = PAGES.map((page) => ({ ...page, label: translate(page.label) })).filter(fits)
   const recordExchange = () => go({ to: '/$slug/exchanges/record', params: { slug } })
   const addMember = () => go({ to: '/$slug/members', params: { slug }, search: { add: 'true' } })
   const actions = (
     [
-      { label: 'Record an exchange', icon: 'exchanges', open: recordExchange },
-      { label: 'Add a member', icon: 'person', open: addMember },
+      { label: t`Record an exchange`, icon: 'exchanges', open: recordExchange },
+      { label: t`Add a member`, icon: 'person', open: addMember },
     ] as const
   ).filter((action) => mayManage && fits(action))
   const members = isSuspending ? [] : found.members
@@ -76,7 +74,7 @@ export default function Search({ community, opened, onClose }: Props) {
     void (member ? toMember(member.id) : toPartner(partner!.id))
     spotlight.close()
   }
-  const isOffered = isOwner && !isSuspending && fits({ label: `${SUSPEND_FIRST}a partner` })
+  const isOffered = isOwner && !isSuspending && fits({ label: t`Suspend a partner …` })
   const nothing = pages.length + actions.length + members.length + partners.length === 0 && !isOffered
   return (
     <Spotlight.Root
@@ -87,16 +85,16 @@ export default function Search({ community, opened, onClose }: Props) {
       returnFocus={false}
       scrollable
       maxHeight="60vh"
-      {...DIALOG_NAME}
+      {...dialogName}
     >
       <Spotlight.Search
-        placeholder="Pages, actions, members, partners"
-        aria-label="Search pages, actions, members and partners"
+        placeholder={t`Pages, actions, members, partners`}
+        aria-label={t`Search pages, actions, members and partners`}
         leftSection={<Icon name="search" />}
         onKeyDown={openFirst}
       />
       <Spotlight.ActionsList>
-        <Results label="Pages">
+        <Results label={t`Pages`}>
           {pages.map((page) => (
             <Result
               key={page.to}
@@ -106,39 +104,39 @@ export default function Search({ community, opened, onClose }: Props) {
             />
           ))}
         </Results>
-        <Results label="Actions">
+        <Results label={t`Actions`}>
           {[
             ...actions.map((action) => <Result key={action.label} {...action} />),
             ...(isOffered
               ? [
                   <Spotlight.Action
                     key="suspend"
-                    label={`${SUSPEND_FIRST}a partner …`}
+                    label={t`Suspend a partner …`}
                     leftSection={<Icon name="pause" />}
                     closeSpotlightOnTrigger={false}
-                    onClick={() => setQuery(SUSPEND_FIRST)}
+                    onClick={() => setQuery(suspendFirst)}
                   />,
                 ]
               : []),
           ]}
         </Results>
-        <Results label="Members">
+        <Results label={t`Members`}>
           {members.map(({ id, name, external_id, balance_hours }) => (
             <Result
               key={id}
               icon="person"
               label={name}
-              description={`${external_id ? `Number ${external_id}, ` : ''}${formatHours(balance_hours)}`}
+              description={aboutMember(external_id, formatHours(balance_hours))}
               open={() => toMember(id)}
             />
           ))}
         </Results>
-        <Results label="Partners">
+        <Results label={t`Partners`}>
           {partners.map(({ id, name }) => (
             <Result
               key={id}
               icon={isSuspending ? 'pause' : 'partners'}
-              label={isSuspending ? `${SUSPEND_FIRST}${name} …` : name}
+              label={isSuspending ? t`Suspend ${name} …` : name}
               open={() => toPartner(id)}
             />
           ))}
@@ -174,7 +172,11 @@ function Result({ icon, label, description, open }: ResultProps) {
   return <Spotlight.Action label={label} {...about} leftSection={<Icon name={icon} />} onClick={() => void open()} />
 }
 
+function aboutMember(number: string | null, balance: string): string {
+  return number ? t`Number ${number}, ${balance}` : balance
+}
+
 function emptyText({ isSearching, isSuspending }: { isSearching: boolean; isSuspending: boolean }): string {
-  if (isSearching) return 'Searching …'
-  return isSuspending ? 'Type the name of the partner' : 'Nothing found'
+  if (isSearching) return t`Searching …`
+  return isSuspending ? t`Type the name of the partner` : t`Nothing found`
 }

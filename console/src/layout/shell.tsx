@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Burger } from '@mantine/core'
 import { Outlet, useLocation, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -38,7 +39,7 @@ export function Shell() {
           hiddenFrom="sm"
           size="sm"
           opened={opened}
-          aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
+          aria-label={opened ? t`Close the navigation` : t`Open the navigation`}
           aria-expanded={opened}
           aria-controls="navigation"
           onClick={() => setOpenedOn(opened ? undefined : pathname)}
@@ -51,7 +52,7 @@ export function Shell() {
         </div>
       </header>
       <div className={classes.body}>
-        <nav id="navigation" className={classes.rail} data-opened={opened || undefined} aria-label="Pages">
+        <nav id="navigation" className={classes.rail} data-opened={opened || undefined} aria-label={t`Pages`}>
           {community && <Navigation slug={community.slug} />}
         </nav>
         <main id="main" tabIndex={-1} className={classes.main}>

@@ -1,28 +1,40 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Checkbox, Kbd, Modal, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
+import { translate } from '../language/translate.ts'
 import { GO_TO_KEY, PAGES } from './pages.ts'
 import { areSingleKeysOn, switchSingleKeys } from './shortcuts.tsx'
 
-const SHORTCUTS: readonly { keys: string[]; text: string }[] = [
-  { keys: ['Ctrl', 'K'], text: 'Search pages, members and partners, and start something' },
-  { keys: ['?'], text: 'Show this list' },
-  ...PAGES.map(({ key, label }) => ({ keys: [GO_TO_KEY, key], text: `Go to ${label}` })),
-]
+function shortcuts(): { keys: string[]; text: string }[] {
+  return [
+    { keys: ['Ctrl', 'K'], text: t`Search pages, members and partners, and start something` },
+    { keys: ['?'], text: t`Show this list` },
+    ...PAGES.map(({ key, label }) => {
+      const page = translate(label)
+      return { keys: [GO_TO_KEY, key], text: t`Go to ${page}` }
+    }),
+  ]
+}
 
 export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   const [isOn, setOn] = useState(areSingleKeysOn)
   return (
-    <Modal opened onClose={onClose} title="Keyboard shortcuts">
+    <Modal opened onClose={onClose} title={t`Keyboard shortcuts`}>
       <Stack>
         <Table>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th scope="col">Keys</Table.Th>
-              <Table.Th scope="col">What they do</Table.Th>
+              <Table.Th scope="col">
+                <Trans>Keys</Trans>
+              </Table.Th>
+              <Table.Th scope="col">
+                <Trans>What they do</Trans>
+              </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {SHORTCUTS.map(({ keys, text }) => (
+            {shortcuts().map(({ keys, text }) => (
               <Table.Tr key={text}>
                 <Table.Td>
                   {keys.map((key) => (
@@ -37,8 +49,8 @@ export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
           </Table.Tbody>
         </Table>
         <Checkbox
-          label="Keys without Ctrl work"
-          description="Switch them off if you speak to your computer, or press them by mistake. The menu of your account opens this list all the same."
+          label={t`Keys without Ctrl work`}
+          description={t`Switch them off if you speak to your computer, or press them by mistake. The menu of your account opens this list all the same.`}
           checked={isOn}
           onChange={(event) => {
             setOn(event.currentTarget.checked)
@@ -46,7 +58,7 @@ export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
           }}
         />
         <Text size="sm" c="dimmed">
-          Tab, Shift-Tab, Enter and Escape work everywhere as usual.
+          <Trans>Tab, Shift-Tab, Enter and Escape work everywhere as usual.</Trans>
         </Text>
       </Stack>
     </Modal>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Skeleton } from '@mantine/core'
 import { Suspense, lazy } from 'react'
 import { whenConnected } from '../connection.ts'
@@ -21,15 +23,18 @@ export interface ChartProps {
 
 /** A drawing, loaded when it is needed, and the same figures as a table for those who would rather read. */
 export function Chart(props: ChartProps) {
+  const { label } = props
   return (
     <figure className={classes.figure}>
-      <div role="img" aria-label={`${props.label}. The figures are in the table below.`}>
+      <div role="img" aria-label={t`${label}. The figures are in the table below.`}>
         <Suspense fallback={<Skeleton height={HEIGHT} />}>
           <ChartCanvas {...props} height={HEIGHT} />
         </Suspense>
       </div>
       <details className={classes.details}>
-        <summary>Show as a table</summary>
+        <summary>
+          <Trans>Show as a table</Trans>
+        </summary>
         <Figures {...props} />
       </details>
     </figure>

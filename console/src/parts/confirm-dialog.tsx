@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { Modal } from './dialog.tsx'
@@ -59,7 +61,7 @@ function Question({ onClose, children, confirm, action, danger = false, typed }:
         <div>{children}</div>
         {typed !== undefined && (
           <TextInput
-            label={`Type “${typed}” to confirm`}
+            label={t`Type “${typed}” to confirm`}
             autoComplete="off"
             data-autofocus
             value={word}
@@ -69,7 +71,7 @@ function Question({ onClose, children, confirm, action, danger = false, typed }:
         {error !== undefined && <Problem error={error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose} {...(typed === undefined ? { 'data-autofocus': true } : {})}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" loading={busy} disabled={!isConfirmed} {...(danger ? { color: 'red' } : {})}>
             {confirm}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Button } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { Icon } from './icons.tsx'
@@ -11,21 +12,21 @@ export function CopyButton({ value, what }: { value: string; what: string }) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const copy = async (button: HTMLElement) => {
     if (!(await copyText(value, button)))
-      return notify('Copying is not allowed here: select the text and copy it yourself')
+      return notify(t`Copying is not allowed here: select the text and copy it yourself`)
     setCopied(true)
     clearTimeout(timer.current)
     timer.current = setTimeout(() => setCopied(false), CONFIRMED_MS)
-    notify(`Copied: ${what}`)
+    notify(t`Copied: ${what}`)
   }
   return (
     <Button
       variant="default"
       size="compact-sm"
-      aria-label={`Copy ${what}`}
+      aria-label={t`Copy ${what}`}
       leftSection={<Icon name={copied ? 'check' : 'copy'} size={16} />}
       onClick={(event) => void copy(event.currentTarget)}
     >
-      {copied ? 'Copied' : 'Copy'}
+      {copied ? t`Copied` : t`Copy`}
     </Button>
   )
 }

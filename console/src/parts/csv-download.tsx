@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Button } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { type Query, api, apiAddress, errorText } from '../api.ts'
@@ -20,7 +21,7 @@ interface Props {
 }
 
 /** The browser streams the file to disk itself, however long. The session is asked first: a download cannot show a dialog. */
-export function CsvDownload({ path, query, children = 'Export CSV', sensitive = false, formats = false }: Props) {
+export function CsvDownload({ path, query, children = t`Export CSV`, sensitive = false, formats = false }: Props) {
   const [busy, setBusy] = useState(false)
   const [opened, setOpened] = useState<boolean>()
   const start = async (format?: Query) => {

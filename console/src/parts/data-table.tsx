@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Checkbox, Group, Skeleton, UnstyledButton } from '@mantine/core'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -63,7 +65,7 @@ export function PlainTable<Row>({ label, columns, rows, rowKey, rowLink, empty, 
             {selection && (
               <th role="columnheader" scope="col" data-select>
                 <Checkbox
-                  aria-label="Select all rows"
+                  aria-label={t`Select all rows`}
                   checked={rows.every(selection.has)}
                   indeterminate={rows.some(selection.has) && !rows.every(selection.has)}
                   onChange={(event) => selection.set(rows, event.currentTarget.checked)}
@@ -160,7 +162,7 @@ export function DataTable<Row>({ list, ...table }: Props<Row>) {
       {list.hasNextPage && (
         <Group justify="center" mt="md" className="no-print">
           <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Load more
+            <Trans>Load more</Trans>
           </Button>
         </Group>
       )}
@@ -170,7 +172,7 @@ export function DataTable<Row>({ list, ...table }: Props<Row>) {
 
 function TableSkeleton({ label }: { label: string }) {
   return (
-    <div className={classes.frame} role="status" aria-label={`Loading: ${label}`}>
+    <div className={classes.frame} role="status" aria-label={t`Loading: ${label}`}>
       {Array.from({ length: SKELETON_ROWS }, (_, row) => (
         <div key={row} className={classes.waiting}>
           <Skeleton height={14} width={`${60 - (row % 3) * 12}%`} />

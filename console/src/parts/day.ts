@@ -1,3 +1,5 @@
+import { formatDate } from '../language/formats.ts'
+
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 /** A day of a calendar, like 2026-01-31; from an address it may be anything. */
@@ -53,7 +55,7 @@ function offsetMs(time: number, timeZone: string): number {
 /** '31 Jan 2026' for a day that belongs to no zone. */
 export function formatDay(day: string): string {
   const options = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const
-  return new Intl.DateTimeFormat('en-GB', options).format(new Date(`${day}T00:00:00Z`))
+  return formatDate(new Date(`${day}T00:00:00Z`), options)
 }
 
 /** The same day some months earlier, or the last one of a shorter month. */

@@ -1,16 +1,19 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, NativeSelect, Stack } from '@mantine/core'
 import { useState } from 'react'
+import { translated } from '../language/translate.ts'
 
 const STORED_AS = 'hourbank-export-format'
 const DELIMITERS = [
-  { value: 'comma', label: 'Comma, and numbers like 1.5' },
-  { value: 'semicolon', label: 'Semicolon, and numbers like 1,5' },
-  { value: 'tab', label: 'Tab, and numbers like 1.5' },
+  { value: 'comma', label: msg`Comma, and numbers like 1.5` },
+  { value: 'semicolon', label: msg`Semicolon, and numbers like 1,5` },
+  { value: 'tab', label: msg`Tab, and numbers like 1.5` },
 ]
 const ENCODINGS = [
-  { value: 'utf-8', label: 'UTF-8' },
-  { value: 'utf-16le', label: 'UTF-16' },
-  { value: 'windows-1252', label: 'Windows-1252 (letters that it lacks become ?)' },
+  { value: 'utf-8', label: msg`UTF-8` },
+  { value: 'utf-16le', label: msg`UTF-16` },
+  { value: 'windows-1252', label: msg`Windows-1252 (letters that it lacks become ?)` },
 ]
 
 interface Format extends Record<string, string> {
@@ -32,28 +35,30 @@ export function ExportDialog({ opened, onClose, onChosen }: Props) {
     onChosen(format)
   }
   return (
-    <Modal opened={opened} onClose={onClose} title="Export CSV">
+    <Modal opened={opened} onClose={onClose} title={t`Export CSV`}>
       <Stack>
         <NativeSelect
-          label="Between the columns"
-          description="Excel expects semicolons where decimals have a comma, as in German or French."
-          data={DELIMITERS}
+          label={t`Between the columns`}
+          description={t`Excel expects semicolons where decimals have a comma, as in German or French.`}
+          data={translated(DELIMITERS)}
           data-autofocus
           value={format.delimiter}
           onChange={(event) => setFormat({ ...format, delimiter: event.currentTarget.value })}
         />
         <NativeSelect
-          label="Encoding"
-          description="UTF-8 suits current programs."
-          data={ENCODINGS}
+          label={t`Encoding`}
+          description={t`UTF-8 suits current programs.`}
+          data={translated(ENCODINGS)}
           value={format.encoding}
           onChange={(event) => setFormat({ ...format, encoding: event.currentTarget.value })}
         />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
-          <Button onClick={choose}>Download</Button>
+          <Button onClick={choose}>
+            <Trans>Download</Trans>
+          </Button>
         </Group>
       </Stack>
     </Modal>

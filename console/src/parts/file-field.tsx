@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { FileInput } from '@mantine/core'
 import { useState } from 'react'
 
@@ -20,21 +21,22 @@ export function FileField({ label, description, accept = '.csv,text/csv', error,
     setFile(chosen)
     setProblem(undefined)
     if (!chosen) return
-    if (chosen.size > TEXT_BYTES_MAX) return setProblem('The file is larger than 20 MB. Split it and import the parts.')
+    if (chosen.size > TEXT_BYTES_MAX)
+      return setProblem(t`The file is larger than 20 MB. Split it and import the parts.`)
     try {
       onText(await chosen.text(), chosen.name)
     } catch {
-      setProblem('The file could not be read. Choose it again.')
+      setProblem(t`The file could not be read. Choose it again.`)
     }
   }
   return (
     <FileInput
       label={label}
       description={description}
-      placeholder="Choose a file"
+      placeholder={t`Choose a file`}
       accept={accept}
       clearable
-      clearButtonProps={{ 'aria-label': 'Remove the file' }}
+      clearButtonProps={{ 'aria-label': t`Remove the file` }}
       value={file}
       error={problem ?? error}
       onChange={(chosen) => void read(chosen)}

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Icon } from './icons.tsx'
@@ -18,11 +20,11 @@ export function FilterBar({ children, names }: BarProps) {
   const [filters, change] = useFilters()
   const isFiltered = names.some((name) => filters[name])
   return (
-    <Group role="search" aria-label="Filters" align="flex-end" gap="sm" mb="md" className="no-print">
+    <Group role="search" aria-label={t`Filters`} align="flex-end" gap="sm" mb="md" className="no-print">
       {children}
       {isFiltered && (
         <Button variant="subtle" onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}>
-          Clear filters
+          <Trans>Clear filters</Trans>
         </Button>
       )}
     </Group>
@@ -67,7 +69,7 @@ export function TextFilter({ name, label, placeholder, icon }: FilterProps & { i
   )
 }
 
-export function SearchFilter({ name = 'q', label = 'Search', placeholder = '' }: Partial<FilterProps>) {
+export function SearchFilter({ name = 'q', label = t`Search`, placeholder = '' }: Partial<FilterProps>) {
   return <TextFilter name={name} label={label} placeholder={placeholder} icon={<Icon name="search" />} />
 }
 
@@ -77,7 +79,7 @@ interface ChoiceProps extends FilterProps {
   any?: string
 }
 
-export function ChoiceFilter({ name, label, choices, any = 'All' }: ChoiceProps) {
+export function ChoiceFilter({ name, label, choices, any = t`All` }: ChoiceProps) {
   const [filters, change] = useFilters()
   return (
     <NativeSelect

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { errorText, failedRequestId } from '../api.ts'
@@ -64,7 +66,7 @@ function Failure({ form }: { form: AnyForm }) {
   const requestId = failedRequestId(form.failure)
   return (
     <Alert color="red" variant="light" role="alert" tabIndex={-1} icon={<Icon name="warning" />}>
-      <Text size="sm">{isAboutFields ? 'Not saved yet: look at the marked fields.' : errorText(form.failure)}</Text>
+      <Text size="sm">{isAboutFields ? t`Not saved yet: look at the marked fields.` : errorText(form.failure)}</Text>
       <ChangedByOthers fields={form.changedByOthers} />
       {stray.length > 0 && (
         <List size="sm" mt={4}>
@@ -77,7 +79,7 @@ function Failure({ form }: { form: AnyForm }) {
       )}
       {!isAboutFields && requestId && (
         <Text size="xs" mt={4}>
-          Request {requestId}
+          <Trans>Request {requestId}</Trans>
         </Text>
       )}
     </Alert>
@@ -92,15 +94,23 @@ function ChangedByOthers({ fields }: { fields: ChangedField[] }) {
       <List size="sm" mt={4}>
         {fields.map(({ field, now, kept }) => (
           <List.Item key={field}>
-            {labelOf(field)}: {textOf(now)}
-            {kept && ' (you changed it too; your input is kept)'}
+            <Changed name={labelOf(field)} value={textOf(now)} kept={kept} />
           </List.Item>
         ))}
       </List>
       <Text size="sm" mt={4}>
-        The form shows this now, with your own changes. Save again to keep both.
+        <Trans>The form shows this now, with your own changes. Save again to keep both.</Trans>
       </Text>
     </>
+  )
+}
+
+function Changed({ name, value, kept }: { name: string; value: string; kept: boolean }) {
+  if (!kept) return `${name}: ${value}`
+  return (
+    <Trans>
+      {name}: {value} (you changed it too; your input is kept)
+    </Trans>
   )
 }
 
@@ -111,7 +121,7 @@ function labelOf(field: string): string {
 
 function textOf(value: unknown): string {
   const text = Array.isArray(value) ? value.join(', ') : String(value ?? '')
-  return text === '' ? 'empty' : text
+  return text === '' ? t`empty` : text
 }
 
 interface DialogProps extends Omit<Props, 'actions' | 'guard'> {
@@ -147,18 +157,18 @@ export function FormDialog({ title, opened, onClose, size = 'lg', form, ...rest 
           {...rest}
           actions={
             <Button variant="default" onClick={close}>
-              Cancel
+              <Trans>Cancel</Trans>
             </Button>
           }
         />
       </Modal>
-      <Modal opened={asking} onClose={() => setAsking(false)} title="Discard what you typed?" zIndex={300}>
+      <Modal opened={asking} onClose={() => setAsking(false)} title={t`Discard what you typed?`} zIndex={300}>
         <Group justify="flex-end">
           <Button variant="default" onClick={leave}>
-            Discard
+            <Trans>Discard</Trans>
           </Button>
           <Button data-autofocus onClick={() => setAsking(false)}>
-            Keep editing
+            <Trans>Keep editing</Trans>
           </Button>
         </Group>
       </Modal>

@@ -1,5 +1,5 @@
-const format = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 0, maximumFractionDigits: 2 })
-const signed = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2, signDisplay: 'exceptZero' })
+import { t } from '@lingui/core/macro'
+import { formatNumber } from '../language/formats.ts'
 
 /** Hours as people read them: '1.5 h'. `change` shows the sign, for movements. */
 export function Hours({ value, change = false }: { value: number; change?: boolean }) {
@@ -7,5 +7,6 @@ export function Hours({ value, change = false }: { value: number; change?: boole
 }
 
 export function formatHours(value: number, change = false): string {
-  return `${(change ? signed : format).format(value)}\u00A0h`
+  const number = formatNumber(value, { maximumFractionDigits: 2, signDisplay: change ? 'exceptZero' : 'auto' })
+  return t`${number}\u00A0h`
 }

@@ -1,11 +1,12 @@
+import { t } from '@lingui/core/macro'
 import { Text } from '@mantine/core'
+import { formatNumber } from '../language/formats.ts'
 import type { List } from '../reading.ts'
 import type { OfficePageMeta } from '../wire.ts'
 import { ChoiceFilter } from './filter-bar.tsx'
 
 const PAGE_ROWS = 50
-const format = new Intl.NumberFormat('en-GB')
-const SIZES = ['100', '500'].map((value) => ({ value, label: value }))
+const SIZES = [100, 500]
 
 /** What every list of the office asks for beside its filters. `rows` is in the address. */
 export function listQuery(rows: string | undefined) {
@@ -14,18 +15,25 @@ export function listQuery(rows: string | undefined) {
 
 /** How many rows are loaded at once. */
 export function RowsFilter() {
-  return <ChoiceFilter name="rows" label="Rows at once" choices={SIZES} any={String(PAGE_ROWS)} />
+  const choices = SIZES.map((size) => ({ value: String(size), label: formatNumber(size) }))
+  return <ChoiceFilter name="rows" label={t`Rows at once`} choices={choices} any={formatNumber(PAGE_ROWS)} />
+}
+
+interface TotalProps<Row> {
+  list: List<Row>
+  /** '12 members': a plural, so that every language finds its own form. */
+  text: (total: number) => string
+  /** 'More than 1,000 members', where counting on would take too long. */
+  more: (total: number) => string
 }
 
 /** How many there are, of what fits the filters. */
-export function Total<Row>({ list, noun }: { list: List<Row>; noun: readonly [one: string, many: string] }) {
+export function Total<Row>({ list, text, more }: TotalProps<Row>) {
   const meta = list.data?.pages[0]?.meta as OfficePageMeta | undefined
   if (meta?.total === undefined) return null
-  const { total, total_is_minimum: isMinimum } = meta
   return (
     <Text size="sm" c="dimmed" mb="xs" role="status">
-      {isMinimum && 'More than '}
-      {format.format(total)} {total === 1 ? noun[0] : noun[1]}
+      {(meta.total_is_minimum ? more : text)(meta.total)}
     </Text>
   )
 }

@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -95,7 +96,11 @@ export function MemberCombobox({ value, onChange, withInactive = false, label, .
               <Name>{nameOf(member)}</Name>
             </Combobox.Option>
           ))}
-          {members.length === 0 && <Combobox.Empty>No member is called so</Combobox.Empty>}
+          {members.length === 0 && (
+            <Combobox.Empty>
+              <Trans>No member is called so</Trans>
+            </Combobox.Empty>
+          )}
         </Combobox.Options>
       </Combobox.Dropdown>
     </Combobox>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, CloseButton, Group, Text } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 import { errorText } from '../api.ts'
@@ -41,7 +43,8 @@ async function takeBack({ id, undo }: Notice): Promise<void> {
   try {
     await undo?.()
   } catch (error) {
-    notify(`It could not be undone: ${errorText(error)}`)
+    const reason = errorText(error)
+    notify(t`It could not be undone: ${reason}`)
   }
 }
 
@@ -61,10 +64,10 @@ export function Notices() {
           <Text size="sm">{notice.text}</Text>
           {notice.undo && (
             <Button size="compact-sm" variant="white" color="gray" onClick={() => void takeBack(notice)}>
-              Undo
+              <Trans>Undo</Trans>
             </Button>
           )}
-          <CloseButton size="sm" aria-label="Dismiss" c="inherit" onClick={() => dismiss(notice.id)} />
+          <CloseButton size="sm" aria-label={t`Dismiss`} c="inherit" onClick={() => dismiss(notice.id)} />
         </Group>
       ))}
     </div>

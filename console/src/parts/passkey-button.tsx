@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { canUsePasskeys } from '../passkeys.ts'
@@ -27,13 +29,13 @@ export function PasskeyButton({ action, actions }: Props) {
     <Stack>
       <Text size="sm">
         {canUsePasskeys()
-          ? 'Your browser asks for your fingerprint, face, PIN or security key.'
-          : 'This browser or this address of the console has no passkeys. Use something else.'}
+          ? t`Your browser asks for your fingerprint, face, PIN or security key.`
+          : t`This browser or this address of the console has no passkeys. Use something else.`}
       </Text>
       {error !== undefined && <Problem error={error} />}
       {actions}
       <Button data-autofocus autoFocus loading={busy} disabled={!canUsePasskeys()} onClick={() => void act()}>
-        Use a passkey
+        <Trans>Use a passkey</Trans>
       </Button>
     </Stack>
   )

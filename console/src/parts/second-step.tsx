@@ -1,7 +1,11 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Group, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api.ts'
+import { translate } from '../language/translate.ts'
 import { signWithPasskey } from '../passkeys.ts'
 import { finishSignIn } from '../session.ts'
 import type { SecondStep as Offer, Session } from '../wire.ts'
@@ -17,10 +21,10 @@ interface Props {
 
 type Method = keyof Offer
 
-const WORDS: Record<Method, string> = {
-  passkey: 'Use a passkey',
-  app: 'Use the authenticator app',
-  recovery_code: 'Use a recovery code',
+const WORDS: Record<Method, MessageDescriptor> = {
+  passkey: msg`Use a passkey`,
+  app: msg`Use the authenticator app`,
+  recovery_code: msg`Use a recovery code`,
 }
 
 /** If the question fails, whatever there may be is offered: a wrong choice only costs a try. */
@@ -48,11 +52,11 @@ export function SecondStep({ onSignedIn, again }: Props) {
           .filter((other) => other !== method)
           .map((other) => (
             <Anchor key={other} component="button" type="button" size="sm" onClick={() => setChosen(other)}>
-              {WORDS[other]}
+              {translate(WORDS[other])}
             </Anchor>
           ))}
         <Anchor component="button" type="button" size="sm" onClick={again}>
-          Start again
+          <Trans>Start again</Trans>
         </Anchor>
       </Group>
     </>
@@ -73,7 +77,7 @@ function UsePasskey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
 function AppCode({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
   const form = useForm({ initial: { code: '' }, save: finishSignIn, onSaved: onSignedIn })
   return (
-    <Form form={form} submit="Go on" guard={false}>
+    <Form form={form} submit={t`Go on`} guard={false}>
       <CodeInput {...form.text('code')} />
     </Form>
   )
@@ -82,10 +86,10 @@ function AppCode({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
 function RecoveryCode({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
   const form = useForm({ initial: { recovery_code: '' }, save: finishSignIn, onSaved: onSignedIn })
   return (
-    <Form form={form} submit="Go on" guard={false}>
+    <Form form={form} submit={t`Go on`} guard={false}>
       <TextInput
-        label="Recovery code"
-        description="One that you have not used yet. It works once."
+        label={t`Recovery code`}
+        description={t`One that you have not used yet. It works once.`}
         autoComplete="off"
         autoFocus
         {...form.text('recovery_code')}
@@ -98,8 +102,8 @@ function RecoveryCode({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
 export function CodeInput(props: Omit<React.ComponentProps<typeof TextInput>, 'label'>) {
   return (
     <TextInput
-      label="Code from the authenticator app"
-      description="Six digits. Each code works once."
+      label={t`Code from the authenticator app`}
+      description={t`Six digits. Each code works once.`}
       autoComplete="one-time-code"
       inputMode="numeric"
       maxLength={7}

@@ -1,4 +1,7 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core'
+import { i18n } from '@lingui/core'
 import { useState } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icons.tsx'
@@ -11,30 +14,34 @@ export function SecretValues({ secret, onClose }: { secret: ShownSecret; onClose
   const [saved, setSaved] = useState(false)
   return (
     <Stack>
-      <Text>{secret.intro ?? 'This is shown only now. Copy it or download it before you close this.'}</Text>
+      <Text>{secret.intro ?? t`This is shown only now. Copy it or download it before you close this.`}</Text>
       {secret.items.map((item) => (
         <Value key={item.label} label={item.label} value={item.value} />
       ))}
-      {secret.curl && <Value label="Try it" value={secret.curl} />}
+      {secret.curl && <Value label={t`Try it`} value={secret.curl} />}
       <Group>
         <Button
           variant="default"
           leftSection={<Icon name="download" />}
           onClick={() => saveFile(secret.fileName, fileText(secret))}
         >
-          Download as a file
+          <Trans>Download as a file</Trans>
         </Button>
       </Group>
       <Group justify="space-between" mt="sm">
-        <Checkbox label="I have saved it" checked={saved} onChange={(event) => setSaved(event.currentTarget.checked)} />
+        <Checkbox
+          label={t`I have saved it`}
+          checked={saved}
+          onChange={(event) => setSaved(event.currentTarget.checked)}
+        />
         <Button disabled={!saved} onClick={onClose}>
-          Close
+          <Trans>Close</Trans>
         </Button>
       </Group>
       <UnsavedGuard
         isUnsaved={() => !saved}
-        title="Leave without the secret?"
-        text="It is shown only now. Once you leave, nobody can show it again."
+        title={t`Leave without the secret?`}
+        text={t`It is shown only now. Once you leave, nobody can show it again.`}
       />
     </Stack>
   )
@@ -47,7 +54,8 @@ function Value({ label, value }: { label: string; value: string }) {
         <Text size="sm" fw={600}>
           {label}
         </Text>
-        <CopyButton value={value} what={label.toLowerCase()} />
+        {/* In the middle of an English sentence; other languages keep their capitals. */}
+        <CopyButton value={value} what={i18n.locale === 'en' ? label.toLowerCase() : label} />
       </Group>
       <Code block>{value}</Code>
     </div>

@@ -1,4 +1,7 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
 import { Badge } from '@mantine/core'
+import { translate } from '../language/translate.ts'
 import { Icon, type IconName } from './icons.tsx'
 
 type Look = readonly [color: 'green' | 'gray' | 'yellow' | 'red' | 'blue', icon: IconName]
@@ -35,13 +38,38 @@ const LOOKS: Record<string, Look> = {
   expired: OVER,
 }
 
+const WORDS: Record<string, MessageDescriptor> = {
+  active: msg`Active`,
+  completed: msg`Completed`,
+  delivered: msg`Delivered`,
+  succeeded: msg`Succeeded`,
+  healthy: msg`Healthy`,
+  pending: msg`Pending`,
+  retrying: msg`Retrying`,
+  invited: msg`Invited`,
+  paused: msg`Paused`,
+  suspended: msg`Suspended`,
+  held: msg`Held`,
+  hidden: msg`Hidden`,
+  failing: msg`Failing`,
+  failed: msg`Failed`,
+  disabled: msg`Disabled`,
+  revoked: msg`Revoked`,
+  reversed: msg`Reversed`,
+  inactive: msg`Inactive`,
+  closed: msg`Closed`,
+  left: msg`Left`,
+  erased: msg`Erased`,
+  expired: msg`Expired`,
+}
+
 /** A status as a word with a sign of its own: colour alone tells nothing to many people. */
 export function StatusBadge({ status, label, look }: { status: string; label?: string; look?: Look }) {
   const [color, icon] = look ?? LOOKS[status] ?? OVER
-  const word = label ?? status.replaceAll('_', ' ')
+  const known = WORDS[status]
   return (
     <Badge color={color} leftSection={<Icon name={icon} size={13} />}>
-      {word.charAt(0).toUpperCase() + word.slice(1)}
+      {label ?? (known ? translate(known) : status)}
     </Badge>
   )
 }

@@ -1,9 +1,9 @@
 import { useParams } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
+import { formatDate, formatLocale } from '../language/formats.ts'
 import { sessionQuery } from '../session.ts'
 import classes from './time.module.css'
 
-const LANGUAGE = 'en-GB'
 const STEPS = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -47,23 +47,16 @@ export function formatTime(value: string, timeZone: string, as: TimeStyle = 'mom
   if (as === 'relative') return formatRelative(date) ?? formatTime(value, timeZone)
   const seconds = as === 'second' ? ({ second: '2-digit' } as const) : {}
   const time = as === 'date' ? {} : ({ hour: '2-digit', minute: '2-digit', ...seconds } as const)
-  return new Intl.DateTimeFormat(LANGUAGE, {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    ...time,
-    timeZone,
-  }).format(date)
+  return formatDate(date, { day: 'numeric', month: 'short', year: 'numeric', ...time, timeZone })
 }
 
 function formatExact(value: string, timeZone: string): string {
-  const moment = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'full', timeStyle: 'long', timeZone })
-  return `${moment.format(new Date(value))} (${timeZone})`
+  return `${formatDate(new Date(value), { dateStyle: 'full', timeStyle: 'long', timeZone })} (${timeZone})`
 }
 
 function formatRelative(date: Date): string | undefined {
   const seconds = Math.round((date.getTime() - Date.now()) / 1_000)
   if (Math.abs(seconds) > RELATIVE_DAYS_MAX * 86_400) return undefined
   const [unit, size] = STEPS.find(([, length]) => Math.abs(seconds) >= length) ?? STEPS[3]
-  return new Intl.RelativeTimeFormat(LANGUAGE, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit)
+  return new Intl.RelativeTimeFormat(formatLocale(), { numeric: 'auto' }).format(Math.trunc(seconds / size), unit)
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import { Modal } from './dialog.tsx'
@@ -12,8 +14,8 @@ interface Props {
 /** Asks before a page with unsaved input is left, by a link, the back button, or closing the window. */
 export function UnsavedGuard({
   isUnsaved,
-  title = 'Leave without saving?',
-  text = 'What you typed on this page has not been saved.',
+  title = t`Leave without saving?`,
+  text = t`What you typed on this page has not been saved.`,
 }: Props) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isUnsaved(),
@@ -26,10 +28,10 @@ export function UnsavedGuard({
       <Text>{text}</Text>
       <Group justify="flex-end" mt="lg">
         <Button variant="default" onClick={() => blocker.proceed?.()}>
-          Leave
+          <Trans>Leave</Trans>
         </Button>
         <Button data-autofocus onClick={stay}>
-          Stay here
+          <Trans>Stay here</Trans>
         </Button>
       </Group>
     </Modal>

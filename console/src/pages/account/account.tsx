@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Plural, Trans } from '@lingui/react/macro'
 import { Badge, Button, Stack } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { api } from '../../api.ts'
@@ -13,6 +15,7 @@ import { refresh, useRead } from '../../reading.ts'
 import { signOut, useSession } from '../../session.ts'
 import type { OpenSession } from '../../wire.ts'
 import { ChangePassword } from '../password/change-password.tsx'
+import { LanguageChoice } from './language-choice.tsx'
 import { deviceOf } from './device.ts'
 
 const SecondFactor = lazyPart(async () => (await import('./second-factor.tsx')).SecondFactor)
@@ -22,19 +25,20 @@ export function Account() {
   const { admin } = useSession()
   return (
     <>
-      <PageHeader title="Account" description={`${admin.name}, ${admin.email}`} />
+      <PageHeader title={t`Account`} description={`${admin.name}, ${admin.email}`} />
       <Stack gap="lg">
+        <LanguageChoice />
         <Sessions />
         <Suspense>
           <SecondFactor />
           <AlertChoices />
         </Suspense>
-        <Panel title="Password" description="Changing it ends all your other sessions.">
+        <Panel title={t`Password`} description={t`Changing it ends all your other sessions.`}>
           <Stack maw="26rem">
             <ChangePassword
-              currentLabel="Current password"
+              currentLabel={t`Current password`}
               onChanged={() => {
-                notify('Password changed')
+                notify(t`Password changed`)
                 void refresh('/sessions')
               }}
             />
@@ -51,12 +55,12 @@ function Sessions() {
   const others = sessions.data?.filter((session) => !session.current).length ?? 0
   return (
     <Panel
-      title="Sessions"
-      description="Where you are signed in. End what you do not recognise, and change your password."
+      title={t`Sessions`}
+      description={t`Where you are signed in. End what you do not recognise, and change your password.`}
       actions={
         others > 0 && (
           <Button variant="default" onClick={() => setAsking(true)}>
-            Sign out everywhere else
+            <Trans>Sign out everywhere else</Trans>
           </Button>
         )
       }
@@ -66,15 +70,19 @@ function Sessions() {
       <ConfirmDialog
         opened={asking}
         onClose={() => setAsking(false)}
-        title="Sign out everywhere else?"
-        confirm="Sign out"
+        title={t`Sign out everywhere else?`}
+        confirm={t`Sign out`}
         action={async () => {
           await api.post('/sessions/end-others')
           await refresh('/sessions')
-          notify('Signed out everywhere else')
+          notify(t`Signed out everywhere else`)
         }}
       >
-        Your other {others === 1 ? 'session ends' : `${others} sessions end`} at once. This one stays.
+        <Plural
+          value={others}
+          one="Your other session ends at once. This one stays."
+          other="Your other # sessions end at once. This one stays."
+        />
       </ConfirmDialog>
     </Panel>
   )
@@ -85,24 +93,29 @@ function SessionTable({ sessions }: { sessions: OpenSession[] }) {
   return (
     <>
       <PlainTable
-        label="Your sessions"
+        label={t`Your sessions`}
         rows={sessions}
         rowKey={(session) => session.id}
         empty={null}
         columns={[
           {
-            header: 'Device',
+            header: t`Device`,
             cell: (session) => (
               <>
-                {deviceOf(session.user_agent)} {session.current && <Badge>This one</Badge>}
+                {deviceOf(session.user_agent)}{' '}
+                {session.current && (
+                  <Badge>
+                    <Trans>This one</Trans>
+                  </Badge>
+                )}
               </>
             ),
           },
-          { header: 'Address', cell: (session) => session.address ?? 'unknown' },
-          { header: 'Signed in', cell: (session) => <Time value={session.created_at} /> },
-          { header: 'Last used', cell: (session) => <Time value={session.last_seen_at} as="relative" /> },
+          { header: t`Address`, cell: (session) => session.address ?? 'unknown' },
+          { header: t`Signed in`, cell: (session) => <Time value={session.created_at} /> },
+          { header: t`Last used`, cell: (session) => <Time value={session.last_seen_at} as="relative" /> },
           {
-            header: 'Actions',
+            header: t`Actions`,
             quiet: true,
             align: 'end',
             cell: (session) => (
@@ -111,7 +124,7 @@ function SessionTable({ sessions }: { sessions: OpenSession[] }) {
                 size="compact-sm"
                 onClick={() => (session.current ? void signOut() : setEnding(session))}
               >
-                {session.current ? 'Sign out' : 'End'}
+                {session.current ? t`Sign out` : t`End`}
               </Button>
             ),
           },
@@ -120,15 +133,15 @@ function SessionTable({ sessions }: { sessions: OpenSession[] }) {
       <ConfirmDialog
         opened={ending !== undefined}
         onClose={() => setEnding(undefined)}
-        title="End this session?"
-        confirm="End session"
+        title={t`End this session?`}
+        confirm={t`End session`}
         action={async () => {
           await api.delete(`/sessions/${ending?.id}`)
           await refresh('/sessions')
-          notify('Session ended')
+          notify(t`Session ended`)
         }}
       >
-        The person who uses it has to sign in again.
+        <Trans>The person who uses it has to sign in again.</Trans>
       </ConfirmDialog>
     </>
   )

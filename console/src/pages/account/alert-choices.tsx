@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Checkbox, SimpleGrid, Stack, Text } from '@mantine/core'
 import { api } from '../../api.ts'
 import { Form } from '../../parts/form.tsx'
@@ -16,8 +18,8 @@ export function AlertChoices() {
   const { data, isError, error, refetch } = useRead<Choices>('/alert-choices')
   return (
     <Panel
-      title="Alerts"
-      description="What you are told of when it happens, in all communities that you run. What concerns the whole service is only for those who own all of it."
+      title={t`Alerts`}
+      description={t`What you are told of when it happens, in all communities that you run. What concerns the whole service is only for those who own all of it.`}
     >
       {isError && <Problem error={error} again={() => void refetch()} />}
       {data && <ChoicesForm choices={data} />}
@@ -30,25 +32,25 @@ function ChoicesForm({ choices: { by_mail, in_console, mail } }: { choices: Choi
     initial: { by_mail: by_mail as string[], in_console: in_console as string[] },
     save: (values) => api.put('/alert-choices', values),
     onSaved: () => {
-      notify('Your choice is saved')
+      notify(t`Your choice is saved`)
       void refresh('/alert-choices', '/communities')
     },
   })
   const { name: _mail, ...byMail } = form.value<string[]>('by_mail')
   const { name: _console, ...inConsole } = form.value<string[]>('in_console')
   return (
-    <Form form={form} submit="Save">
+    <Form form={form} submit={t`Save`}>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <Checkbox.Group label="By mail" {...byMail}>
+        <Checkbox.Group label={t`By mail`} {...byMail}>
           <Boxes />
         </Checkbox.Group>
-        <Checkbox.Group label="In the console" {...inConsole}>
+        <Checkbox.Group label={t`In the console`} {...inConsole}>
           <Boxes />
         </Checkbox.Group>
       </SimpleGrid>
       {!mail && (
         <Text size="sm" c="dimmed">
-          This service sends no mail, so for now the console is all there is.
+          <Trans>This service sends no mail, so for now the console is all there is.</Trans>
         </Text>
       )}
     </Form>

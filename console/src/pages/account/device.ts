@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+
 const BROWSERS: readonly [RegExp, string][] = [
   [/Edg\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -16,9 +18,9 @@ const SHOWN_LENGTH_MAX = 60
 
 /** 'Firefox on Windows': enough to recognise one's own devices. */
 export function deviceOf(userAgent: string | null): string {
-  if (!userAgent) return 'Unknown device'
+  if (!userAgent) return t`Unknown device`
   const browser = BROWSERS.find(([sign]) => sign.test(userAgent))?.[1]
   const system = SYSTEMS.find(([sign]) => sign.test(userAgent))?.[1]
   if (!browser) return userAgent.slice(0, SHOWN_LENGTH_MAX)
-  return system ? `${browser} on ${system}` : browser
+  return system ? t`${browser} on ${system}` : browser
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -24,44 +26,47 @@ export function Passkeys({ passkeys, hasApp, onAdded, onRemoved }: Props) {
   const [adding, setAdding] = useState(false)
   const [renaming, setRenaming] = useState<Passkey>()
   const [removing, setRemoving] = useState<Passkey>()
+  const name = removing?.name ?? ''
   const isLast = passkeys.length === 1 && !hasApp
   return (
     <Stack gap="xs">
       <Group justify="space-between">
-        <Text>Passkeys</Text>
+        <Text>
+          <Trans>Passkeys</Trans>
+        </Text>
         <Button disabled={!canUsePasskeys()} onClick={() => setAdding(true)}>
-          Add a passkey
+          <Trans>Add a passkey</Trans>
         </Button>
       </Group>
       {!canUsePasskeys() && (
         <Text size="sm" c="dimmed">
-          This browser has no passkeys here: they need https, or the name localhost.
+          <Trans>This browser has no passkeys here: they need https, or the name localhost.</Trans>
         </Text>
       )}
       {passkeys.length > 0 && (
         <PlainTable
-          label="Your passkeys"
+          label={t`Your passkeys`}
           rows={passkeys}
           rowKey={(passkey) => passkey.id}
           empty={null}
           columns={[
-            { header: 'Name', cell: (passkey) => passkey.name },
-            { header: 'Added', cell: (passkey) => <Time value={passkey.created_at} /> },
+            { header: t`Name`, cell: (passkey) => passkey.name },
+            { header: t`Added`, cell: (passkey) => <Time value={passkey.created_at} /> },
             {
-              header: 'Last used',
+              header: t`Last used`,
               cell: ({ last_used_at }) => (last_used_at ? <Time value={last_used_at} as="relative" /> : 'never'),
             },
             {
-              header: 'Actions',
+              header: t`Actions`,
               quiet: true,
               align: 'end',
               cell: (passkey) => (
                 <Group gap="xs" justify="flex-end">
                   <Button variant="default" size="compact-sm" onClick={() => setRenaming(passkey)}>
-                    Rename
+                    <Trans>Rename</Trans>
                   </Button>
                   <Button variant="default" size="compact-sm" onClick={() => setRemoving(passkey)}>
-                    Remove …
+                    <Trans>Remove …</Trans>
                   </Button>
                 </Group>
               ),
@@ -74,18 +79,18 @@ export function Passkeys({ passkeys, hasApp, onAdded, onRemoved }: Props) {
       <ConfirmDialog
         opened={removing !== undefined}
         onClose={() => setRemoving(undefined)}
-        title={`Remove the passkey ${removing?.name}?`}
-        confirm="Remove"
+        title={t`Remove the passkey ${name}?`}
+        confirm={t`Remove`}
         danger
         action={async () => {
           await api.delete(`/second-factor/passkeys/${removing?.id}`)
           await onRemoved()
-          notify('Passkey removed')
+          notify(t`Passkey removed`)
         }}
       >
         {isLast
-          ? 'Your password alone will be enough to sign in. Your recovery codes stop working.'
-          : 'It no longer signs you in. Remove it from your device too.'}
+          ? t`Your password alone will be enough to sign in. Your recovery codes stop working.`
+          : t`It no longer signs you in. Remove it from your device too.`}
       </ConfirmDialog>
     </Stack>
   )
@@ -105,14 +110,14 @@ function AddDialog({ opened, onClose, onAdded }: AddProps) {
     onSaved: (codes) => {
       onClose()
       onAdded(codes)
-      notify('Passkey added')
+      notify(t`Passkey added`)
     },
   })
   return (
-    <FormDialog form={form} title="Add a passkey" submit="Go on" opened={opened} onClose={onClose}>
+    <FormDialog form={form} title={t`Add a passkey`} submit={t`Go on`} opened={opened} onClose={onClose}>
       <TextInput
-        label="Name"
-        description="By which you recognise the device. Your browser then asks where to keep the passkey."
+        label={t`Name`}
+        description={t`By which you recognise the device. Your browser then asks where to keep the passkey.`}
         data-autofocus
         {...form.text('name')}
       />
@@ -130,8 +135,8 @@ function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
     },
   })
   return (
-    <FormDialog form={form} title="Rename the passkey" submit="Save" opened onClose={onClose}>
-      <TextInput label="Name" data-autofocus {...form.text('name')} />
+    <FormDialog form={form} title={t`Rename the passkey`} submit={t`Save`} opened onClose={onClose}>
+      <TextInput label={t`Name`} data-autofocus {...form.text('name')} />
     </FormDialog>
   )
 }

@@ -1,6 +1,9 @@
+import { plural, select, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
+import { formatList } from '../../language/formats.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { notify } from '../../parts/notices.tsx'
@@ -27,8 +30,8 @@ export function SecondFactor() {
   }
   return (
     <Panel
-      title="Second factor"
-      description="With it, a stolen password is not enough to sign in. Changing it ends all your other sessions."
+      title={t`Second factor`}
+      description={t`With it, a stolen password is not enough to sign in. Changing it ends all your other sessions.`}
     >
       {factor.isError && <Problem error={factor.error} again={() => void factor.refetch()} />}
       {factor.data && (
@@ -49,10 +52,9 @@ export function SecondFactor() {
       <SecretOnce
         secret={
           codes && {
-            title: 'Recovery codes',
-            intro:
-              'Each signs you in once if you lose your device. They are shown only now: keep them in a safe place.',
-            items: [{ label: 'Recovery codes', value: codes.join('\n') }],
+            title: t`Recovery codes`,
+            intro: t`Each signs you in once if you lose your device. They are shown only now: keep them in a safe place.`,
+            items: [{ label: t`Recovery codes`, value: codes.join('\n') }],
             fileName: 'hourbank-recovery-codes.txt',
           }
         }
@@ -67,9 +69,13 @@ function RequiredBy() {
   const { communities, second_factor: hasOne } = useSession()
   const names = communities.filter((one) => one.second_factor_required).map(({ name }) => name)
   if (hasOne || names.length === 0) return null
+  const list = formatList(names)
   return (
     <Alert color="yellow" variant="light" icon={<Icon name="warning" />}>
-      {names.join(', ')} {names.length === 1 ? 'requires' : 'require'} a second factor. Set one up to go on.
+      {select(names.length === 1 ? 'one' : 'several', {
+        one: `${list} requires a second factor. Set one up to go on.`,
+        other: `${list} require a second factor. Set one up to go on.`,
+      })}
     </Alert>
   )
 }
@@ -86,18 +92,19 @@ function App({ app, isOnly, onSetUp }: AppProps) {
   return (
     <Group justify="space-between">
       <Text>
-        Authenticator app{' '}
         {app ? (
-          <>
-            <Badge color="green">On</Badge> since <Time value={app.active_since} />
-          </>
+          <Trans>
+            Authenticator app <Badge color="green">On</Badge> since <Time value={app.active_since} />
+          </Trans>
         ) : (
-          <Badge color="gray">Off</Badge>
+          <Trans>
+            Authenticator app <Badge color="gray">Off</Badge>
+          </Trans>
         )}
       </Text>
       {app ? (
         <Button variant="default" onClick={() => setAsking(true)}>
-          Remove …
+          <Trans>Remove …</Trans>
         </Button>
       ) : (
         <SetUpApp onSetUp={onSetUp} />
@@ -105,18 +112,18 @@ function App({ app, isOnly, onSetUp }: AppProps) {
       <ConfirmDialog
         opened={asking}
         onClose={() => setAsking(false)}
-        title="Remove the authenticator app?"
-        confirm="Remove"
+        title={t`Remove the authenticator app?`}
+        confirm={t`Remove`}
         danger
         action={async () => {
           await api.delete('/second-factor/app')
           await readAgain()
-          notify('Authenticator app removed')
+          notify(t`Authenticator app removed`)
         }}
       >
         {isOnly
-          ? 'Your password alone will be enough to sign in. Your recovery codes stop working.'
-          : 'Its codes no longer sign you in. Your passkeys still do.'}
+          ? t`Your password alone will be enough to sign in. Your recovery codes stop working.`
+          : t`Its codes no longer sign you in. Your passkeys still do.`}
       </ConfirmDialog>
     </Group>
   )
@@ -127,19 +134,22 @@ function RecoveryCodes({ left, onMade }: { left: number; onMade: (codes: NewCode
   return (
     <Group justify="space-between">
       <Text>
-        Recovery codes {left <= FEW_CODES ? <Badge color="red">{left} left</Badge> : <Badge>{left} left</Badge>}
+        <Trans>Recovery codes</Trans>{' '}
+        <Badge {...(left <= FEW_CODES ? { color: 'red' } : {})}>
+          {plural(left, { one: '# left', other: '# left' })}
+        </Badge>
       </Text>
       <Button variant="default" onClick={() => setAsking(true)}>
-        Make new codes …
+        <Trans>Make new codes …</Trans>
       </Button>
       <ConfirmDialog
         opened={asking}
         onClose={() => setAsking(false)}
-        title="Make new recovery codes?"
-        confirm="Make new codes"
+        title={t`Make new recovery codes?`}
+        confirm={t`Make new codes`}
         action={async () => onMade(await api.post<NewCodes>('/second-factor/recovery-codes'))}
       >
-        The codes you have now stop working.
+        <Trans>The codes you have now stop working.</Trans>
       </ConfirmDialog>
     </Group>
   )

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Center, Code, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api, errorText } from '../../api.ts'
@@ -29,12 +31,12 @@ export function SetUpApp({ onSetUp }: { onSetUp: (codes: RecoveryCodes) => void 
   return (
     <>
       <Button loading={busy} onClick={() => void start()}>
-        Set up
+        <Trans>Set up</Trans>
       </Button>
       <Modal
         opened={app !== undefined}
         onClose={close}
-        title="Set up an authenticator app"
+        title={t`Set up an authenticator app`}
         size="lg"
         closeOnClickOutside={false}
       >
@@ -68,24 +70,26 @@ function Confirm({ app, onClose, onSetUp }: Props) {
   return (
     <Form
       form={form}
-      submit="Turn on"
+      submit={t`Turn on`}
       guard={false}
       actions={
         <Button variant="default" onClick={onClose}>
-          Cancel
+          <Trans>Cancel</Trans>
         </Button>
       }
     >
-      <Text>Scan this with the app, or type the key into it. Then enter the code that it shows.</Text>
+      <Text>
+        <Trans>Scan this with the app, or type the key into it. Then enter the code that it shows.</Trans>
+      </Text>
       <Center>
-        <QrCode text={app.address} label="QR code of the key" size={QR_SIZE} />
+        <QrCode text={app.address} label={t`QR code of the key`} size={QR_SIZE} />
       </Center>
       <Stack gap={4}>
         <Group justify="space-between">
           <Text size="sm" fw={600}>
-            Key
+            <Trans>Key</Trans>
           </Text>
-          <CopyButton value={app.secret} what="key" />
+          <CopyButton value={app.secret} what={t`key`} />
         </Group>
         <Code block>{app.secret.match(/.{1,4}/g)?.join(' ')}</Code>
       </Stack>

@@ -1,8 +1,11 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Badge, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { communityName } from '../../layout/community-name.ts'
 import { PlainPage } from '../../layout/plain-page.tsx'
 import { LinkText } from '../../parts/links.tsx'
+import { roleName } from '../../parts/role-name.ts'
 import { useSession } from '../../session.ts'
 import classes from './chooser.module.css'
 
@@ -11,14 +14,25 @@ export function Chooser() {
   const { communities } = useSession()
   if (communities.length === 0) return <None />
   return (
-    <PlainPage title="Choose a community" after={<LinkText to="/account">Account and sessions</LinkText>}>
+    <PlainPage
+      title={t`Choose a community`}
+      after={
+        <LinkText to="/account">
+          <Trans>Account and sessions</Trans>
+        </LinkText>
+      }
+    >
       <ul className={classes.list}>
         {communities.map((one) => (
           <li key={one.slug}>
             <Link to="/$slug/overview" params={{ slug: one.slug }} className={classes.link}>
               <bdi className={classes.name}>{communityName(one, communities)}</bdi>
-              {one.test && <Badge color="yellow">Test</Badge>}
-              <span className={classes.role}>{one.role}</span>
+              {one.test && (
+                <Badge color="yellow">
+                  <Trans>Test</Trans>
+                </Badge>
+              )}
+              <span className={classes.role}>{roleName(one.role)}</span>
             </Link>
           </li>
         ))}
@@ -29,9 +43,13 @@ export function Chooser() {
 
 function None() {
   return (
-    <PlainPage title="No community" description="You do not administer a community at the moment.">
-      <Text>An owner of a community can invite you.</Text>
-      <LinkText to="/account">Account and sessions</LinkText>
+    <PlainPage title={t`No community`} description={t`You do not administer a community at the moment.`}>
+      <Text>
+        <Trans>An owner of a community can invite you.</Trans>
+      </Text>
+      <LinkText to="/account">
+        <Trans>Account and sessions</Trans>
+      </LinkText>
     </PlainPage>
   )
 }

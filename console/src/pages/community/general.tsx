@@ -1,5 +1,8 @@
+import { t } from '@lingui/core/macro'
 import { Box, NativeSelect, Skeleton, Stack, Switch, TextInput } from '@mantine/core'
 import { api } from '../../api.ts'
+import { chooseLanguage } from '../../language/language.ts'
+import { LANGUAGE_CHOICES, languageName } from '../../language/languages.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Hours } from '../../parts/hours.tsx'
@@ -35,6 +38,7 @@ function SettingsFacts({ settings }: { settings: CommunitySettings }) {
       facts={[
         ['Name', settings.name],
         ['Time zone', settings.time_zone],
+        [t`Language`, languageName(settings.language)],
         ['Lowest balance', <Hours key="lower" value={settings.lower_limit_hours} />],
         ['Largest credit', <Hours key="credit" value={settings.credit_limit_hours} />],
         ['IBAN', settings.iban],
@@ -49,6 +53,7 @@ function SettingsFacts({ settings }: { settings: CommunitySettings }) {
 interface Values {
   name: string
   time_zone: string
+  language: string
   lower_limit_hours: string
   credit_limit_hours: string
   second_factor_required: boolean
@@ -71,8 +76,10 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
       form.replace(valuesOf(saved), saved.version)
       notify('Settings saved')
       await refresh(path())
-      // The name and the zone are part of the session, which every page reads them from.
-      keepSession(await api.get<Session>('/session'))
+      // The name, the zone and the language are part of the session, which every page reads them from.
+      const session = await api.get<Session>('/session')
+      keepSession(session)
+      await chooseLanguage(session.admin.language, saved.language)
     },
   })
   return (
@@ -83,6 +90,12 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
         description="Days and months of the community begin by its clock. Months that are closed for partners stay as they are."
         data={timeZones(settings.time_zone)}
         {...form.text('time_zone')}
+      />
+      <NativeSelect
+        label={t`Language`}
+        description={t`Of the console for everyone who has not chosen their own, and of mails and statements.`}
+        data={languagesWith(settings.language)}
+        {...form.text('language')}
       />
       <TextInput
         label="Lowest balance, in hours"
@@ -118,11 +131,12 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
 }
 
 function valuesOf(settings: CommunitySettings): Values {
-  const { name, time_zone, lower_limit_hours, credit_limit_hours, second_factor_required, iban, account_holder } =
-    settings
+  const { name, time_zone, language, lower_limit_hours, credit_limit_hours, second_factor_required } = settings
+  const { iban, account_holder } = settings
   return {
     name,
     time_zone,
+    language,
     second_factor_required,
     iban: iban?.match(/.{1,4}/g)?.join(' ') ?? '',
     account_holder: account_holder ?? '',
@@ -151,6 +165,7 @@ function bodyOf(values: Values) {
   return {
     name: values.name.trim(),
     time_zone: values.time_zone,
+    language: values.language,
     second_factor_required: values.second_factor_required,
     iban: values.iban.replaceAll(/\s/g, ''),
     account_holder: values.account_holder.trim(),
@@ -163,6 +178,12 @@ function readNumber(text: string): number | undefined {
   // A minus sign, as some keyboards and texts have it.
   const plain = text.trim().replace(',', '.').replace('\u2212', '-')
   return /^-?\d{1,9}(\.\d+)?$/.test(plain) ? Number(plain) : undefined
+}
+
+/** The command line can set a language that the console does not have. */
+function languagesWith(current: string) {
+  const isKnown = LANGUAGE_CHOICES.some(({ value }) => value === current)
+  return isKnown ? LANGUAGE_CHOICES : [...LANGUAGE_CHOICES, { value: current, label: current }]
 }
 
 function timeZones(current: string): string[] {

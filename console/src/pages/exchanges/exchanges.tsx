@@ -1,3 +1,4 @@
+import { plural } from '@lingui/core/macro'
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import { Suspense } from 'react'
@@ -80,7 +81,11 @@ export function Exchanges() {
         <ChoiceFilter name="sort" label="Sort by" choices={SORTS} any="Recorded last" />
         <RowsFilter />
       </FilterBar>
-      <Total list={list} noun={['record', 'records']} />
+      <Total
+        list={list}
+        text={(total) => plural(total, { one: '# record', other: '# records' })}
+        more={(total) => plural(total, { one: 'More than # record', other: 'More than # records' })}
+      />
       <DataTable
         label="Transfers"
         list={list}

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -11,23 +13,27 @@ export function ForgottenPassword() {
   const [sentTo, setSentTo] = useState<string>()
   const form = useForm({
     initial: { email: '' },
-    check: ({ email }): Record<string, string> => (email.includes('@') ? {} : { email: 'Enter your email address.' }),
+    check: ({ email }): Record<string, string> => (email.includes('@') ? {} : { email: t`Enter your email address.` }),
     save: ({ email }) => api.post('/password-reset', { email: email.trim() }, { signedOut: true }),
     onSaved: (_answer, { email }) => setSentTo(email.trim()),
   })
   return (
-    <PlainPage title="Forgotten password" description="We send you a link with which you choose a new one.">
+    <PlainPage title={t`Forgotten password`} description={t`We send you a link with which you choose a new one.`}>
       {sentTo === undefined ? (
-        <Form form={form} submit="Send the link" guard={false}>
-          <TextInput label="Email" type="email" autoComplete="username" inputMode="email" {...form.text('email')} />
+        <Form form={form} submit={t`Send the link`} guard={false}>
+          <TextInput label={t`Email`} type="email" autoComplete="username" inputMode="email" {...form.text('email')} />
         </Form>
       ) : (
         <Text role="status">
-          If there is an account for {sentTo}, a mail is on its way. Its link works once, for an hour. Look into the
-          spam folder if it does not arrive.
+          <Trans>
+            If there is an account for <bdi>{sentTo}</bdi>, a mail is on its way. Its link works once, for an hour. Look
+            into the spam folder if it does not arrive.
+          </Trans>
         </Text>
       )}
-      <LinkText to="/sign-in">To the sign-in</LinkText>
+      <LinkText to="/sign-in">
+        <Trans>To the sign-in</Trans>
+      </LinkText>
     </PlainPage>
   )
 }

@@ -1,9 +1,12 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { PlainPage } from '../../layout/plain-page.tsx'
 import { Form } from '../../parts/form.tsx'
+import { roleName } from '../../parts/role-name.ts'
 import { Time } from '../../parts/time.tsx'
 import { SecondStep } from '../../parts/second-step.tsx'
 import { useForm } from '../../parts/use-form.ts'
@@ -26,10 +29,14 @@ interface Offer {
  * does not know whether there is one, because the owner who made the link can open it too.
  */
 export function InvitationPage({ offer, session }: { offer: Offer; session: Session | undefined }) {
+  const { community } = offer
+  const role = roleName(offer.role)
   return (
-    <PlainPage title="You are invited" description={`To help administer ${offer.community}, as ${offer.role}.`}>
+    <PlainPage title={t`You are invited`} description={t`To help administer ${community}, as ${role}.`}>
       <Text size="sm" c="dimmed" mb="md">
-        For {offer.email}. The link is valid until <Time value={offer.expires_at} />.
+        <Trans>
+          For {offer.email}. The link is valid until <Time value={offer.expires_at} />.
+        </Trans>
       </Text>
       <Answer offer={offer} session={session} />
     </PlainPage>
@@ -42,8 +49,10 @@ function Answer({ offer, session }: { offer: Offer; session: Session | undefined
   if (!session.password_change_required) return <Accept offer={offer} />
   return (
     <Stack>
-      <Text>You signed in with a one-time password. Choose your own to go on.</Text>
-      <ChangePassword currentLabel="One-time password" onChanged={() => {}} />
+      <Text>
+        <Trans>You signed in with a one-time password. Choose your own to go on.</Trans>
+      </Text>
+      <ChangePassword currentLabel={t`One-time password`} onChanged={() => {}} />
     </Stack>
   )
 }
@@ -54,7 +63,7 @@ function NotSignedIn({ offer }: { offer: Offer }) {
     <Stack>
       {hasAccount ? <SignInToAccept offer={offer} /> : <CreateAccount offer={offer} />}
       <Button variant="subtle" onClick={() => setHasAccount(!hasAccount)}>
-        {hasAccount ? 'Create an account instead' : 'I have an account already'}
+        {hasAccount ? t`Create an account instead` : t`I have an account already`}
       </Button>
     </Stack>
   )
@@ -68,13 +77,13 @@ function CreateAccount({ offer }: { offer: Offer }) {
     onSaved: goOn,
   })
   return (
-    <Form form={form} submit="Create the account and accept" guard={false}>
-      <TextInput label="Your name" autoComplete="name" {...form.text('name')} />
+    <Form form={form} submit={t`Create the account and accept`} guard={false}>
+      <TextInput label={t`Your name`} autoComplete="name" {...form.text('name')} />
       {/* For the browser's password manager, which would otherwise not know whose password it is. */}
       <input type="hidden" name="email" autoComplete="username" value={offer.email} readOnly />
       <PasswordInput
-        label="New password"
-        description="At least 12 characters."
+        label={t`New password`}
+        description={t`At least 12 characters.`}
         autoComplete="new-password"
         {...form.text('password')}
       />
@@ -92,9 +101,9 @@ function SignInToAccept({ offer }: { offer: Offer }) {
   })
   if (isSecondStep) return <SecondStep onSignedIn={beginSession} again={() => setSecondStep(false)} />
   return (
-    <Form form={form} submit="Sign in" guard={false}>
-      <TextInput label="Email" type="email" autoComplete="username" readOnly {...form.text('email')} />
-      <PasswordInput label="Password" autoComplete="current-password" {...form.text('password')} />
+    <Form form={form} submit={t`Sign in`} guard={false}>
+      <TextInput label={t`Email`} type="email" autoComplete="username" readOnly {...form.text('email')} />
+      <PasswordInput label={t`Password`} autoComplete="current-password" {...form.text('password')} />
     </Form>
   )
 }
@@ -107,10 +116,10 @@ function Accept({ offer }: { offer: Offer }) {
     onSaved: goOn,
   })
   return (
-    <Form form={form} submit="Accept" guard={false}>
+    <Form form={form} submit={t`Accept`} guard={false}>
       <TextInput
-        label="Your name"
-        description="As this community sees it. Other communities keep theirs."
+        label={t`Your name`}
+        description={t`As this community sees it. Other communities keep theirs.`}
         autoComplete="name"
         {...form.text('name')}
       />
@@ -122,9 +131,13 @@ function SomeoneElse({ offer, of: { admin } }: { offer: Offer; of: Session }) {
   return (
     <Stack>
       <Text>
-        You are signed in as {admin.name} ({admin.email}). To accept, sign in as {offer.email}.
+        <Trans>
+          You are signed in as {admin.name} ({admin.email}). To accept, sign in as {offer.email}.
+        </Trans>
       </Text>
-      <Button onClick={() => void endSession().then(() => window.location.reload())}>Sign out and go on</Button>
+      <Button onClick={() => void endSession().then(() => window.location.reload())}>
+        <Trans>Sign out and go on</Trans>
+      </Button>
     </Stack>
   )
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
@@ -29,7 +31,7 @@ export function Link() {
     const isGone = state.error instanceof ApiError && [404, 410, 422].includes(state.error.status)
     if (isGone) return <Invalid token={token} />
     return (
-      <PlainPage title="One-time link">
+      <PlainPage title={t`One-time link`}>
         <Problem error={state.error} again={() => void state.refetch()} />
       </PlainPage>
     )
@@ -59,16 +61,22 @@ function Invalid({ token = '' }: { token?: string }) {
   }
   return (
     <PlainPage
-      title="This link is no longer valid"
-      description="It has been used or has expired, or part of it is missing. Ask for a new one."
+      title={t`This link is no longer valid`}
+      description={t`It has been used or has expired, or part of it is missing. Ask for a new one.`}
     >
       {failure !== undefined && <Problem error={failure} />}
-      {sent && <Text role="status">If the invitation is still open, a new link is on its way to you.</Text>}
+      {sent && (
+        <Text role="status">
+          <Trans>If the invitation is still open, a new link is on its way to you.</Trans>
+        </Text>
+      )}
       {setup.data?.mail && INVITATION.test(token) && !sent && (
-        <Button onClick={() => void sendAgain()}>Send me a new link by mail</Button>
+        <Button onClick={() => void sendAgain()}>
+          <Trans>Send me a new link by mail</Trans>
+        </Button>
       )}
       <LinkButton to="/sign-in" variant="default">
-        To the sign-in
+        <Trans>To the sign-in</Trans>
       </LinkButton>
     </PlainPage>
   )

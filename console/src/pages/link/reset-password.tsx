@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { PasswordInput, Text } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -29,22 +31,27 @@ export function ResetPassword({ token, link }: Props) {
   })
   if (isSecondStep) {
     return (
-      <PlainPage title="Second step" description="The password is saved. Now show that you have your second factor.">
+      <PlainPage
+        title={t`Second step`}
+        description={t`The password is saved. Now show that you have your second factor.`}
+      >
         <SecondStep onSignedIn={goOn} again={() => router.history.replace(`${import.meta.env.BASE_URL}sign-in`)} />
       </PlainPage>
     )
   }
   return (
-    <PlainPage title="Choose a new password" description="It ends all your sessions elsewhere.">
+    <PlainPage title={t`Choose a new password`} description={t`It ends all your sessions elsewhere.`}>
       <Text size="sm" c="dimmed">
-        For {link.email}. The link is valid until <Time value={link.expires_at} />.
+        <Trans>
+          For {link.email}. The link is valid until <Time value={link.expires_at} />.
+        </Trans>
       </Text>
-      <Form form={form} submit="Save password" guard={false}>
+      <Form form={form} submit={t`Save password`} guard={false}>
         {/* For the browser's password manager, which would otherwise not know whose password it is. */}
         <input type="hidden" name="email" autoComplete="username" value={link.email} readOnly />
         <PasswordInput
-          label="New password"
-          description="At least 12 characters."
+          label={t`New password`}
+          description={t`At least 12 characters.`}
           autoComplete="new-password"
           {...form.text('password')}
         />

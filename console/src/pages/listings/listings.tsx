@@ -1,3 +1,4 @@
+import { plural } from '@lingui/core/macro'
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
@@ -84,7 +85,11 @@ export function Listings() {
         <RowsFilter />
       </FilterBar>
       {member && <OfOneMember id={member} />}
-      <Total list={list} noun={['listing', 'listings']} />
+      <Total
+        list={list}
+        text={(total) => plural(total, { one: '# listing', other: '# listings' })}
+        more={(total) => plural(total, { one: 'More than # listing', other: 'More than # listings' })}
+      />
       <DataTable
         label="Listings"
         list={list}

@@ -15,9 +15,7 @@ import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { MemberStatus } from '../members/member-status.tsx'
 import type { OfficeMember } from '../../wire.ts'
 import { Contact } from './contact.tsx'
-import { EditMember } from './edit-member.tsx'
 import { EmailReads } from './email-reads.tsx'
-import { EraseMember } from './erase-member.tsx'
 import { MemberListings } from './member-listings.tsx'
 import { PartnersView } from './partners-view.tsx'
 import { Statement } from './statement.tsx'
@@ -30,6 +28,8 @@ const AdjustBalance = lazyDialog<{ member: OfficeMember }>(
     </Button>
   ),
 )
+const EditMember = lazyPart(async () => (await import('./edit-member.tsx')).EditMember)
+const EraseMember = lazyPart(async () => (await import('./erase-member.tsx')).EraseMember)
 const LeaveOrReturn = lazyPart(async () => (await import('./leave-or-return.tsx')).LeaveOrReturn)
 const TransferDrawer = lazyPart(async () => (await import('../exchanges/transfer-drawer.tsx')).TransferDrawer)
 
@@ -89,8 +89,12 @@ function Shown({ member }: { member: OfficeMember }) {
         {!isErased && <MemberListings member={member} />}
         {!isErased && <EmailReads member={member} />}
         {mayChange && <PartnersView member={member} />}
-        <Suspense>{mayChange && <LeaveOrReturn member={member} />}</Suspense>
-        {mayChange && <EraseMember member={member} />}
+        {mayChange && (
+          <Suspense>
+            <LeaveOrReturn member={member} />
+            <EraseMember member={member} />
+          </Suspense>
+        )}
       </Stack>
       <Suspense>
         <TransferDrawer />
@@ -103,7 +107,9 @@ function Actions({ member }: { member: OfficeMember }) {
   const { slug } = useCommunity()
   return (
     <>
-      <EditMember member={member} />
+      <Suspense>
+        <EditMember member={member} />
+      </Suspense>
       <AdjustBalance member={member} />
       {member.status === 'active' && (
         <LinkButton to="/$slug/exchanges/record" params={{ slug }} search={{ member: String(member.id) } as never}>

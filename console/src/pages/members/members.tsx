@@ -1,11 +1,13 @@
+import { plural } from '@lingui/core/macro'
 import { Badge } from '@mantine/core'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { formatDay, monthsBefore, today } from '../../parts/day.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { Hours } from '../../parts/hours.tsx'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
 import { listQuery, RowsFilter, Total } from '../../parts/list-tools.tsx'
 import { Name } from '../../parts/name.tsx'
@@ -13,10 +15,11 @@ import { PageHeader } from '../../parts/page-header.tsx'
 import { Time, useTimeZone } from '../../parts/time.tsx'
 import { useList, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import { AddMember } from './add-member.tsx'
 import { MemberStatus } from './member-status.tsx'
-import { SelectedMembers } from './selected-members.tsx'
 import type { ListedMember } from '../../wire.ts'
+
+const AddMember = lazyPart(async () => (await import('./add-member.tsx')).AddMember)
+const SelectedMembers = lazyPart(async () => (await import('./selected-members.tsx')).SelectedMembers)
 
 const STATUSES = [
   { value: 'active', label: 'Active' },
@@ -98,7 +101,7 @@ export function Members() {
                 Import CSV
               </LinkButton>
             )}
-            {mayManage && <AddMember />}
+            <Suspense>{mayManage && <AddMember />}</Suspense>
           </>
         }
       />
@@ -112,13 +115,19 @@ export function Members() {
         <ChoiceFilter name="sort" label="Sort by" choices={SORTS} any="Newest" />
         <RowsFilter />
       </FilterBar>
-      <Total list={list} noun={['member', 'members']} />
+      <Total
+        list={list}
+        text={(total) => plural(total, { one: '# member', other: '# members' })}
+        more={(total) => plural(total, { one: 'More than # member', other: 'More than # members' })}
+      />
       {marked.size > 0 && (
-        <SelectedMembers
-          ids={[...marked]}
-          selectAll={() => mark(list.data?.pages.flatMap((page) => page.data) ?? [], true)}
-          clear={() => setMarked(new Set())}
-        />
+        <Suspense>
+          <SelectedMembers
+            ids={[...marked]}
+            selectAll={() => mark(list.data?.pages.flatMap((page) => page.data) ?? [], true)}
+            clear={() => setMarked(new Set())}
+          />
+        </Suspense>
       )}
       <DataTable
         label="Members"

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Icon } from '../../parts/icons.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -13,40 +15,41 @@ export function FirstSteps({ steps }: { steps: StepsTaken }) {
       done: steps.has_members,
       title: (
         <LinkText to="/$slug/members" params={{ slug }}>
-          Add the members
+          <Trans>Add the members</Trans>
         </LinkText>
       ),
-      text: 'One by one, or all at once from a spreadsheet.',
+      text: t`One by one, or all at once from a spreadsheet.`,
     },
     {
       done: steps.has_partner,
       title: (
         <LinkText to="/$slug/partners" params={{ slug }}>
-          Create a partner
+          <Trans>Create a partner</Trans>
         </LinkText>
       ),
-      text: 'A bank, a town hall, a care network: you choose what it may see and do.',
+      text: t`A bank, a town hall, a care network: you choose what it may see and do.`,
     },
     {
       done: steps.has_call,
-      title: 'Hand over the client id and secret',
-      text: 'This is done as soon as the partner has called for the first time.',
+      title: t`Hand over the client id and secret`,
+      text: t`This is done as soon as the partner has called for the first time.`,
     },
     {
       done: steps.has_credit,
-      title: 'The first credit arrives',
-      text: 'From then on the figures below fill.',
+      title: t`The first credit arrives`,
+      text: t`From then on the figures below fill.`,
     },
   ]
   const next = list.findIndex(({ done }) => !done)
   return (
-    <Panel title="First steps" description="This list goes away when a partner's first credit has arrived.">
+    <Panel title={t`First steps`} description={t`This list goes away when a partner's first credit has arrived.`}>
       <ol className={classes.list}>
         {list.map(({ done, title, text }, index) => (
           <li key={text} className={classes.step} data-done={done || undefined} data-next={index === next || undefined}>
             <span className={classes.sign}>{done ? <Icon name="check" /> : index + 1}</span>
             <span>
-              <span className={classes.title}>{title}</span> <span className={classes.state}>{done ? 'Done' : ''}</span>
+              <span className={classes.title}>{title}</span>{' '}
+              <span className={classes.state}>{done ? t`Done` : ''}</span>
               <br />
               <span className={classes.text}>{text}</span>
             </span>

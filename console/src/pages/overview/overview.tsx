@@ -1,4 +1,6 @@
+import { plural, t } from '@lingui/core/macro'
 import { Skeleton, Stack } from '@mantine/core'
+import { formatDate, formatNumber } from '../../language/formats.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { formatHours } from '../../parts/hours.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
@@ -14,16 +16,15 @@ import { RestoreReview } from './restore-review.tsx'
 import type { CommunityOverview, MonthFigures } from '../../wire.ts'
 import { WebhookHealth } from './webhook-health.tsx'
 
-const count = new Intl.NumberFormat('en-GB')
-const monthName = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' })
+const MONTH = { month: 'short', year: 'numeric', timeZone: 'UTC' } as const
 
 export function Overview() {
   const path = useCommunityPath()
   const overview = useRead<CommunityOverview>(path('/overview'))
   return (
     <>
-      <PageHeader title="Overview" description="How the community and its partners are doing." />
-      {overview.isPending && <Skeleton height={320} aria-label="Loading the overview" role="status" />}
+      <PageHeader title={t`Overview`} description={t`How the community and its partners are doing.`} />
+      {overview.isPending && <Skeleton height={320} aria-label={t`Loading the overview`} role="status" />}
       {overview.isError && <Problem error={overview.error} again={() => void overview.refetch()} />}
       {overview.data && <Figures data={overview.data} />}
     </>
@@ -39,35 +40,35 @@ function Figures({ data }: { data: CommunityOverview }) {
       {!data.first_steps.has_credit && <FirstSteps steps={data.first_steps} />}
       <Attention items={data.attention} />
       <StatRow>
-        <Stat label="Active members" value={count.format(data.active_members)} />
+        <Stat label={t`Active members`} value={formatNumber(data.active_members)} />
         <Stat
-          label="Exchanged this month"
+          label={t`Exchanged this month`}
           value={formatHours(present.hours_exchanged)}
-          hint={`${count.format(present.exchanges)} exchanges`}
+          hint={exchangesText(present.exchanges)}
         />
-        <Stat label="Credited this month" value={formatHours(present.hours_credited)} hint="by partners" />
+        <Stat label={t`Credited this month`} value={formatHours(present.hours_credited)} hint={t`by partners`} />
         <Stat
-          label="Exchanged in twelve months"
+          label={t`Exchanged in twelve months`}
           value={formatHours(year.hours_exchanged)}
-          hint={`${count.format(year.exchanges)} exchanges`}
+          hint={exchangesText(year.exchanges)}
         />
       </StatRow>
       <Panel
-        title="Hours per month"
-        description="By the month in which they were recorded. What was reversed is taken off in the month of its reversal."
+        title={t`Hours per month`}
+        description={t`By the month in which they were recorded. What was reversed is taken off in the month of its reversal.`}
       >
         <Chart
           kind="bar"
-          label="Hours exchanged between members and credited by partners, per month"
+          label={t`Hours exchanged between members and credited by partners, per month`}
           data={data.months.map((month) => ({
-            month: monthName.format(new Date(`${month.month}-01T00:00:00Z`)),
+            month: formatDate(new Date(`${month.month}-01T00:00:00Z`), MONTH),
             exchanged: month.hours_exchanged,
             credited: month.hours_credited,
           }))}
-          x={{ key: 'month', label: 'Month' }}
+          x={{ key: 'month', label: t`Month` }}
           series={[
-            { key: 'exchanged', label: 'Exchanged', color: 'teal' },
-            { key: 'credited', label: 'Credited', color: 'yellow' },
+            { key: 'exchanged', label: t`Exchanged`, color: 'teal' },
+            { key: 'credited', label: t`Credited`, color: 'yellow' },
           ]}
           format={formatHours}
         />
@@ -76,6 +77,10 @@ function Figures({ data }: { data: CommunityOverview }) {
       <WebhookHealth webhooks={data.webhooks} />
     </Stack>
   )
+}
+
+function exchangesText(exchanges: number): string {
+  return plural(exchanges, { one: '# exchange', other: '# exchanges' })
 }
 
 /** In hundredths, which are whole: 0.1 + 0.2 would show. */

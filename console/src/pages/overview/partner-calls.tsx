@@ -1,3 +1,6 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { formatNumber } from '../../language/formats.ts'
 import { type Column, PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { LinkButton } from '../../parts/links.tsx'
@@ -8,15 +11,13 @@ import { useCommunity } from '../../session.ts'
 import { Share } from './share.tsx'
 import type { CallsOfPartner } from '../../wire.ts'
 
-const count = new Intl.NumberFormat('en-GB')
-
-const COLUMNS: Column<CallsOfPartner>[] = [
-  { header: 'Partner', cell: ({ name }) => name },
-  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-  { header: 'Calls', align: 'end', cell: ({ calls }) => count.format(calls) },
-  { header: 'Refused or failed', cell: ({ calls, errors }) => <Share part={errors} whole={calls} /> },
+const columns = (): Column<CallsOfPartner>[] => [
+  { header: t`Partner`, cell: ({ name }) => name },
+  { header: t`Status`, cell: ({ status }) => <StatusBadge status={status} /> },
+  { header: t`Calls`, align: 'end', cell: ({ calls }) => formatNumber(calls) },
+  { header: t`Refused or failed`, cell: ({ calls, errors }) => <Share part={errors} whole={calls} /> },
   {
-    header: 'Last call',
+    header: t`Last call`,
     cell: ({ last_call_at }) => (last_call_at ? <Time value={last_call_at} as="relative" /> : 'none'),
   },
 ]
@@ -28,45 +29,53 @@ interface Props {
   days: number
 }
 
-export function PartnerCalls({ partners, count: all, days }: Props) {
+export function PartnerCalls({ partners, count, days }: Props) {
   const { slug } = useCommunity()
-  const isSelection = all > partners.length
+  const isSelection = count > partners.length
   return (
     <Panel
-      title="Calls by partners"
-      description={`In the last ${days} days.${isSelection ? ` The ${partners.length} of ${count.format(all)} partners that called last.` : ''}`}
+      title={t`Calls by partners`}
+      description={describe(days, partners.length, count)}
       actions={
         <>
           {isSelection && (
             <LinkButton variant="default" to="/$slug/partners" params={{ slug }}>
-              All partners
+              <Trans>All partners</Trans>
             </LinkButton>
           )}
           <LinkButton variant="default" to="/$slug/calls" params={{ slug }}>
-            All calls
+            <Trans>All calls</Trans>
           </LinkButton>
         </>
       }
     >
       <PlainTable
-        label="Calls by partners"
-        columns={COLUMNS}
+        label={t`Calls by partners`}
+        columns={columns()}
         rows={partners}
         rowKey={({ partner_id }) => partner_id}
         rowLink={({ partner_id }) => ({ to: '/$slug/partners/$id', params: { slug, id: String(partner_id) } })}
         empty={
           <EmptyState
-            title="No partner yet"
+            title={t`No partner yet`}
             action={
               <LinkButton to="/$slug/partners" params={{ slug }}>
                 To the partners
               </LinkButton>
             }
           >
-            A partner is an organisation that may read from this community or credit hours to its members.
+            <Trans>
+              A partner is an organisation that may read from this community or credit hours to its members.
+            </Trans>
           </EmptyState>
         }
       />
     </Panel>
   )
+}
+
+function describe(days: number, shown: number, count: number): string {
+  if (shown === count) return t`In the last ${days} days.`
+  const all = formatNumber(count)
+  return t`In the last ${days} days. The ${shown} of ${all} partners that called last.`
 }

@@ -1,11 +1,15 @@
+import { Trans } from '@lingui/react/macro'
+import { formatNumber, formatPercent } from '../../language/formats.ts'
 import classes from './share.module.css'
-
-const count = new Intl.NumberFormat('en-GB')
-const percent = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 })
 
 /** A part of a whole as a bar, with the number and the percentage beside it. */
 export function Share({ part, whole }: { part: number; whole: number }) {
-  if (whole === 0) return <>none</>
+  if (whole === 0)
+    return (
+      <>
+        <Trans>none</Trans>
+      </>
+    )
   return (
     <span className={classes.share}>
       <svg className={classes.bar} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
@@ -13,7 +17,7 @@ export function Share({ part, whole }: { part: number; whole: number }) {
         <rect className={classes.part} width={(part / whole) * 100} height="8" />
       </svg>
       <span>
-        {count.format(part)} ({percent.format(part / whole)})
+        {formatNumber(part)} ({formatPercent(part / whole)})
       </span>
     </span>
   )

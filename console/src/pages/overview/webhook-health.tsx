@@ -1,11 +1,12 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { formatNumber } from '../../language/formats.ts'
 import { LinkButton } from '../../parts/links.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useCommunity } from '../../session.ts'
 import type { WebhookCounts } from '../../wire.ts'
 import classes from './webhook-health.module.css'
-
-const count = new Intl.NumberFormat('en-GB')
 
 /** Whether what happens here reaches the partners. */
 export function WebhookHealth({ webhooks }: { webhooks: WebhookCounts }) {
@@ -19,29 +20,34 @@ export function WebhookHealth({ webhooks }: { webhooks: WebhookCounts }) {
   ].filter(({ number }) => number > 0)
   return (
     <Panel
-      title="Webhooks"
-      description="Subscriptions by which partners are told what happens here."
+      title={t`Webhooks`}
+      description={t`Subscriptions by which partners are told what happens here.`}
       actions={
         <LinkButton variant="default" to="/$slug/webhooks" params={{ slug }}>
-          All webhooks
+          <Trans>All webhooks</Trans>
         </LinkButton>
       }
     >
       {states.length === 0 ? (
-        <p className={classes.line}>No partner has subscribed yet. Partners do this themselves, through the API.</p>
+        <p className={classes.line}>
+          <Trans>No partner has subscribed yet. Partners do this themselves, through the API.</Trans>
+        </p>
       ) : (
         <>
           <ul className={classes.states}>
             {states.map(({ status, number }) => (
               <li key={status}>
-                <span className={classes.number}>{count.format(number)}</span> <StatusBadge status={status} />
+                <span className={classes.number}>{formatNumber(number)}</span> <StatusBadge status={status} />
               </li>
             ))}
           </ul>
           <p className={classes.line}>
             {webhooks.waiting === 0
-              ? 'Nothing waits to be sent.'
-              : `${count.format(webhooks.waiting)} ${webhooks.waiting === 1 ? 'delivery waits' : 'deliveries wait'} to be sent.`}
+              ? t`Nothing waits to be sent.`
+              : plural(webhooks.waiting, {
+                  one: '# delivery waits to be sent.',
+                  other: '# deliveries wait to be sent.',
+                })}
           </p>
         </>
       )}

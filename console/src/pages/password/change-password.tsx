@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { PasswordInput } from '@mantine/core'
 import { api } from '../../api.ts'
 import { Form } from '../../parts/form.tsx'
@@ -18,11 +19,11 @@ export function ChangePassword({ currentLabel, onChanged }: { currentLabel: stri
     },
   })
   return (
-    <Form form={form} submit="Change password" guard={false}>
+    <Form form={form} submit={t`Change password`} guard={false}>
       <PasswordInput label={currentLabel} autoComplete="current-password" {...form.text('current_password')} />
       <PasswordInput
-        label="New password"
-        description="At least 12 characters."
+        label={t`New password`}
+        description={t`At least 12 characters.`}
         autoComplete="new-password"
         {...form.text('new_password')}
       />

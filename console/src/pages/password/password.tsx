@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { PlainPage } from '../../layout/plain-page.tsx'
@@ -9,15 +11,15 @@ export function Password() {
   const navigate = useNavigate()
   return (
     <PlainPage
-      title="Choose your own password"
-      description="You signed in with a one-time password. Choose your own to go on."
+      title={t`Choose your own password`}
+      description={t`You signed in with a one-time password. Choose your own to go on.`}
       after={
         <Anchor component="button" type="button" size="sm" onClick={() => void signOut()}>
-          Sign out
+          <Trans>Sign out</Trans>
         </Anchor>
       }
     >
-      <ChangePassword currentLabel="One-time password" onChanged={() => void navigate({ to: '/' })} />
+      <ChangePassword currentLabel={t`One-time password`} onChanged={() => void navigate({ to: '/' })} />
     </PlainPage>
   )
 }

@@ -1,3 +1,6 @@
+import { i18n } from '@lingui/core'
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Code, NativeSelect, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useRouter } from '@tanstack/react-router'
@@ -21,7 +24,7 @@ export function SetUp() {
   if (state.isPending) return <PageLoading />
   if (state.isError) {
     return (
-      <PlainPage title="Set up">
+      <PlainPage title={t`Set up`}>
         <Problem error={state.error} again={() => void state.refetch()} />
       </PlainPage>
     )
@@ -33,19 +36,25 @@ export function SetUp() {
 
 function Done() {
   return (
-    <PlainPage title="Already set up" description="This service has an administrator.">
-      <LinkButton to="/sign-in">Sign in</LinkButton>
+    <PlainPage title={t`Already set up`} description={t`This service has an administrator.`}>
+      <LinkButton to="/sign-in">
+        <Trans>Sign in</Trans>
+      </LinkButton>
     </PlainPage>
   )
 }
 
 function MissingLink() {
   return (
-    <PlainPage title="Set up" description="The first administrator needs the one-time link of this service.">
-      <Text>The service prints the link when it starts, in its terminal or log. It looks like this:</Text>
+    <PlainPage title={t`Set up`} description={t`The first administrator needs the one-time link of this service.`}>
+      <Text>
+        <Trans>The service prints the link when it starts, in its terminal or log. It looks like this:</Trans>
+      </Text>
       <Code block>{`${window.location.origin}${import.meta.env.BASE_URL}set-up#…`}</Code>
       <Text>
-        Open that link in this browser. If it has scrolled away, start the service again: it prints a new one.
+        <Trans>
+          Open that link in this browser. If it has scrolled away, start the service again: it prints a new one.
+        </Trans>
       </Text>
     </PlainPage>
   )
@@ -59,7 +68,7 @@ function SetUpForm({ token, communityNeeded }: { token: string; communityNeeded:
     save: ({ community_name, time_zone, ...admin }) =>
       api.post<Session>(
         '/setup',
-        { link: token, ...admin, ...(communityNeeded ? { community_name, time_zone } : {}) },
+        { link: token, ...admin, ...(communityNeeded ? { community_name, time_zone, language: i18n.locale } : {}) },
         { signedOut: true },
       ),
     onSaved: (session) => {
@@ -68,22 +77,22 @@ function SetUpForm({ token, communityNeeded }: { token: string; communityNeeded:
     },
   })
   return (
-    <PlainPage title="Set up" description="You become the first administrator, with the role of an owner.">
-      <Form form={form} submit="Set up">
-        <TextInput label="Your name" autoComplete="name" {...form.text('name')} />
-        <TextInput label="Email" type="email" autoComplete="username" {...form.text('email')} />
+    <PlainPage title={t`Set up`} description={t`You become the first administrator, with the role of an owner.`}>
+      <Form form={form} submit={t`Set up`}>
+        <TextInput label={t`Your name`} autoComplete="name" {...form.text('name')} />
+        <TextInput label={t`Email`} type="email" autoComplete="username" {...form.text('email')} />
         <PasswordInput
-          label="Password"
-          description="At least 12 characters."
+          label={t`Password`}
+          description={t`At least 12 characters.`}
           autoComplete="new-password"
           {...form.text('password')}
         />
         {communityNeeded && (
           <>
-            <TextInput label="Name of the community" {...form.text('community_name')} />
+            <TextInput label={t`Name of the community`} {...form.text('community_name')} />
             <NativeSelect
-              label="Time zone of the community"
-              description="Months, and all times shown, are those of this zone."
+              label={t`Time zone of the community`}
+              description={t`Months, and all times shown, are those of this zone.`}
               data={zonesWith(zone)}
               {...form.text('time_zone')}
             />

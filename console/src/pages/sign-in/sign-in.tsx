@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -33,17 +35,20 @@ function SignInForm({ goOn }: { goOn: () => void }) {
   })
   if (isSecondStep) {
     return (
-      <PlainPage title="Second step" description="Your password is right. Now show that you have your second factor.">
+      <PlainPage
+        title={t`Second step`}
+        description={t`Your password is right. Now show that you have your second factor.`}
+      >
         <SecondStep onSignedIn={begin} again={() => setSecondStep(false)} />
       </PlainPage>
     )
   }
   return (
-    <PlainPage title="Sign in" description="For administrators of a community." after={<Forgotten />}>
+    <PlainPage title={t`Sign in`} description={t`For administrators of a community.`} after={<Forgotten />}>
       <FirstRun />
-      <Form form={form} submit="Sign in" guard={false}>
-        <TextInput label="Email" type="email" autoComplete="username" inputMode="email" {...form.text('email')} />
-        <PasswordInput label="Password" autoComplete="current-password" {...form.text('password')} />
+      <Form form={form} submit={t`Sign in`} guard={false}>
+        <TextInput label={t`Email`} type="email" autoComplete="username" inputMode="email" {...form.text('email')} />
+        <PasswordInput label={t`Password`} autoComplete="current-password" {...form.text('password')} />
       </Form>
     </PlainPage>
   )
@@ -58,8 +63,13 @@ function useSetupState() {
 
 function Forgotten() {
   const state = useSetupState()
-  if (state.data?.mail) return <LinkText to="/forgotten-password">Forgotten your password?</LinkText>
-  return 'Forgotten your password? The operator of the service can reset it on the command line. If it has only one community, an owner can give you a one-time link.'
+  if (state.data?.mail)
+    return (
+      <LinkText to="/forgotten-password">
+        <Trans>Forgotten your password?</Trans>
+      </LinkText>
+    )
+  return t`Forgotten your password? The operator of the service can reset it on the command line. If it has only one community, an owner can give you a one-time link.`
 }
 
 /** Shown while the service has no administrator. Never in the way: a failed question shows nothing. */
@@ -68,17 +78,22 @@ function FirstRun() {
   if (!state.data?.needed) return null
   return (
     <Text>
-      This service has no administrator yet. <LinkText to="/set-up">Set it up</LinkText>
+      <Trans>
+        This service has no administrator yet. <LinkText to="/set-up">Set it up</LinkText>
+      </Trans>
     </Text>
   )
 }
 
 function AlreadySignedIn({ session, goOn }: { session: Session; goOn: () => void }) {
+  const { name, email } = session.admin
   return (
-    <PlainPage title="You are signed in" description={`As ${session.admin.name} (${session.admin.email}).`}>
-      <Button onClick={goOn}>Go on</Button>
+    <PlainPage title={t`You are signed in`} description={t`As ${name} (${email}).`}>
+      <Button onClick={goOn}>
+        <Trans>Go on</Trans>
+      </Button>
       <Button variant="default" onClick={() => void signOut()}>
-        Sign out
+        <Trans>Sign out</Trans>
       </Button>
     </PlainPage>
   )

@@ -1,13 +1,21 @@
 import { Type } from 'typebox'
+import { LANGUAGES } from '../../core/languages.ts'
 import { Nullable, Time } from '../../http/console/admin-shapes.ts'
 import { Version } from '../../http/console/versions.ts'
 
 export const Role = Type.Enum(['owner', 'manager', 'viewer'], { title: 'Role' })
 
+export const Language = Type.Enum([...LANGUAGES], { title: 'Language' })
+
 export const Session = Type.Object(
   {
     session_id: Type.Integer(),
-    admin: Type.Object({ id: Type.Integer(), email: Type.String(), name: Type.String() }),
+    admin: Type.Object({
+      id: Type.Integer(),
+      email: Type.String(),
+      name: Type.String(),
+      language: Nullable(Language),
+    }),
     password_change_required: Type.Boolean(),
     second_factor: Type.Boolean({ description: 'Whether the person has one' }),
     communities: Type.Array(

@@ -1,3 +1,4 @@
+import type { Language } from '../../core/languages.ts'
 import { newRandomId } from '../../core/random-id.ts'
 import { secondFactorExists } from '../../http/console/session-queries.ts'
 import type { AdminRole } from '../../postgres/across-communities.ts'
@@ -188,4 +189,9 @@ export async function deleteLinksOf(sql: Queries, adminId: number): Promise<void
 
 export async function deleteSetUpLinks(sql: Queries): Promise<void> {
   await sql`delete from admin_links where purpose = 'set_up'`
+}
+
+/** Null leaves it to the community and the browser. */
+export async function updateLanguage(sql: Queries, adminId: number, language: Language | null): Promise<void> {
+  await sql`update admins set language = ${language} where id = ${adminId}`
 }

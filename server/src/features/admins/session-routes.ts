@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { AdminApi } from '../../http/console/admin-api.ts'
-import { Done, FormText } from '../../http/console/admin-shapes.ts'
+import { Done, FormText, Nullable } from '../../http/console/admin-shapes.ts'
 import { browserToken, clearSessionCookie } from '../../http/console/admin-frame.ts'
 import type { Deps } from '../../http/deps.ts'
 import { parseId } from '../../http/shared/ids.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { enter } from '../second-factor/second-step.ts'
-import { OpenSession, Session } from './admin-schema.ts'
+import { Language, OpenSession, Session } from './admin-schema.ts'
 import { passwordChangedMail } from './mails.ts'
-import { endSession, endSessionsOf, listSessions } from './queries.ts'
+import { endSession, endSessionsOf, listSessions, updateLanguage } from './queries.ts'
 import { setUp, setUpState } from './set-up.ts'
 import { presentSession, startSession } from './start-session.ts'
 import { changePassword, signIn, type Origin } from './sign-in.ts'
@@ -57,6 +57,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
         password: FormText,
         community_name: Type.Optional(FormText),
         time_zone: Type.Optional(FormText),
+        language: Type.Optional(FormText),
       }),
       response: { 201: Type.Object({ data: Session }) },
     },
@@ -85,6 +86,20 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     config: { role: 'session', beforePasswordChange: true },
     schema: { summary: 'Who is signed in', tags: TAGS, response: { 200: Type.Object({ data: Session }) } },
     handler: async (request) => presentSession(deps, request.session),
+  })
+
+  api.put('/session/language', {
+    config: { role: 'session' },
+    schema: {
+      summary: 'Choose the language of the console, or leave it to the community and the browser',
+      tags: TAGS,
+      body: Type.Object({ language: Nullable(Language) }),
+      response: { 200: Type.Object({ data: Session }) },
+    },
+    handler: async ({ session, body: { language } }) => {
+      await updateLanguage(sql, session.admin.id, language)
+      return presentSession(deps, { ...session, admin: { ...session.admin, language } })
+    },
   })
 
   api.delete('/session', {

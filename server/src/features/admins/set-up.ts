@@ -19,6 +19,7 @@ export interface SetUpInput {
   password: string
   community_name?: string
   time_zone?: string
+  language?: string
 }
 
 /** Tells the console which set-up steps are needed. */
@@ -61,6 +62,7 @@ async function communitiesToOwn(
   if (communities.length > 0) return communities.map(({ id }) => id)
   const name = checkCommunityName(input.community_name ?? '', 'community_name')
   const timeZone = input.time_zone ?? 'UTC'
-  const community = await createCommunity(tx, actor, { slug: slugOf(name), name, timeZone })
+  const language = input.language ?? 'en'
+  const community = await createCommunity(tx, actor, { slug: slugOf(name), name, timeZone, language })
   return [community.id]
 }

@@ -1,7 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { Refusal } from '../../core/refusal.ts'
-import { checkCommunityName, checkTimeZone } from './check-community.ts'
+import { checkCommunityName, checkLanguage, checkTimeZone } from './check-community.ts'
 import { checkSlug } from './slug.ts'
 import { insertCommunity, type CommunityRow } from './queries.ts'
 
@@ -10,15 +10,17 @@ export interface NewCommunity {
   name: string
   test?: boolean
   timeZone?: string
+  language?: string
 }
 
 export async function createCommunity(sql: Queries, actor: Actor, input: NewCommunity): Promise<CommunityRow> {
   const slug = checkSlug(input.slug)
   const name = checkCommunityName(input.name)
   const timeZone = checkTimeZone(input.timeZone ?? 'UTC')
+  const language = checkLanguage(input.language ?? 'en')
   try {
     return await transaction(sql, async (tx) => {
-      const community = await insertCommunity(tx, { slug, name, test: input.test ?? false, timeZone })
+      const community = await insertCommunity(tx, { slug, name, test: input.test ?? false, timeZone, language })
       await recordAudit(tx, community.id, actor, {
         action: 'community.created',
         subject: { kind: 'community', id: community.id },

@@ -17,12 +17,12 @@ export const communityColumns = (sql: Queries) =>
 /** Creates the community and its account for adjustments. */
 export async function insertCommunity(
   sql: Queries,
-  community: { slug: string; name: string; test: boolean; timeZone: string },
+  community: { slug: string; name: string; test: boolean; timeZone: string; language: string },
 ): Promise<CommunityRow> {
   const [row] = await sql<[CommunityRow]>`
     with made as (
-      insert into communities (slug, name, test, time_zone)
-      values (${community.slug}, ${community.name}, ${community.test}, ${community.timeZone})
+      insert into communities (slug, name, test, time_zone, language)
+      values (${community.slug}, ${community.name}, ${community.test}, ${community.timeZone}, ${community.language})
       returning *
     ), account as (
       insert into accounts (community_id, kind) select id, 'community' from made

@@ -1,3 +1,4 @@
+import type { Language } from '../../core/languages.ts'
 import type { AdminRole } from '../../postgres/across-communities.ts'
 import type { Fragment, Queries } from '../../postgres/connect.ts'
 
@@ -27,7 +28,7 @@ export interface AdminCommunity {
 
 interface SessionRow {
   id: number
-  admin: { id: number; email: string; name: string }
+  admin: { id: number; email: string; name: string; language: Language | null }
   password_one_time: boolean
   has_second_factor: boolean
   proof_is_fresh: boolean
@@ -63,7 +64,8 @@ export async function findSessionRow(
   slug: string | undefined,
 ): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow[]>`
-    select s.id, jsonb_build_object('id', a.id, 'email', a.email, 'name', a.name) as admin, a.password_one_time,
+    select s.id, jsonb_build_object('id', a.id, 'email', a.email, 'name', a.name, 'language', a.language) as admin,
+      a.password_one_time,
       ${secondFactorExists(sql, sql`a.id`)} as has_second_factor,
       s.proven_at > now() - make_interval(secs => ${PROOF_SECONDS}) as proof_is_fresh,
       s.token_hash = ${tokenHash} and s.rotated_at < now() - make_interval(secs => ${ROTATION_SECONDS}) as rotation_is_due,

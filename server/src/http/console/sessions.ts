@@ -1,3 +1,4 @@
+import type { Language } from '../../core/languages.ts'
 import { randomBytes } from 'node:crypto'
 import type { Queries } from '../../postgres/connect.ts'
 import { isDiskFull } from '../../postgres/embedded/disk-space.ts'
@@ -9,7 +10,7 @@ const TOKEN_BYTES = 32
 /** The caller's session, and their role in the community named in the path. */
 export interface AdminSession {
   id: number
-  admin: { id: number; email: string; name: string }
+  admin: { id: number; email: string; name: string; language: Language | null }
   password_one_time: boolean
   has_second_factor: boolean
   /** Whether the person has given their password or second factor lately. */

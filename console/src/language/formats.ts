@@ -1,0 +1,39 @@
+import { aboutLanguage } from './languages.ts'
+import { shownLanguage } from './language.ts'
+
+/** The locale of all formats, such as 'en-GB': that of the language on the screen. */
+export function formatLocale(): string {
+  return aboutLanguage(shownLanguage()).formats
+}
+
+const numberFormats = new Map<string, Intl.NumberFormat>()
+const dateFormats = new Map<string, Intl.DateTimeFormat>()
+
+/** `1,234.5` as the language writes it. Formats are kept: making one takes longer than using it. */
+export function formatNumber(value: number, options: Intl.NumberFormatOptions = {}): string {
+  const key = formatLocale() + JSON.stringify(options)
+  const format = numberFormats.get(key) ?? new Intl.NumberFormat(formatLocale(), options)
+  numberFormats.set(key, format)
+  return format.format(value)
+}
+
+export function formatPercent(share: number): string {
+  return formatNumber(share, { style: 'percent', maximumFractionDigits: 1 })
+}
+
+export function formatDate(value: Date | number, options: Intl.DateTimeFormatOptions): string {
+  const key = formatLocale() + JSON.stringify(options)
+  const format = dateFormats.get(key) ?? new Intl.DateTimeFormat(formatLocale(), options)
+  dateFormats.set(key, format)
+  return format.format(value)
+}
+
+/** '3 partners' is a message of its own; this is for lists of names: 'Ada, Ben and Cleo'. */
+export function formatList(names: readonly string[]): string {
+  return new Intl.ListFormat(formatLocale(), { type: 'conjunction' }).format(names)
+}
+
+/** For sorting names as the language does. */
+export function compareNames(one: string, other: string): number {
+  return one.localeCompare(other, formatLocale(), { numeric: true })
+}

@@ -1,0 +1,89 @@
+import { type Messages, i18n } from '@lingui/core'
+import { PSEUDO, type ShownLanguage, aboutLanguage, firstKnown } from './languages.ts'
+import { neededAreas } from './needed.ts'
+
+const STORED_AS = 'hourbank-language'
+const SHARED_AREA = 'shared'
+
+const loaded = new Map<string, Promise<Messages>>()
+const watchers = new Set<() => void>()
+let wanted: ShownLanguage = 'en'
+let shown: ShownLanguage | undefined
+
+/** The language on the screen. */
+export function shownLanguage(): ShownLanguage {
+  return shown ?? wanted
+}
+
+export function watchLanguage(watcher: () => void): () => void {
+  watchers.add(watcher)
+  return () => watchers.delete(watcher)
+}
+
+/** Before anybody has signed in: the language that this browser showed last, else one that it asks for. */
+export function startLanguage(): Promise<void> {
+  return showLanguage(firstKnown([readStored(), ...navigator.languages]) ?? 'en')
+}
+
+/** The person's own choice, else the community's, else the browser's. */
+export function chooseLanguage(own: string | null, community: string | null | undefined): Promise<void> {
+  if (readStored() === PSEUDO) return showLanguage(PSEUDO)
+  return showLanguage(firstKnown([own, community, ...navigator.languages]) ?? 'en')
+}
+
+async function showLanguage(language: ShownLanguage): Promise<void> {
+  wanted = language
+  if (language === shown) return
+  await loadMessages()
+  // Another language may have been chosen while this one was loading.
+  if (language !== wanted || language === shown) return
+  shown = language
+  const { dir, formats } = aboutLanguage(language)
+  i18n.activate(language, formats)
+  document.documentElement.lang = language
+  document.documentElement.dir = dir
+  store(language)
+  for (const watcher of watchers) watcher()
+}
+
+/** Loads what the files that are here need. */
+export async function loadMessages(): Promise<void> {
+  const language = wanted
+  const areas = new Set([SHARED_AREA, ...neededAreas()])
+  const catalogues = await Promise.all([...areas].map((area) => loadArea(language, area)))
+  i18n.load(language, Object.assign({}, ...catalogues))
+}
+
+function loadArea(language: string, area: string): Promise<Messages> {
+  const address = `${import.meta.env.BASE_URL}${import.meta.env.MESSAGES}/${language}/${area}.json`
+  const known = loaded.get(address)
+  if (known) return known
+  const catalogue = fetchCatalogue(address)
+  loaded.set(address, catalogue)
+  // Asked for again after a failure.
+  catalogue.catch(() => loaded.delete(address))
+  return catalogue
+}
+
+async function fetchCatalogue(address: string): Promise<Messages> {
+  const response = await fetch(address)
+  if (!response.ok) throw new Error(`${address} answered ${response.status}`)
+  return response.json()
+}
+
+function readStored(): string | null {
+  try {
+    return localStorage.getItem(STORED_AS)
+  } catch {
+    // Storage can be forbidden; then the browser's languages decide.
+    return null
+  }
+}
+
+function store(language: string): void {
+  try {
+    localStorage.setItem(STORED_AS, language)
+  } catch {
+    // The next visit starts with the browser's language.
+  }
+}
