@@ -155,7 +155,7 @@ test('with reduced motion, a dialog opens without an animation', async ({ page }
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await expect(target).toBeVisible()
   for (let n = 0; n < TABS_MAX; n++) {
-    if (await target.evaluate((element) => element === document.activeElement)) return
+    if (await target.evaluate((element) => element.matches(':focus'))) return
     await page.keyboard.press('Tab')
   }
   throw new Error(`Tab does not reach ${target}`)
