@@ -126,7 +126,9 @@ async function runMutant(vitest: Vitest, copy: string, mutant: Mutant): Promise<
   }
 }
 
-const isMigration = ({ file }: Mutant) => file.endsWith('.sql')
+function isMigration({ file }: Mutant): boolean {
+  return file.endsWith('.sql')
+}
 
 /** The database that tests copy is made once per Vitest. */
 async function runAnew(copy: string, mutant: Mutant) {
