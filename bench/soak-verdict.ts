@@ -54,6 +54,9 @@ export function findFaults({ samples, failedCalls, prunableLeft, changedPlans, d
 }
 
 function growth(part: Sample[]): number {
-  const size = (sample: Sample | undefined) => (sample ? sample.tableMb + sample.indexMb : 0)
-  return size(part.at(-1)) - size(part[0])
+  return sizeOf(part.at(-1)) - sizeOf(part[0])
+}
+
+function sizeOf(sample: Sample | undefined): number {
+  return sample ? sample.tableMb + sample.indexMb : 0
 }

@@ -8,7 +8,7 @@ import { startReceiver } from './deliveries.ts'
 import { rounded } from './figures.ts'
 import { explainOperations } from './growth-plans.ts'
 import type { Arrivals, Arrived, Kind } from './load/arrivals.ts'
-import { openDatabaseServer } from './service.ts'
+import { openDatabaseServer, startService } from './service.ts'
 import { drawSoak } from './soak-chart.ts'
 import { takeSample, worstDeadShare, type Sample } from './soak-samples.ts'
 import { findFaults } from './soak-verdict.ts'
@@ -30,7 +30,6 @@ const MINUTES = Number(options.minutes)
 const PER_SECOND = Number(options['per-second'])
 const SAMPLES = 120
 const CHART = fileURLToPath(new URL('../dist/soak.svg', import.meta.url))
-/** Pruned a minute after the start, and then every hour. */
 const EXPIRED_TOKENS = 2000
 /** The lock under which nodes prune. */
 const PRUNE_LOCK = 4_711_003
@@ -102,16 +101,19 @@ const settings = {
   NODE_EXTRA_CA_CERTS: certificate.caFile,
   ...(options.break === 'leak' && { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(LEAK)}` }),
 }
-const town = await startTown(server, settings, say)
+const made = await startTown(server, { WEB_CONCURRENCY: '1' }, say)
+await addExpiredTokens(made)
+// Pruning comes a minute after the start, so the process that is watched starts after there is something to prune.
+await made.service.stop()
+const service = await startService({ databaseUrl: made.service.databaseUrl, settings })
+const town: Town = { ...made, service }
 const receiver = await startReceiver(certificate)
 const generator = await startChild<Arrivals, Arrived>('load/arrivals-generator.ts')
-const { service } = town
 
 try {
   const target_url = `https://localhost:${receiver.port}/hook`
   await service.call('POST', '/webhooks/subscriptions', town.partners[0]!.token, { event_types: ['*'], target_url })
   if (options.break === 'prune') await service.sql`select pg_advisory_lock(${PRUNE_LOCK})`
-  await addExpiredTokens(town)
   const kinds = kindsOf(town)
   const plansBefore = await shapesOf(town)
   const samples: Sample[] = []
@@ -147,7 +149,8 @@ try {
   process.exitCode = faults.length === 0 ? 0 : 1
 } finally {
   await generator.stop()
-  await town.stop()
+  await made.generator.stop()
+  await service.stop()
   await receiver.process.stop()
   await server.close()
   certificate.remove()

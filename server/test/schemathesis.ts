@@ -27,26 +27,24 @@ export async function runSchemathesis(bank: Bank, own: Community, file: File): P
   const document = join(folder, 'openapi.json')
   await writeFile(document, JSON.stringify(await withRealValues(bank, own, file, operations)))
   const leftOut = operations.filter(({ name }) => LEFT_OUT.test(name)).map(({ operationId }) => operationId)
-  const child = spawn(
-    SCHEMATHESIS!,
-    [
-      ...[
-        '-m',
-        'schemathesis.cli',
-        'run',
-        document,
-        '--url',
-        bank.url,
-        '--phases',
-        'examples,coverage,fuzzing,stateful',
-      ],
-      ...['--checks', 'all', '--exclude-checks', EXCLUDED_CHECKS, '--max-examples', EXAMPLES_MAX, '--workers', WORKERS],
-      ...['--generation-database', 'none', '--continue-on-failure', '--no-color', '--output-truncate', 'false'],
-      ...access(bank, own, file).flatMap((header) => ['--header', header]),
-      ...leftOut.flatMap((id) => ['--exclude-operation-id', id]),
-    ],
-    { cwd: folder, env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS }, stdio: 'inherit' },
-  )
+  const options = {
+    '--url': bank.url,
+    '--phases': 'examples,coverage,fuzzing,stateful',
+    '--checks': 'all',
+    '--exclude-checks': EXCLUDED_CHECKS,
+    '--max-examples': EXAMPLES_MAX,
+    '--workers': WORKERS,
+    '--generation-database': 'none',
+    '--output-truncate': 'false',
+  }
+  const headers = access(bank, own, file).flatMap((header) => ['--header', header])
+  const excluded = leftOut.flatMap((id) => ['--exclude-operation-id', id])
+  const flags = [...Object.entries(options).flat(), ...headers, ...excluded, '--continue-on-failure', '--no-color']
+  const child = spawn(SCHEMATHESIS!, ['-m', 'schemathesis.cli', 'run', document, ...flags], {
+    cwd: folder,
+    env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS },
+    stdio: 'inherit',
+  })
   const [code] = await once(child, 'exit')
   return code === 0
 }

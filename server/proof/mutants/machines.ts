@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** One break for each of the machines in docs/reliability.md, to show that it is found by them alone. */
+/** Breaks for the machines in docs/reliability.md, to show that they are found by them alone. */
 export const MACHINES: Mutant[] = [
   {
     breaks: 'the model finds: the wallet of a hidden member is hidden with its member',
@@ -54,5 +54,29 @@ export const MACHINES: Mutant[] = [
     by: 'failure.body(request.headers.authorization ?? request.id)',
     tests: ['members'],
     named: 'as good as absent',
+  },
+  {
+    breaks: 'calls beyond the limit are rejected',
+    file: 'http/partner/admission.ts',
+    replace: 'if (inFlight < callsMax) return done()',
+    by: 'if (inFlight < 100 * callsMax) return done()',
+    tests: ['overload'],
+    named: 'calls beyond the limit',
+  },
+  {
+    breaks: 'a call whose client has gone is not counted',
+    file: 'http/partner/admission.ts',
+    replace: 'if (open && !open.isOver) {',
+    by: 'if (open) {',
+    tests: ['overload'],
+    named: 'a client that disconnects',
+  },
+  {
+    breaks: 'a call counts only once its body is there',
+    file: 'http/partner/admission.ts',
+    replace: "app.addHook('preValidation', ",
+    by: "app.addHook('onRequest', ",
+    tests: ['overload'],
+    named: 'clients that send no body',
   },
 ]
