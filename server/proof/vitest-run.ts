@@ -41,6 +41,7 @@ export async function withVitest<T>(
     watch: false,
     maxWorkers: 1,
     testTimeout: TEST_TIMEOUT_MS,
+    hookTimeout: TEST_TIMEOUT_MS,
     reporters: [{}],
     ...options,
   })
