@@ -141,10 +141,10 @@ async function rebalanceWith(sql: Sql, moves: number[]): Promise<void> {
 async function creditUntil(bank: Bank, work: Promise<void>): Promise<string[]> {
   const token = await bank.token()
   const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
-  let isDone = false
-  const ended = work.finally(() => (isDone = true))
+  const progress = { isDone: false }
+  const ended = work.finally(() => (progress.isDone = true))
   const references: string[] = []
-  while (!isDone || references.length < CREDITS_MIN) {
+  while (!progress.isDone || references.length < CREDITS_MIN) {
     const reference = `credit-${references.length}`
     const { status } = await bank.call('/wallet/credit', { token, body: { user_id: member.id, hours: 1, reference } })
     expect(status).toBe(201)

@@ -31,7 +31,7 @@ export async function rememberBrowser(
   if (from) await sql`update admin_browsers set token_hash = ${to} where token_hash = ${from}`
   await sql`
     insert into admin_browsers (admin_id, token_hash) values (${adminId}, ${to})
-    on conflict (admin_id, token_hash) do update set last_used_at = now()`
+    on conflict (admin_id, token_hash) do update set last_used_at = excluded.last_used_at`
   await sql`
     delete from admin_browsers where admin_id = ${adminId} and token_hash in (
       select token_hash from admin_browsers where admin_id = ${adminId}

@@ -25,7 +25,7 @@ export async function findApp(sql: Queries, adminId: number): Promise<AppRow | u
 export async function insertApp(sql: Queries, adminId: number, secret: Buffer): Promise<boolean> {
   const { count } = await sql`
     insert into admin_apps (admin_id, secret) values (${adminId}, ${secret})
-    on conflict (admin_id) do update set secret = excluded.secret, last_step = 0, created_at = now()
+    on conflict (admin_id) do update set secret = excluded.secret, last_step = 0, created_at = excluded.created_at
     where admin_apps.active_since is null`
   return count === 1
 }

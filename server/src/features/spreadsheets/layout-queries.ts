@@ -41,7 +41,7 @@ export async function saveLayout(
   await sql`
     insert into import_layouts (community_id, imported, header_hash, layout)
     values (${communityId}, ${table}, ${header}, ${JSON.stringify(layout)}::text::jsonb)
-    on conflict (community_id, imported, header_hash) do update set layout = excluded.layout, used_at = now()`
+    on conflict (community_id, imported, header_hash) do update set layout = excluded.layout, used_at = excluded.used_at`
   await sql`
     delete from import_layouts
     where community_id = ${communityId} and (imported, header_hash) in (

@@ -1,14 +1,12 @@
 import { Refusal } from '../../core/refusal.ts'
 import type { Queries } from '../connect.ts'
 
+/** Earlier ones insert nothing, without an error, in a join of a replicated table with values (Citus issue 8243). */
+const VERSION_MIN = [13, 2, 1] as const
+
 export interface Coordinator {
   /** The version of Citus. */
   version: string
-}
-
-/** Whether this database uses Citus at all. */
-export async function hasCitus(sql: Queries): Promise<boolean> {
-  return (await citusVersion(sql)) !== undefined
 }
 
 /** Rejects a server without Citus, a worker, and a coordinator that has no nodes to store shards. */
@@ -18,6 +16,11 @@ export async function requireCoordinator(sql: Queries): Promise<Coordinator> {
     throw new Refusal(
       'This database does not use Citus. Install Citus on the server, and run once in this database, as a superuser: ' +
         'create extension citus',
+    )
+  }
+  if (!isAtLeast(version, VERSION_MIN)) {
+    throw new Refusal(
+      `This is Citus ${version}, which loses rows in some statements. Upgrade it to ${VERSION_MIN.join('.')} or later.`,
     )
   }
   const [node] = await sql<[{ is_coordinator: boolean; is_known: boolean; stores_shards: boolean }]>`
@@ -38,7 +41,16 @@ export async function requireCoordinator(sql: Queries): Promise<Coordinator> {
   return { version }
 }
 
+/** The extension's own version has no third part. */
 async function citusVersion(sql: Queries): Promise<string | undefined> {
-  const [row] = await sql<{ version: string }[]>`select extversion as version from pg_extension where extname = 'citus'`
-  return row?.version
+  const [extension] = await sql`select 1 from pg_extension where extname = 'citus'`
+  if (!extension) return undefined
+  const [row] = await sql<[{ version: string }]>`select citus_version() as version`
+  return /\d+\.\d+\.\d+/.exec(row.version)?.[0] ?? row.version
+}
+
+function isAtLeast(version: string, least: readonly number[]): boolean {
+  const parts = version.split('.').map(Number)
+  const at = least.findIndex((part, index) => parts[index] !== part)
+  return at === -1 || parts[at]! > least[at]!
 }

@@ -68,8 +68,12 @@ async function requireNoService(tx: Queries): Promise<void> {
 
 /** Reference tables first, because foreign keys point to them; then the one whose shards the others follow. */
 function inOrder(placements: Placement[]): Placement[] {
-  const rank = ({ name, wanted }: Placement) => (wanted === 'reference' ? 0 : name === FIRST_TABLE ? 1 : 2)
-  return placements.toSorted((one, other) => rank(one) - rank(other))
+  return placements.toSorted((one, other) => rankOf(one) - rankOf(other))
+}
+
+function rankOf({ name, wanted }: Placement): number {
+  if (wanted === 'reference') return 0
+  return name === FIRST_TABLE ? 1 : 2
 }
 
 async function place(tx: Queries, { name, wanted }: Placement, shards: number): Promise<void> {

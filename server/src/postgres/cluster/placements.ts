@@ -1,7 +1,10 @@
 import type { Queries } from '../connect.ts'
 
-/** Every community refers to these, so each node has a copy. Writing to them is a two-phase commit on all nodes. */
-const REFERENCE_TABLES = ['communities', 'admins']
+/**
+ * Statements on a community's tables join these, so each node has a copy. They are rarely written: that is a two-phase
+ * commit on all nodes.
+ */
+const REFERENCE_TABLES = ['communities', 'admins', 'admin_apps', 'admin_passkeys']
 
 export type Kind = 'distributed' | 'reference' | 'local'
 
