@@ -1065,9 +1065,9 @@ export interface StatementMeta {
   next_cursor: string | null
   /** Use it as updated_since (or since) in the next round: no late commit is missed */
   synced_until?: string
-  /** Before the first day */
+  /** Of what happened before the first day */
   opening_balance_hours: number
-  /** At the end of the last day */
+  /** Of what happened until the last day */
   closing_balance_hours: number
   ledger_head: LedgerHead | null
 }
