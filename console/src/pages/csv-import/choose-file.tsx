@@ -1,5 +1,8 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Code, FileInput, Group, List, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { translate } from '../../language/translate.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { saveFile } from '../../parts/save-file.ts'
@@ -23,8 +26,8 @@ export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
   const [busy, setBusy] = useState(false)
   const check = async () => {
     setFailure(undefined)
-    if (!file) return setMissing('Choose a file first.')
-    if (file.size > FILE_BYTES_MAX) return setMissing('The file is larger than 20 MB. Split it and import the parts.')
+    if (!file) return setMissing(t`Choose a file first.`)
+    if (file.size > FILE_BYTES_MAX) return setMissing(t`The file is larger than 20 MB. Split it and import the parts.`)
     setBusy(true)
     try {
       const look = await inspectFile(kind.path, file)
@@ -38,7 +41,10 @@ export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
   }
   return (
     <>
-      <Panel title="Choose the file" description="Nothing is written yet: first you see what would become of each row.">
+      <Panel
+        title={t`Choose the file`}
+        description={t`Nothing is written yet: first you see what would become of each row.`}
+      >
         <form
           onSubmit={(event) => {
             event.preventDefault()
@@ -47,12 +53,12 @@ export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
         >
           <Stack>
             <FileInput
-              label="CSV file"
-              description="In Excel: File, Save as, CSV. Commas, semicolons or tabs; the names of the columns may be your own."
-              placeholder="Choose a file"
+              label={t`CSV file`}
+              description={t`In Excel: File, Save as, CSV. Commas, semicolons or tabs; the names of the columns may be your own.`}
+              placeholder={t`Choose a file`}
               accept=".csv,.txt,.tsv,text/csv,text/plain,text/tab-separated-values"
               clearable
-              clearButtonProps={{ 'aria-label': 'Remove the file' }}
+              clearButtonProps={{ 'aria-label': t`Remove the file` }}
               maw="30rem"
               value={file}
               error={missing}
@@ -65,7 +71,7 @@ export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
             {failure !== undefined && <Problem error={failure} />}
             <Group>
               <Button type="submit" loading={busy}>
-                Check the file
+                <Trans>Check the file</Trans>
               </Button>
             </Group>
           </Stack>
@@ -79,14 +85,14 @@ export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
 function Columns({ kind }: { kind: ImportKind }) {
   return (
     <Panel
-      title="What the file holds"
-      description={`The first line names the columns, in any order. If they have other names, you say next which is which.`}
+      title={t`What the file holds`}
+      description={t`The first line names the columns, in any order. If they have other names, you say next which is which.`}
       actions={
         <Button
           variant="default"
           onClick={() => saveFile(`${kind.noun}-example.csv`, `\uFEFF${kind.example}`, 'text/csv;charset=utf-8')}
         >
-          Download an example
+          <Trans>Download an example</Trans>
         </Button>
       }
     >
@@ -95,8 +101,15 @@ function Columns({ kind }: { kind: ImportKind }) {
           <List.Item key={name}>
             <Code>{name}</Code>{' '}
             <Text span size="sm">
-              {text}
-              {needed && <b> Needed.</b>}
+              {translate(text)}
+              {needed && (
+                <>
+                  {' '}
+                  <b>
+                    <Trans>Needed.</Trans>
+                  </b>
+                </>
+              )}
             </Text>
           </List.Item>
         ))}

@@ -1,5 +1,10 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { NativeSelect, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { formatLocale, formatNumber } from '../../language/formats.ts'
+import { translate } from '../../language/translate.ts'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -7,11 +12,14 @@ import type { ImportResult, RowOutcome } from '../../wire.ts'
 
 const SHOWN_MAX = 200
 
-const OUTCOMES: Record<RowOutcome['outcome'], { word: string; look: Parameters<typeof StatusBadge>[0]['look'] }> = {
-  added: { word: 'New', look: ['green', 'check'] },
-  changed: { word: 'Changed', look: ['blue', 'dot'] },
-  unchanged: { word: 'Unchanged', look: ['gray', 'dot'] },
-  refused: { word: 'Bad', look: ['red', 'cross'] },
+const OUTCOMES: Record<
+  RowOutcome['outcome'],
+  { word: MessageDescriptor; look: Parameters<typeof StatusBadge>[0]['look'] }
+> = {
+  added: { word: msg({ message: 'New', context: 'a row' }), look: ['green', 'check'] },
+  changed: { word: msg({ message: 'Changed', context: 'a row' }), look: ['blue', 'dot'] },
+  unchanged: { word: msg({ message: 'Unchanged', context: 'a row' }), look: ['gray', 'dot'] },
+  refused: { word: msg({ message: 'Bad', context: 'a row' }), look: ['red', 'cross'] },
 }
 
 /** What becomes of every row; where some are bad, those first. */
@@ -20,63 +28,94 @@ export function FateTable({ result }: { result: ImportResult }) {
   const wanted = result.fates.filter((fate) => outcome === '' || fate.outcome === outcome)
   const shown = wanted.slice(0, SHOWN_MAX)
   const total = outcome === '' ? result.rows : result[outcome]
+  const [count, all] = [formatNumber(shown.length), formatNumber(total)]
   return (
     <Stack gap="sm">
       <NativeSelect
-        label="Show"
+        label={t`Show`}
         maw="16rem"
         value={outcome}
         onChange={(event) => setOutcome(event.currentTarget.value as RowOutcome['outcome'] | '')}
-        data={[
-          { value: '', label: `All rows (${result.rows})` },
-          { value: 'refused', label: `Bad rows (${result.refused})` },
-          { value: 'added', label: `New (${result.added})` },
-          { value: 'changed', label: `Changed (${result.changed})` },
-          { value: 'unchanged', label: `Unchanged (${result.unchanged})` },
-        ]}
+        data={choices(result)}
       />
       <PlainTable
-        label="What becomes of each row"
+        label={t`What becomes of each row`}
         rows={shown}
         rowKey={(fate) => fate.line}
-        empty={<EmptyState title="No such row" />}
+        empty={<EmptyState title={t`No such row`} />}
         columns={[
-          { header: 'Line', cell: (fate) => `Line ${fate.line}` },
-          { header: 'Row', cell: (fate) => nameOf(fate) },
+          { header: t`Line`, cell: (fate) => lineText(fate) },
+          { header: t`Row`, cell: (fate) => nameOf(fate) },
           {
-            header: 'Fate',
+            header: t`Fate`,
             cell: (fate) => {
               const { word, look } = OUTCOMES[fate.outcome]
-              return <StatusBadge status={fate.outcome} label={word} {...(look ? { look } : {})} />
+              return <StatusBadge status={fate.outcome} label={translate(word)} {...(look ? { look } : {})} />
             },
           },
-          { header: 'Why', cell: (fate) => reasonOf(fate) },
+          { header: t`Why`, cell: (fate) => reasonOf(fate) },
         ]}
       />
       {shown.length < total && (
         <Text size="sm" c="dimmed">
-          {shown.length} of {total} rows are shown, the first of the file.
+          <Trans>
+            {count} of {all} rows are shown, the first of the file.
+          </Trans>
         </Text>
       )}
     </Stack>
   )
 }
 
+function choices(result: ImportResult): { value: RowOutcome['outcome'] | ''; label: string }[] {
+  const [rows, bad, added] = [formatNumber(result.rows), formatNumber(result.refused), formatNumber(result.added)]
+  const [changed, unchanged] = [formatNumber(result.changed), formatNumber(result.unchanged)]
+  return [
+    { value: '', label: t`All rows (${rows})` },
+    { value: 'refused', label: t`Bad rows (${bad})` },
+    { value: 'added', label: t`New (${added})` },
+    { value: 'changed', label: t`Changed (${changed})` },
+    { value: 'unchanged', label: t`Unchanged (${unchanged})` },
+  ]
+}
+
+function lineText({ line }: RowOutcome): string {
+  const number = formatNumber(line, { useGrouping: false })
+  return t`Line ${number}`
+}
+
 function nameOf({ name, external_id }: RowOutcome): string {
   return [name, external_id && `(${external_id})`].filter(Boolean).join(' ') || '–'
 }
 
-const FIELDS: Record<string, string> = {
-  joined_at: 'time of joining',
-  created_at: 'time of creation',
-  hidden: 'hidden from partners',
-  opening_balance: 'opening balance',
+/** As the service names them. */
+const FIELDS: Record<string, MessageDescriptor> = {
+  name: msg`name`,
+  email: msg`email`,
+  phone: msg`phone`,
+  address: msg`address`,
+  notes: msg`notes`,
+  tags: msg`tags`,
+  status: msg`status`,
+  joined_at: msg`time of joining`,
+  created_at: msg`time of creation`,
+  hidden: msg`hidden from partners`,
+  opening_balance: msg`opening balance`,
+  type: msg`type`,
+  title: msg`title`,
+  description: msg`description`,
+  category: msg`category`,
+  hours: msg`hours`,
 }
 
 function reasonOf({ outcome, reason }: RowOutcome): string {
-  if (outcome === 'refused') return reason ?? 'It cannot be read.'
-  if (outcome === 'added') return 'Will be added'
-  if (outcome === 'unchanged') return 'Is so already'
-  const fields = (reason ?? '').split(', ').map((field) => FIELDS[field] ?? field)
-  return `Changes: ${fields.join(', ')}`
+  if (outcome === 'refused') return reason ?? t`It cannot be read.`
+  if (outcome === 'added') return t`Will be added`
+  if (outcome === 'unchanged') return t`Is so already`
+  const names = (reason ?? '').split(', ').map((field) => {
+    const name = FIELDS[field]
+    return name ? translate(name) : field
+  })
+  const fields = new Intl.ListFormat(formatLocale(), { type: 'unit' }).format(names)
+  return t`Changes: ${fields}`
 }

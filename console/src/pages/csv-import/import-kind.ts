@@ -1,11 +1,11 @@
-import type { ReactNode } from 'react'
+import type { MessageDescriptor } from '@lingui/core'
 
 export interface ImportColumn {
   name: string
   /** What it is called where columns of a file are chosen for it. */
-  title: string
+  title: MessageDescriptor
   needed?: boolean
-  text: ReactNode
+  text: MessageDescriptor
   /** How many columns of a file may make it up, like first and last name. */
   parts?: number
 }
@@ -14,8 +14,7 @@ export interface ImportColumn {
 export interface ImportKind {
   /** Of the service: `/communities/…/members/import`. */
   path: string
-  /** 'members' */
-  noun: string
+  noun: 'members' | 'listings'
   /** The columns a file may have, and what each is for. */
   columns: readonly ImportColumn[]
   /** Two lines that work. */

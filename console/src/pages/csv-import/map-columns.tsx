@@ -1,5 +1,9 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Fieldset, Group, NativeSelect, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { formatList, formatNumber } from '../../language/formats.ts'
+import { translate, translated } from '../../language/translate.ts'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -64,46 +68,50 @@ export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Pr
 
   return (
     <Panel
-      title="Which column is which?"
-      description={`${file.name}: nothing has been written yet. ${look.remembered ? 'Filled in as you did it for the last file with these columns.' : 'Your answers are remembered for the next file with these columns.'}`}
+      title={t`Which column is which?`}
+      description={
+        look.remembered
+          ? t`${file.name}: nothing has been written yet. Filled in as you did it for the last file with these columns.`
+          : t`${file.name}: nothing has been written yet. Your answers are remembered for the next file with these columns.`
+      }
     >
       <Stack>
         <FirstRows look={look} />
-        <Fieldset legend="How the file is written">
+        <Fieldset legend={t`How the file is written`}>
           <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
             <NativeSelect
-              label="Encoding"
-              description="If letters look wrong above."
+              label={t`Encoding`}
+              description={t`If letters look wrong above.`}
               data={ENCODINGS}
               value={reading.encoding}
               disabled={busy}
               onChange={(event) => void readAgain({ encoding: event.currentTarget.value as Reading['encoding'] })}
             />
             <NativeSelect
-              label="Between the columns"
-              description="If the columns are not apart."
-              data={DELIMITERS}
+              label={t`Between the columns`}
+              description={t`If the columns are not apart.`}
+              data={translated(DELIMITERS)}
               value={reading.delimiter}
               disabled={busy}
               onChange={(event) => void readAgain({ delimiter: event.currentTarget.value as Reading['delimiter'] })}
             />
             <NativeSelect
-              label="Numbers"
-              description="How hours are written."
+              label={t`Numbers`}
+              description={t`How hours are written.`}
               data={DECIMALS}
               value={reading.decimal}
               onChange={(event) => setReading({ ...reading, decimal: event.currentTarget.value as Reading['decimal'] })}
             />
             <NativeSelect
-              label="Dates"
-              description="2024-05-31 is always read."
-              data={DATE_ORDERS}
+              label={t`Dates`}
+              description={t`2024-05-31 is always read.`}
+              data={translated(DATE_ORDERS)}
               value={reading.dates}
               onChange={(event) => setReading({ ...reading, dates: event.currentTarget.value as Reading['dates'] })}
             />
           </SimpleGrid>
         </Fieldset>
-        <Fieldset legend="Columns of the file">
+        <Fieldset legend={t`Columns of the file`}>
           <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
             {kind.columns.map((column) => (
               <ColumnChoice
@@ -119,15 +127,15 @@ export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Pr
         {failure !== undefined && <Problem error={failure} />}
         {missing.length > 0 && (
           <Text size="sm" role="status">
-            Choose a column for {missing.map(({ title }) => `“${title}”`).join(' and ')} first.
+            {chooseFirst(missing)}
           </Text>
         )}
         <Group>
           <Button variant="default" disabled={busy} onClick={onRestart}>
-            Choose another file
+            <Trans>Choose another file</Trans>
           </Button>
           <Button loading={busy} disabled={missing.length > 0} onClick={() => void check()}>
-            Check the rows
+            <Trans>Check the rows</Trans>
           </Button>
         </Group>
       </Stack>
@@ -135,14 +143,27 @@ export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Pr
   )
 }
 
+function chooseFirst(columns: ImportColumn[]): string {
+  const titles = columns.map((column) => {
+    const title = translate(column.title)
+    return t`“${title}”`
+  })
+  const list = formatList(titles)
+  return t`Choose a column for ${list} first.`
+}
+
 function FirstRows({ look }: { look: InspectedFile }) {
   const rows = look.rows.map((cells, n) => ({ n, cells }))
   return (
     <PlainTable<{ n: number; cells: string[] }>
-      label="The first rows of the file"
+      label={t`The first rows of the file`}
       rows={rows}
       rowKey={({ n }) => n}
-      empty={<EmptyState title="The file has only one row">The first row names the columns.</EmptyState>}
+      empty={
+        <EmptyState title={t`The file has only one row`}>
+          <Trans>The first row names the columns.</Trans>
+        </EmptyState>
+      }
       columns={headerNames(look.header).map((header, n) => ({ header, cell: ({ cells }) => cells[n] || '–' }))}
     />
   )
@@ -158,7 +179,7 @@ interface ChoiceProps {
 /** One list, or several where the parts of a value may be in columns of their own. */
 function ColumnChoice({ column, header, positions, onChange }: ChoiceProps) {
   const data = [
-    { value: '', label: 'Not in the file' },
+    { value: '', label: t`Not in the file` },
     ...headerNames(header).map((label, n) => ({ value: String(n), label })),
   ]
   // A further part is offered once the one before is chosen.
@@ -168,14 +189,19 @@ function ColumnChoice({ column, header, positions, onChange }: ChoiceProps) {
       {shown.map((position, n) => (
         <NativeSelect
           key={n}
-          label={n === 0 ? column.title : undefined}
-          aria-label={n === 0 ? undefined : `${column.title}, part ${n + 1}`}
+          label={n === 0 ? translate(column.title) : undefined}
+          aria-label={n === 0 ? undefined : partLabel(column, n)}
           withAsterisk={n === 0 && column.needed === true}
-          data={n === 0 ? data : [{ value: '', label: 'No further column' }, ...data.slice(1)]}
+          data={n === 0 ? data : [{ value: '', label: t`No further column` }, ...data.slice(1)]}
           value={position}
           onChange={(event) => onChange(positions.with(n, event.currentTarget.value))}
         />
       ))}
     </Stack>
   )
+}
+
+function partLabel(column: ImportColumn, index: number): string {
+  const [title, number] = [translate(column.title), formatNumber(index + 1)]
+  return t`${title}, part ${number}`
 }

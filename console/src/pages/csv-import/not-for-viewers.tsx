@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Panel } from '../../parts/panel.tsx'
 
@@ -5,8 +7,8 @@ import { Panel } from '../../parts/panel.tsx'
 export function NotForViewers() {
   return (
     <Panel>
-      <EmptyState title="Your role does not include this">
-        Ask an owner of the community to make you a manager.
+      <EmptyState title={t`Your role does not include this`}>
+        <Trans>Ask an owner of the community to make you a manager.</Trans>
       </EmptyState>
     </Panel>
   )

@@ -1,3 +1,5 @@
+import { plural, t } from '@lingui/core/macro'
+import { Plural, Trans } from '@lingui/react/macro'
 import { Alert, Button, Checkbox, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../parts/icons.tsx'
@@ -35,16 +37,16 @@ export function Preview({ kind, file, reading, preview, onDone, onMap, onRestart
   const count = preview.added + preview.changed
   const isStuck = preview.refused > 0 && !skipBad
   return (
-    <Panel title="What would happen" description={`${file.name}: nothing has been written yet.`}>
+    <Panel title={t`What would happen`} description={t`${file.name}: nothing has been written yet.`}>
       <ImportCounts result={preview} />
       {preview.openings && <Openings sum={preview.openings} fileName={file.name} />}
       {preview.refused > 0 && (
         <>
           <Alert color="yellow" icon={<Icon name="warning" />} title={badRowsTitle(preview.refused)}>
-            Correct them in the file and choose it again, or leave them out.
+            <Trans>Correct them in the file and choose it again, or leave them out.</Trans>
           </Alert>
           <Checkbox
-            label="Leave the bad rows out and import the others"
+            label={t`Leave the bad rows out and import the others`}
             checked={skipBad}
             disabled={busy}
             onChange={(event) => setSkipBad(event.currentTarget.checked)}
@@ -52,23 +54,23 @@ export function Preview({ kind, file, reading, preview, onDone, onMap, onRestart
         </>
       )}
       {failure !== undefined && <Problem error={failure} />}
-      {busy && <WorkProgress label="Rows written" done={written.done} total={written.total || count} />}
+      {busy && <WorkProgress label={t`Rows written`} done={written.done} total={written.total || count} />}
       <Group>
         <Button variant="default" disabled={busy} onClick={onRestart}>
-          Choose another file
+          <Trans>Choose another file</Trans>
         </Button>
         <Button variant="default" disabled={busy} onClick={onMap}>
-          Change how it is read
+          <Trans>Change how it is read</Trans>
         </Button>
         <Button loading={busy} disabled={isStuck || count === 0} onClick={() => void write()}>
-          {count === 0 ? 'Nothing to import' : `Import ${count} ${count === 1 ? 'row' : 'rows'}`}
+          {plural(count, { 0: 'Nothing to import', one: 'Import # row', other: 'Import # rows' })}
         </Button>
       </Group>
       <FateTable result={preview} />
       <UnsavedGuard
         isUnsaved={() => busy}
-        title="Leave while rows are being written?"
-        text="The import goes on without you, but you will not see its result here."
+        title={t`Leave while rows are being written?`}
+        text={t`The import goes on without you, but you will not see its result here.`}
       />
     </Panel>
   )
@@ -95,26 +97,40 @@ function useWriting(kind: ImportKind, file: File, query: WriteQuery, onDone: (re
 }
 
 export function ImportCounts({ result }: { result: ImportResult }) {
+  const { added, changed, unchanged, refused } = result
   return (
     <Group gap="xs">
-      <StatusBadge status="added" label={`${result.added} new`} look={['green', 'check']} />
-      <StatusBadge status="changed" label={`${result.changed} changed`} look={['blue', 'dot']} />
-      <StatusBadge status="unchanged" label={`${result.unchanged} unchanged`} look={['gray', 'dot']} />
-      <StatusBadge status="refused" label={`${result.refused} bad`} look={['red', 'cross']} />
+      <StatusBadge status="added" label={plural(added, { one: '# new', other: '# new' })} look={['green', 'check']} />
+      <StatusBadge
+        status="changed"
+        label={plural(changed, { one: '# changed', other: '# changed' })}
+        look={['blue', 'dot']}
+      />
+      <StatusBadge
+        status="unchanged"
+        label={plural(unchanged, { one: '# unchanged', other: '# unchanged' })}
+        look={['gray', 'dot']}
+      />
+      <StatusBadge status="refused" label={plural(refused, { one: '# bad', other: '# bad' })} look={['red', 'cross']} />
     </Group>
   )
 }
 
 /** The sum is what the office can compare with its own books. */
 function Openings({ sum, fileName }: { sum: NonNullable<ImportResult['openings']>; fileName: string }) {
+  const { members } = sum
+  const hours = formatHours(sum.hours)
   return (
     <Text size="sm">
-      Opening balances: {sum.members === 1 ? 'one member' : `${sum.members} members`}, {formatHours(sum.hours)} in
-      total. Each is recorded as an adjustment with the reason “Opening balance from {fileName}”.
+      <Plural
+        value={members}
+        one={`Opening balances: one member, ${hours} in total. Each is recorded as an adjustment with the reason “Opening balance from ${fileName}”.`}
+        other={`Opening balances: # members, ${hours} in total. Each is recorded as an adjustment with the reason “Opening balance from ${fileName}”.`}
+      />
     </Text>
   )
 }
 
 function badRowsTitle(count: number): string {
-  return count === 1 ? 'One row is bad' : `${count} rows are bad`
+  return plural(count, { one: 'One row is bad', other: '# rows are bad' })
 }

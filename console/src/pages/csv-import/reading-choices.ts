@@ -1,3 +1,6 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { formatNumber } from '../../language/formats.ts'
 import type { InspectedFile } from '../../wire.ts'
 import type { ImportKind } from './import-kind.ts'
 
@@ -13,18 +16,18 @@ export const ENCODINGS: { value: Reading['encoding']; label: string }[] = [
   { value: 'utf-16le', label: 'UTF-16' },
   { value: 'utf-16be', label: 'UTF-16, big endian' },
 ]
-export const DELIMITERS: { value: Reading['delimiter']; label: string }[] = [
-  { value: 'comma', label: 'Comma' },
-  { value: 'semicolon', label: 'Semicolon' },
-  { value: 'tab', label: 'Tab' },
+export const DELIMITERS: { value: Reading['delimiter']; label: MessageDescriptor }[] = [
+  { value: 'comma', label: msg`Comma` },
+  { value: 'semicolon', label: msg`Semicolon` },
+  { value: 'tab', label: msg({ message: 'Tab', context: 'the character' }) },
 ]
 export const DECIMALS: { value: Reading['decimal']; label: string }[] = [
   { value: 'comma', label: '1.234,50' },
   { value: 'point', label: '1,234.50' },
 ]
-export const DATE_ORDERS: { value: Reading['dates']; label: string }[] = [
-  { value: 'day_first', label: 'Day first: 31.5.2024' },
-  { value: 'month_first', label: 'Month first: 5/31/2024' },
+export const DATE_ORDERS: { value: Reading['dates']; label: MessageDescriptor }[] = [
+  { value: 'day_first', label: msg`Day first: 31.5.2024` },
+  { value: 'month_first', label: msg`Month first: 5/31/2024` },
 ]
 
 /** From `external_id:0,name:1,name:2`. */
@@ -48,6 +51,8 @@ export function formatColumns(chosen: Chosen): string {
 export function headerNames(header: string[]): string[] {
   return header.map((name, n) => {
     const isClear = name.trim() !== '' && header.indexOf(name) === header.lastIndexOf(name)
-    return isClear ? name : `${name.trim() || 'Column'} (${n + 1})`
+    if (isClear) return name
+    const [place, given] = [formatNumber(n + 1), name.trim()]
+    return given === '' ? t`Column (${place})` : `${given} (${place})`
   })
 }

@@ -1,5 +1,8 @@
+import { select, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { formatNumber } from '../../language/formats.ts'
 import { Icon } from '../../parts/icons.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import type { ImportKind } from './import-kind.ts'
@@ -17,25 +20,35 @@ interface Props {
 /** The last step: what was done. */
 export function Result({ kind, result, onRestart, back }: Props) {
   return (
-    <Panel title="Result">
+    <Panel title={t`Result`}>
       <Alert
         role="status"
         color={result.written ? 'green' : 'red'}
         icon={<Icon name={result.written ? 'check' : 'warning'} />}
-        title={result.written ? `The ${kind.noun} are imported` : 'Nothing was written'}
+        title={result.written ? importedText(kind) : t`Nothing was written`}
       >
         {result.written
-          ? `${result.added} added, ${result.changed} changed, ${result.unchanged} unchanged, ${result.refused} left out.`
-          : 'Since the preview some rows have become bad. Look at them below, and choose the file again.'}
+          ? countsText(result)
+          : t`Since the preview some rows have become bad. Look at them below, and choose the file again.`}
       </Alert>
       {!result.written && <ImportCounts result={result} />}
       <Group>
         <Button variant="default" onClick={onRestart}>
-          Import another file
+          <Trans>Import another file</Trans>
         </Button>
         {back}
       </Group>
       {result.refused > 0 && <FateTable result={{ ...result, rows: result.fates.length }} />}
     </Panel>
   )
+}
+
+function importedText({ noun }: ImportKind): string {
+  return select(noun, { members: 'The members are imported', other: 'The listings are imported' })
+}
+
+function countsText(result: ImportResult): string {
+  const [added, changed] = [formatNumber(result.added), formatNumber(result.changed)]
+  const [unchanged, refused] = [formatNumber(result.unchanged), formatNumber(result.refused)]
+  return t`${added} added, ${changed} changed, ${unchanged} unchanged, ${refused} left out.`
 }

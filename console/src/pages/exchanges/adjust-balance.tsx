@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { api } from '../../api.ts'
 import { FormDialog } from '../../parts/form.tsx'
@@ -32,32 +34,34 @@ export function AdjustBalance({ opened, onClose, member }: DialogProps & { membe
     onSaved: () => {
       form.replace(nothingFor(member))
       onClose()
-      notify('Balance adjusted')
+      notify(t`Balance adjusted`)
       void refresh(path('/transfers'), path('/members'))
     },
   })
   return (
-    <FormDialog form={form} title="Adjust a balance" submit="Adjust" opened={opened} onClose={onClose}>
+    <FormDialog form={form} title={t`Adjust a balance`} submit={t`Adjust`} opened={opened} onClose={onClose}>
       <Text size="sm">
-        Gives hours to a member from the community’s account, or takes them. For gifts and corrections; what one member
-        did for another is recorded as an exchange.
+        <Trans>
+          Gives hours to a member from the community’s account, or takes them. For gifts and corrections; what one
+          member did for another is recorded as an exchange.
+        </Trans>
       </Text>
       <MemberField
-        label="Member"
+        label={t`Member`}
         withInactive
         disabled={member !== undefined}
         {...form.value<MemberChoice>('member_id')}
       />
-      <Radio.Group label="What to do" {...form.value<string>('direction')}>
+      <Radio.Group label={t`What to do`} {...form.value<string>('direction')}>
         <Stack gap="xs" mt={6}>
-          <Radio value="give" label="Give hours to the member" />
-          <Radio value="take" label="Take hours from the member" />
+          <Radio value="give" label={t`Give hours to the member`} />
+          <Radio value="take" label={t`Take hours from the member`} />
         </Stack>
       </Radio.Group>
-      <TextInput label="Hours" inputMode="decimal" autoComplete="off" maw="10rem" {...form.text('hours')} />
+      <TextInput label={t`Hours`} inputMode="decimal" autoComplete="off" maw="10rem" {...form.text('hours')} />
       <Textarea
-        label="Why"
-        description="It stands on the member’s statement"
+        label={t`Why`}
+        description={t`It stands on the member’s statement`}
         autosize
         minRows={2}
         {...form.text('reason')}
@@ -68,8 +72,8 @@ export function AdjustBalance({ opened, onClose, member }: DialogProps & { membe
 
 function check({ member_id, hours, reason }: ReturnType<typeof nothingFor>): Record<string, string> {
   return {
-    ...(member_id.id === null && { member_id: 'Choose a member from the list.' }),
-    ...(readHours(hours) === undefined && { hours: 'Hours like 1.5, greater than 0.' }),
-    ...(!reason.trim() && { reason: 'Say why.' }),
+    ...(member_id.id === null && { member_id: t`Choose a member from the list.` }),
+    ...(readHours(hours) === undefined && { hours: t`Hours like 1.5, greater than 0.` }),
+    ...(!reason.trim() && { reason: t`Say why.` }),
   }
 }

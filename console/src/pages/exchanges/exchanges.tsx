@@ -1,7 +1,9 @@
-import { plural } from '@lingui/core/macro'
+import { msg, plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import { Suspense } from 'react'
+import { translated } from '../../language/translate.ts'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { formatDay } from '../../parts/day.ts'
@@ -22,20 +24,20 @@ import { KIND_NAMES } from './words.ts'
 const FILTERS = ['member', 'kind', 'status', 'category', 'from', 'until']
 const KINDS = Object.entries(KIND_NAMES).map(([value, label]) => ({ value, label }))
 const STATUSES = [
-  { value: 'standing', label: 'Standing' },
-  { value: 'reversed', label: 'Reversed' },
+  { value: 'standing', label: msg`Standing` },
+  { value: 'reversed', label: msg`Reversed` },
 ]
 
 const SORTS = [
-  { value: '-day', label: 'Day, latest' },
-  { value: 'day', label: 'Day, earliest' },
+  { value: '-day', label: msg`Day, latest` },
+  { value: 'day', label: msg`Day, earliest` },
 ]
 
 const AdjustBalance = lazyDialog(
   async () => (await import('./adjust-balance.tsx')).AdjustBalance,
   (open) => (
     <Button variant="default" onClick={open}>
-      Adjust a balance
+      <Trans>Adjust a balance</Trans>
     </Button>
   ),
 )
@@ -55,8 +57,8 @@ export function Exchanges() {
   return (
     <>
       <PageHeader
-        title="Exchanges"
-        description="Everything that moved hours between wallets. Nothing is ever deleted: a mistake is reversed, and both stay visible as one record."
+        title={t`Exchanges`}
+        description={t`Everything that moved hours between wallets. Nothing is ever deleted: a mistake is reversed, and both stay visible as one record.`}
         actions={
           <>
             <CsvDownload path={path('/transfers/export')} formats />
@@ -66,19 +68,19 @@ export function Exchanges() {
         }
       />
       <FilterBar names={FILTERS}>
-        <Suspense fallback={<TextInput label="Member" disabled />}>
+        <Suspense fallback={<TextInput label={t`Member`} disabled />}>
           <MemberFilter />
         </Suspense>
-        <ChoiceFilter name="kind" label="Kind" choices={KINDS} />
-        <ChoiceFilter name="status" label="Status" choices={STATUSES} />
+        <ChoiceFilter name="kind" label={t`Kind`} choices={translated(KINDS)} />
+        <ChoiceFilter name="status" label={t`Status`} choices={translated(STATUSES)} />
         <ChoiceFilter
           name="category"
-          label="Category"
+          label={t`Category`}
           choices={(categories.data ?? []).map(({ name }) => ({ value: name, label: name }))}
         />
-        <DateFilter name="from" label="From" />
-        <DateFilter name="until" label="Until" />
-        <ChoiceFilter name="sort" label="Sort by" choices={SORTS} any="Recorded last" />
+        <DateFilter name="from" label={t`From`} />
+        <DateFilter name="until" label={t`Until`} />
+        <ChoiceFilter name="sort" label={t`Sort by`} choices={translated(SORTS)} any={t`Recorded last`} />
         <RowsFilter />
       </FilterBar>
       <Total
@@ -87,7 +89,7 @@ export function Exchanges() {
         more={(total) => plural(total, { one: 'More than # record', other: 'More than # records' })}
       />
       <DataTable
-        label="Transfers"
+        label={t`Transfers`}
         list={list}
         rowKey={(row) => row.id}
         rowLink={(row) => ({
@@ -98,11 +100,11 @@ export function Exchanges() {
         })}
         empty={<Nothing isFiltered={Object.values(filters).some(Boolean)} mayManage={mayManage} slug={slug} />}
         columns={[
-          { header: 'What', cell: (row) => <TransferText transfer={row} /> },
-          { header: 'Day', sort: 'day', narrow: 'line', cell: (row) => <time>{formatDay(row.occurred_on)}</time> },
-          { header: 'Hours', align: 'end', narrow: 'end', cell: (row) => <Struck row={row} /> },
-          { header: 'For', cell: (row) => row.listing?.title ?? row.category },
-          { header: 'Note', cell: (row) => <Note row={row} /> },
+          { header: t`What`, cell: (row) => <TransferText transfer={row} /> },
+          { header: t`Day`, sort: 'day', narrow: 'line', cell: (row) => <time>{formatDay(row.occurred_on)}</time> },
+          { header: t`Hours`, align: 'end', narrow: 'end', cell: (row) => <Struck row={row} /> },
+          { header: t`For`, cell: (row) => row.listing?.title ?? row.category },
+          { header: t`Note`, cell: (row) => <Note row={row} /> },
         ]}
       />
       <Suspense>
@@ -115,7 +117,7 @@ export function Exchanges() {
 function RecordButton({ slug }: { slug: string }) {
   return (
     <LinkButton to="/$slug/exchanges/record" params={{ slug }}>
-      Record exchanges
+      <Trans>Record exchanges</Trans>
     </LinkButton>
   )
 }
@@ -134,7 +136,7 @@ function Note({ row: { note, reversal } }: { row: TransferRecord }) {
       {reversal && (
         <>
           <span>
-            <StatusBadge status="reversed" label="Reversed" />
+            <StatusBadge status="reversed" />
           </span>
           {reversal.reason && (
             <Text size="sm" c="dimmed">
@@ -148,10 +150,17 @@ function Note({ row: { note, reversal } }: { row: TransferRecord }) {
 }
 
 function Nothing({ isFiltered, mayManage, slug }: { isFiltered: boolean; mayManage: boolean; slug: string }) {
-  if (isFiltered) return <EmptyState title="Nothing fits the filters">Clear them to see all.</EmptyState>
+  if (isFiltered)
+    return (
+      <EmptyState title={t`Nothing fits the filters`}>
+        <Trans>Clear them to see all.</Trans>
+      </EmptyState>
+    )
   return (
-    <EmptyState title="No exchange yet" action={mayManage && <RecordButton slug={slug} />}>
-      When a member has helped another, record it here from their slips: who gave time, who received it, how long.
+    <EmptyState title={t`No exchange yet`} action={mayManage && <RecordButton slug={slug} />}>
+      <Trans>
+        When a member has helped another, record it here from their slips: who gave time, who received it, how long.
+      </Trans>
     </EmptyState>
   )
 }

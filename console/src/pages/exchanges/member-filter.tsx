@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { useState } from 'react'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { type MemberChoice, MemberField, NO_MEMBER } from '../../parts/member-field.tsx'
@@ -17,7 +18,7 @@ export function MemberFilter() {
   return (
     <div className={classes.filter}>
       <MemberField
-        label="Member"
+        label={t`Member`}
         withInactive
         value={value}
         onChange={(choice) => {

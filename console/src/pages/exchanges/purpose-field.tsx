@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { NativeSelect } from '@mantine/core'
 import { useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
@@ -38,10 +39,10 @@ export function PurposeField({ slip, label, value, name, error, onChoose }: Prop
       data={[
         { value: '', label: '–' },
         // Chosen for members who are no longer on the slip, or closed since.
-        ...(value.startsWith('listing:') && !known.has(value) ? [{ value, label: 'The listing of before' }] : []),
-        ...group('Offered', offers),
-        ...group('Asked for', requests),
-        { group: 'Category', items: offered.map(({ name: own }) => ({ value: `category:${own}`, label: own })) },
+        ...(value.startsWith('listing:') && !known.has(value) ? [{ value, label: t`The listing of before` }] : []),
+        ...group(t`Offered`, offers),
+        ...group(t`Asked for`, requests),
+        { group: t`Category`, items: offered.map(({ name: own }) => ({ value: `category:${own}`, label: own })) },
       ]}
     />
   )

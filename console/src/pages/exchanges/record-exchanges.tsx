@@ -1,3 +1,5 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Kbd, Skeleton, Text, Textarea } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
@@ -31,20 +33,26 @@ export function RecordExchanges() {
   return (
     <>
       <PageHeader
-        title={correct ? 'Correct an exchange' : 'Record exchanges'}
+        title={correct ? t`Correct an exchange` : t`Record exchanges`}
         description={
           correct
-            ? `What was recorded as number ${correct} is taken back when you record it as it should be. Until then nothing changes.`
-            : 'One row for each slip. All are recorded together, or none of them.'
+            ? t`What was recorded as number ${correct} is taken back when you record it as it should be. Until then nothing changes.`
+            : t`One row for each slip. All are recorded together, or none of them.`
         }
         actions={
           <LinkButton variant="default" to="/$slug/exchanges" params={{ slug }}>
-            All exchanges
+            <Trans>All exchanges</Trans>
           </LinkButton>
         }
       />
       <Panel>
-        {mayManage ? <Start /> : <Text>Your role lets you look at exchanges, but not record them. Ask an owner.</Text>}
+        {mayManage ? (
+          <Start />
+        ) : (
+          <Text>
+            <Trans>Your role lets you look at exchanges, but not record them. Ask an owner.</Trans>
+          </Text>
+        )}
       </Panel>
     </>
   )
@@ -108,7 +116,7 @@ function Slips({ first, correct }: { first?: SlipRow; correct?: number }) {
     initial: initial(),
     check: ({ slips, reason }) => ({
       ...checkSlips(slips),
-      ...(correct !== undefined && !reason.trim() && { reason: 'Say why.' }),
+      ...(correct !== undefined && !reason.trim() && { reason: t`Say why.` }),
     }),
     save: async ({ slips, reason, limit_reason }, { key }) => {
       const rows = filledRows(slips)
@@ -126,27 +134,31 @@ function Slips({ first, correct }: { first?: SlipRow; correct?: number }) {
     },
     onSaved: ({ transfer_ids: { length } }) => {
       form.replace(blank())
-      notify(correct ? 'Corrected' : length === 1 ? 'One exchange recorded' : `${length} exchanges recorded`)
+      notify(correct ? t`Corrected` : plural(length, { one: 'One exchange recorded', other: '# exchanges recorded' }))
       void refresh(path('/transfers'), path('/members'))
       if (correct) void navigate({ to: '/$slug/exchanges', params: { slug } })
     },
   })
   const count = filledRows(form.values.slips).length
-  const submit = correct ? 'Record the correction' : count > 1 ? `Record ${count} exchanges` : 'Record the exchange'
+  const submit = correct
+    ? t`Record the correction`
+    : plural(count, { 0: 'Record the exchange', one: 'Record the exchange', other: 'Record # exchanges' })
   const isTooLow = isOnlyAbout(form.failure, 'below_limit')
   return (
     <Form form={form} submit={submit}>
       {!correct && (
         <Text size="sm" c="dimmed" className={classes.keys}>
-          <Kbd>Tab</Kbd> goes to the next field, <Kbd>Enter</Kbd> to the next slip, <Kbd>Ctrl</Kbd> + <Kbd>Enter</Kbd>{' '}
-          records them. Members are found by name or number.
+          <Trans>
+            <Kbd>Tab</Kbd> goes to the next field, <Kbd>Enter</Kbd> to the next slip, <Kbd>Ctrl</Kbd> + <Kbd>Enter</Kbd>{' '}
+            records them. Members are found by name or number.
+          </Trans>
         </Text>
       )}
       <SlipGrid form={form as never} newSlip={() => emptySlip(today(zone))} single={correct !== undefined} />
       {correct !== undefined && (
         <Textarea
-          label="Why it is corrected"
-          description="It stands on the statements of both members."
+          label={t`Why it is corrected`}
+          description={t`It stands on the statements of both members.`}
           autosize
           minRows={2}
           {...form.text('reason')}

@@ -1,5 +1,9 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Button, CloseButton, Group, Text, TextInput } from '@mantine/core'
 import { type KeyboardEvent, useEffect, useRef } from 'react'
+import { formatNumber } from '../../language/formats.ts'
+import { translate } from '../../language/translate.ts'
 import { formatHours } from '../../parts/hours.tsx'
 import { type MemberChoice, MemberField } from '../../parts/member-field.tsx'
 import type { FormState } from '../../parts/use-form.ts'
@@ -13,7 +17,14 @@ import type { CommunitySettings } from '../../wire.ts'
 
 /** More than a pile of slips; the service takes no more at once. */
 const ROWS_MAX = 200
-const COLUMNS = ['Gave time', 'Received it, and pays', 'Hours', 'Day', 'For', 'Note']
+const COLUMNS = {
+  giver: msg`Gave time`,
+  receiver: msg`Received it, and pays`,
+  hours: msg`Hours`,
+  day: msg`Day`,
+  purpose: msg`For`,
+  note: msg`Note`,
+}
 
 interface Props {
   form: FormState<{ slips: SlipRow[] }>
@@ -53,15 +64,15 @@ export function SlipGrid({ form, newSlip, single = false }: Props) {
   return (
     <div ref={grid} className={classes.grid}>
       <div className={classes.head} aria-hidden="true">
-        {COLUMNS.map((column) => (
-          <span key={column}>{column}</span>
+        {Object.entries(COLUMNS).map(([name, title]) => (
+          <span key={name}>{translate(title)}</span>
         ))}
       </div>
       {slips.map((slip, index) => (
         <div
           key={index}
           role="group"
-          aria-label={`Slip ${index + 1}`}
+          aria-label={slipLabel(index)}
           className={classes.row}
           data-duplicate={form.errors[`slips.${index}`] ? true : undefined}
           onKeyDown={(event) => onKeyDown(event, index)}
@@ -73,7 +84,7 @@ export function SlipGrid({ form, newSlip, single = false }: Props) {
             <ActionIcon
               variant="subtle"
               color="gray"
-              aria-label={`Swap the members of slip ${index + 1}`}
+              aria-label={swapLabel(index)}
               onClick={() =>
                 form.set(`slips.${index}`, { ...slip, giver_id: slip.receiver_id, receiver_id: slip.giver_id })
               }
@@ -82,7 +93,7 @@ export function SlipGrid({ form, newSlip, single = false }: Props) {
             </ActionIcon>
             {!single && (
               <CloseButton
-                aria-label={`Remove slip ${index + 1}`}
+                aria-label={removeLabel(index)}
                 disabled={slips.length === 1}
                 onClick={() =>
                   form.set(
@@ -99,12 +110,27 @@ export function SlipGrid({ form, newSlip, single = false }: Props) {
       {!single && (
         <Group>
           <Button variant="subtle" disabled={slips.length >= ROWS_MAX} onClick={addRow}>
-            Add a slip
+            <Trans>Add a slip</Trans>
           </Button>
         </Group>
       )}
     </div>
   )
+}
+
+function slipLabel(index: number): string {
+  const number = formatNumber(index + 1)
+  return t`Slip ${number}`
+}
+
+function swapLabel(index: number): string {
+  const number = formatNumber(index + 1)
+  return t`Swap the members of slip ${number}`
+}
+
+function removeLabel(index: number): string {
+  const number = formatNumber(index + 1)
+  return t`Remove slip ${number}`
 }
 
 interface SlipProps {
@@ -122,25 +148,25 @@ function Slip({ form, index, projection, lowerLimit }: SlipProps) {
   return (
     <>
       <div>
-        <MemberField label={COLUMNS[0]!} {...form.value<MemberChoice>(at('giver_id'))} />
+        <MemberField label={translate(COLUMNS.giver)} {...form.value<MemberChoice>(at('giver_id'))} />
         <Balance projection={projection?.giver} lowerLimit={lowerLimit} />
       </div>
       <div>
-        <MemberField label={COLUMNS[1]!} {...form.value<MemberChoice>(at('receiver_id'))} />
+        <MemberField label={translate(COLUMNS.receiver)} {...form.value<MemberChoice>(at('receiver_id'))} />
         <Balance projection={projection?.receiver} lowerLimit={lowerLimit} />
       </div>
-      <TextInput label={COLUMNS[2]} inputMode="decimal" autoComplete="off" {...form.text(at('hours'))} />
-      <TextInput type="date" label={COLUMNS[3]} {...form.text(at('occurred_on'))} />
+      <TextInput label={translate(COLUMNS.hours)} inputMode="decimal" autoComplete="off" {...form.text(at('hours'))} />
+      <TextInput type="date" label={translate(COLUMNS.day)} {...form.text(at('occurred_on'))} />
       <PurposeField
         slip={slip}
-        label={COLUMNS[4]!}
+        label={translate(COLUMNS.purpose)}
         {...form.text(at('purpose'))}
         onChoose={(purpose, hours) => {
           form.set(at('purpose'), purpose)
           if (hours !== null && slip.hours.trim() === '') form.set(at('hours'), String(hours))
         }}
       />
-      <TextInput label={COLUMNS[5]} autoComplete="off" {...form.text(at('note'))} />
+      <TextInput label={translate(COLUMNS.note)} autoComplete="off" {...form.text(at('note'))} />
     </>
   )
 }
@@ -152,10 +178,17 @@ function Balance({ projection, lowerLimit }: { projection: Projection | undefine
   const isTooLow = lowerLimit !== undefined && after < lowerLimit && after < before
   return (
     <Text component="span" size="xs" c={isTooLow ? 'red' : 'dimmed'} className={classes.balance}>
-      {after === before ? formatHours(before) : `${formatHours(before)} → ${formatHours(after)}`}
-      {isTooLow && `, below ${formatHours(lowerLimit)}`}
+      {balanceText(projection, isTooLow ? lowerLimit : undefined)}
     </Text>
   )
+}
+
+function balanceText({ before, after }: Projection, missedLimit: number | undefined): string {
+  const [old, next] = [formatHours(before), formatHours(after)]
+  if (after === before) return old
+  if (missedLimit === undefined) return t`${old} → ${next}`
+  const limit = formatHours(missedLimit)
+  return t`${old} → ${next}, below ${limit}`
 }
 
 function RowNote({ text }: { text: string | undefined }) {

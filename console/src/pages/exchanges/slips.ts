@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { ApiError } from '../../api.ts'
 import { type MemberChoice, NO_MEMBER } from '../../parts/member-field.tsx'
 import type { FieldError, TransferRecord } from '../../wire.ts'
@@ -41,23 +42,23 @@ export function filledRows(rows: SlipRow[]): { row: SlipRow; index: number }[] {
 export function checkSlips(rows: SlipRow[]): Record<string, string> {
   const problems: Record<string, string> = {}
   const filled = filledRows(rows)
-  if (filled.length === 0) problems['slips.0.giver_id'] = 'Write down at least one slip.'
+  if (filled.length === 0) problems['slips.0.giver_id'] = t`Write down at least one slip.`
   for (const { row, index } of filled) {
     const at = (field: keyof SlipRow) => `slips.${index}.${field}`
     for (const field of ['giver_id', 'receiver_id'] as const) {
       if (row[field].id === null) problems[at(field)] = whyNobody(row[field])
     }
     if (row.giver_id.id !== null && row.giver_id.id === row.receiver_id.id) {
-      problems[at('receiver_id')] = 'Giver and receiver are the same member.'
+      problems[at('receiver_id')] = t`Giver and receiver are the same member.`
     }
-    if (readHours(row.hours) === undefined) problems[at('hours')] = 'Hours like 1.5.'
-    if (!row.occurred_on) problems[at('occurred_on')] = 'Choose a day.'
+    if (readHours(row.hours) === undefined) problems[at('hours')] = t`Hours like 1.5.`
+    if (!row.occurred_on) problems[at('occurred_on')] = t`Choose a day.`
   }
   return problems
 }
 
 function whyNobody({ text }: MemberChoice): string {
-  return text.trim() === '' ? 'Choose a member.' : 'Choose one from the list.'
+  return text.trim() === '' ? t`Choose a member.` : t`Choose one from the list.`
 }
 
 export function toBody({ giver_id, receiver_id, hours, occurred_on, purpose, note }: SlipRow): SlipBody {

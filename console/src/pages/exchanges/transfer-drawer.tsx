@@ -1,6 +1,9 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Drawer, Group, Skeleton, Stack, Text, Textarea, Title } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
+import { translate } from '../../language/translate.ts'
 import { formatDay } from '../../parts/day.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { useFilters } from '../../parts/filter-bar.tsx'
@@ -27,7 +30,7 @@ export function TransferDrawer() {
     <Drawer
       opened={id !== undefined}
       onClose={() => change({ transfer: undefined })}
-      title={data ? <TransferText transfer={data} /> : 'Transfer'}
+      title={data ? <TransferText transfer={data} /> : t`Transfer`}
       size="md"
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
@@ -44,19 +47,25 @@ function Shown({ transfer }: { transfer: TransferRecord }) {
     <Stack gap="lg">
       <Facts
         facts={[
-          ['Number', transfer.id],
-          ['Kind', KIND_NAMES[transfer.kind]],
-          ['Hours', <Hours key="hours" value={transfer.hours} />],
-          ['Day', formatDay(transfer.occurred_on)],
-          [isExchange ? 'Gave time' : 'To', <PartyName key="to" party={transfer.to} />],
-          [isExchange ? 'Received it, and pays' : 'From', <PartyName key="from" party={transfer.from} />],
-          ['Listing', transfer.listing?.title],
-          ['Category', transfer.category],
-          ['Reference', transfer.reference],
-          ['Note', transfer.note],
-          ['Allowed below the limit', transfer.limit_reason],
-          ['Recorded', <Time key="at" value={transfer.created_at} />],
-          ['By', makerText(transfer.made_by)],
+          [t`Number`, transfer.id],
+          [t`Kind`, translate(KIND_NAMES[transfer.kind])],
+          [t`Hours`, <Hours key="hours" value={transfer.hours} />],
+          [t`Day`, formatDay(transfer.occurred_on)],
+          [
+            isExchange ? t`Gave time` : t({ message: 'To', context: 'who receives hours' }),
+            <PartyName key="to" party={transfer.to} />,
+          ],
+          [
+            isExchange ? t`Received it, and pays` : t({ message: 'From', context: 'who pays hours' }),
+            <PartyName key="from" party={transfer.from} />,
+          ],
+          [t`Listing`, transfer.listing?.title],
+          [t`Category`, transfer.category],
+          [t`Reference`, transfer.reference],
+          [t`Note`, transfer.note],
+          [t`Allowed below the limit`, transfer.limit_reason],
+          [t`Recorded`, <Time key="at" value={transfer.created_at} />],
+          [t`By`, makerText(transfer.made_by)],
         ]}
       />
       {transfer.reversal && <Reversal reversal={transfer.reversal} />}
@@ -85,13 +94,13 @@ function Reversal({ reversal }: { reversal: NonNullable<TransferRecord['reversal
   return (
     <section>
       <Title order={3} mb="sm">
-        Reversed
+        <Trans>Reversed</Trans>
       </Title>
       <Facts
         facts={[
-          ['Why', reversal.reason],
-          ['When', <Time key="at" value={reversal.created_at} />],
-          ['By', makerText(reversal.made_by)],
+          [t`Why`, reversal.reason],
+          [t`When`, <Time key="at" value={reversal.created_at} />],
+          [t`By`, makerText(reversal.made_by)],
         ]}
       />
     </section>
@@ -108,42 +117,45 @@ function Correct({ transfer }: { transfer: TransferRecord }) {
       params={{ slug }}
       search={{ correct: String(transfer.id) } as never}
     >
-      Correct it
+      <Trans>Correct it</Trans>
     </LinkButton>
   )
 }
 
 function ReverseTransfer({ transfer }: { transfer: TransferRecord }) {
+  const [hours, day] = [formatHours(transfer.hours), formatDay(transfer.occurred_on)]
   const [opened, setOpened] = useState(false)
   const path = useCommunityPath()
   const form = useForm({
     initial: { reason: '' },
-    check: ({ reason }): Record<string, string> => (reason.trim() ? {} : { reason: 'Say why.' }),
+    check: ({ reason }): Record<string, string> => (reason.trim() ? {} : { reason: t`Say why.` }),
     save: (values) => api.post<TransferRecord>(path(`/transfers/${transfer.id}/reverse`), values),
     onSaved: () => {
       setOpened(false)
-      notify('Reversed')
+      notify(t`Reversed`)
       void refresh(path('/transfers'), path('/members'))
     },
   })
   return (
     <>
       <Button variant="light" color="red" onClick={() => setOpened(true)}>
-        Reverse it …
+        <Trans>Reverse it …</Trans>
       </Button>
       <FormDialog
         form={form}
-        title="Reverse this?"
-        submit="Reverse"
+        title={t`Reverse this?`}
+        submit={t`Reverse`}
         danger
         opened={opened}
         onClose={() => setOpened(false)}
       >
         <Text size="sm">
-          <TransferText transfer={transfer} />, {formatHours(transfer.hours)}, {formatDay(transfer.occurred_on)}. The
-          hours go back in full. It can be done once, and cannot be undone; the record stays, with your reason.
+          <Trans>
+            <TransferText transfer={transfer} />, {hours}, {day}. The hours go back in full. It can be done once, and
+            cannot be undone; the record stays, with your reason.
+          </Trans>
         </Text>
-        <Textarea label="Why" autosize minRows={2} data-autofocus {...form.text('reason')} />
+        <Textarea label={t`Why`} autosize minRows={2} data-autofocus {...form.text('reason')} />
       </FormDialog>
     </>
   )

@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { Name } from '../../parts/name.tsx'
 import type { TransferRecord } from '../../wire.ts'
 
@@ -6,17 +7,17 @@ export function TransferText({ transfer: { kind, from, to } }: { transfer: Trans
   const [payer, payee] = [<Name key="from">{from.name}</Name>, <Name key="to">{to.name}</Name>]
   if (kind === 'exchange') {
     return (
-      <>
+      <Trans>
         {payee} gave time to {payer}
-      </>
+      </Trans>
     )
   }
   if (kind === 'credit') {
     return (
-      <>
+      <Trans>
         {payer} credited {payee}
-      </>
+      </Trans>
     )
   }
-  return to.kind === 'member' ? <>Given to {payee}</> : <>Taken from {payer}</>
+  return to.kind === 'member' ? <Trans>Given to {payee}</Trans> : <Trans>Taken from {payer}</Trans>
 }

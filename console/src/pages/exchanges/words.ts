@@ -1,18 +1,21 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { translate } from '../../language/translate.ts'
 import type { Maker, TransferRecord } from '../../wire.ts'
 
-export const KIND_NAMES: Record<TransferRecord['kind'], string> = {
-  exchange: 'Exchange between members',
-  credit: 'Credit by a partner',
-  adjustment: 'Adjustment by the office',
+export const KIND_NAMES: Record<TransferRecord['kind'], MessageDescriptor> = {
+  exchange: msg`Exchange between members`,
+  credit: msg`Credit by a partner`,
+  adjustment: msg`Adjustment by the office`,
 }
 
-const MAKERS: Record<Maker['kind'], string> = {
-  admin: 'An administrator',
-  client: 'A partner',
-  command: 'The command line',
-  system: 'The service',
+const MAKERS: Record<Maker['kind'], MessageDescriptor> = {
+  admin: msg`An administrator`,
+  client: msg`A partner`,
+  command: msg`The command line`,
+  system: msg`The service`,
 }
 
 export function makerText({ kind, name }: Maker): string {
-  return name ?? MAKERS[kind]
+  return name ?? translate(MAKERS[kind])
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { api } from '../../api.ts'
 import { FormDialog } from '../../parts/form.tsx'
 import type { DialogProps } from '../../parts/lazy-dialog.tsx'
@@ -22,18 +23,18 @@ export function AddListing({ opened, onClose }: DialogProps) {
   const path = useCommunityPath()
   const form = useForm<ListingValues, OfficeListing>({
     initial: NOTHING,
-    check: ({ member_id }) => (member_id.id === null ? { member_id: 'Choose the member whose listing it is.' } : {}),
+    check: ({ member_id }) => (member_id.id === null ? { member_id: t`Choose the member whose listing it is.` } : {}),
     save: (values, { key }) =>
       api.post<OfficeListing>(path('/listings'), { member_id: values.member_id.id, ...bodyOf(values), key }),
     onSaved: async (listing) => {
       onClose()
       form.replace(NOTHING)
-      notify(`“${listing.title}” added`)
+      notify(t`“${listing.title}” added`)
       await refresh(path('/listings'), path('/categories'))
     },
   })
   return (
-    <FormDialog form={form} title="Add a listing" submit="Add listing" opened={opened} onClose={onClose}>
+    <FormDialog form={form} title={t`Add a listing`} submit={t`Add listing`} opened={opened} onClose={onClose}>
       <ListingFields form={form} isNew />
     </FormDialog>
   )

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { api } from '../../api.ts'
 import { FormDialog } from '../../parts/form.tsx'
 import { NO_MEMBER } from '../../parts/member-field.tsx'
@@ -22,12 +23,12 @@ export function EditListing({ listing, onClose }: { listing: OfficeListing; onCl
       api.patch<OfficeListing>(path(`/listings/${listing.id}`), bodyOf(values), { version }),
     onSaved: async () => {
       onClose()
-      notify('Saved')
+      notify(t`Saved`)
       await refresh(path('/listings'), path('/categories'))
     },
   })
   return (
-    <FormDialog form={form} title={`Edit “${listing.title}”`} submit="Save" opened onClose={onClose}>
+    <FormDialog form={form} title={t`Edit “${listing.title}”`} submit={t`Save`} opened onClose={onClose}>
       <ListingFields form={form} isNew={false} />
     </FormDialog>
   )

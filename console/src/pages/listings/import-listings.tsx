@@ -1,3 +1,5 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { LinkButton } from '../../parts/links.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
@@ -8,27 +10,32 @@ import { NotForViewers } from '../csv-import/not-for-viewers.tsx'
 const COLUMNS: ImportKind['columns'] = [
   {
     name: 'external_id',
-    title: 'Number',
+    title: msg`Number`,
     needed: true,
-    text: 'Your number for the listing. What has it already is changed, not added twice.',
+    text: msg`Your number for the listing. What has it already is changed, not added twice.`,
   },
   {
     name: 'member_external_id',
-    title: 'Number of the member',
+    title: msg`Number of the member`,
     needed: true,
-    text: 'Your number for the member, who must be here already.',
+    text: msg`Your number for the member, who must be here already.`,
   },
-  { name: 'type', title: 'Type', needed: true, text: 'service for an offer, or request.' },
-  { name: 'title', title: 'Title', needed: true, text: 'As others see it.' },
-  { name: 'category', title: 'Category', needed: true, text: 'A new one is made by the first listing that names it.' },
-  { name: 'description', title: 'Description', text: 'As long as it needs to be.' },
-  { name: 'hours', title: 'Hours', text: 'What it is expected to take, like 1.5.' },
+  { name: 'type', title: msg`Type`, needed: true, text: msg`service for an offer, or request.` },
+  { name: 'title', title: msg`Title`, needed: true, text: msg`As others see it.` },
+  {
+    name: 'category',
+    title: msg`Category`,
+    needed: true,
+    text: msg`A new one is made by the first listing that names it.`,
+  },
+  { name: 'description', title: msg`Description`, text: msg`As long as it needs to be.` },
+  { name: 'hours', title: msg`Hours`, text: msg`What it is expected to take, like 1.5.` },
   {
     name: 'status',
-    title: 'Status',
-    text: 'active, closed, or closed_with_member for what opens again when the member returns.',
+    title: msg`Status`,
+    text: msg`active, closed, or closed_with_member for what opens again when the member returns.`,
   },
-  { name: 'created_at', title: 'Created', text: 'A day like 2024-05-31 or 31.5.2024.' },
+  { name: 'created_at', title: msg`Created`, text: msg`A day like 2024-05-31 or 31.5.2024.` },
 ]
 const EXAMPLE =
   'external_id,member_external_id,type,title,category,hours\r\nL-1,K-1,service,Sourdough bread,Kitchen,1.5\r\nL-2,K-2,request,Help in the garden,Garden,\r\n'
@@ -39,13 +46,13 @@ export function ImportListings() {
   const { mayManage } = useRole()
   const back = (
     <LinkButton to="/$slug/listings" params={{ slug }}>
-      To the listings
+      <Trans>To the listings</Trans>
     </LinkButton>
   )
-  const kind = { path: path('/listings/import'), noun: 'listings', columns: COLUMNS, example: EXAMPLE }
+  const kind: ImportKind = { path: path('/listings/import'), noun: 'listings', columns: COLUMNS, example: EXAMPLE }
   return (
     <>
-      <PageHeader title="Import listings" description="From a spreadsheet, saved as CSV." />
+      <PageHeader title={t`Import listings`} description={t`From a spreadsheet, saved as CSV.`} />
       {mayManage ? <CsvImport kind={kind} back={back} /> : <NotForViewers />}
     </>
   )

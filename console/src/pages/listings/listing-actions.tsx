@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { api } from '../../api.ts'
@@ -26,19 +28,19 @@ export function ListingActions({ listing }: { listing: OfficeListing }) {
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={`Edit “${listing.title}”`}
+        aria-label={t`Edit “${listing.title}”`}
         onClick={() => setAsked('edit')}
       >
-        Edit
+        <Trans>Edit</Trans>
       </Button>
       {(isOpen || !hasLeft) && (
         <Button
           variant="default"
           size="compact-sm"
-          aria-label={`${isOpen ? 'Close' : 'Reopen'} “${listing.title}”`}
+          aria-label={isOpen ? t`Close “${listing.title}”` : t`Reopen “${listing.title}”`}
           onClick={() => setAsked('switch')}
         >
-          {isOpen ? 'Close' : 'Reopen'}
+          {isOpen ? t`Close` : t`Reopen`}
         </Button>
       )}
       {asked === 'edit' && (
@@ -49,16 +51,16 @@ export function ListingActions({ listing }: { listing: OfficeListing }) {
       <ConfirmDialog
         opened={asked === 'switch'}
         onClose={done}
-        title={isOpen ? `Close “${listing.title}”?` : `Reopen “${listing.title}”?`}
-        confirm={isOpen ? 'Close listing' : 'Reopen listing'}
+        title={isOpen ? t`Close “${listing.title}”?` : t`Reopen “${listing.title}”?`}
+        confirm={isOpen ? t`Close listing` : t`Reopen listing`}
         action={async () => {
           await send(isOpen ? 'close' : 'reopen')
-          notify(isOpen ? 'Listing closed' : 'Listing reopened', { undo: () => send(isOpen ? 'reopen' : 'close') })
+          notify(isOpen ? t`Listing closed` : t`Listing reopened`, { undo: () => send(isOpen ? 'reopen' : 'close') })
         }}
       >
         {isOpen
-          ? 'Members and partners no longer see it. You can reopen it at any time.'
-          : 'Members see it again, and so do partners, unless the member is hidden from them.'}
+          ? t`Members and partners no longer see it. You can reopen it at any time.`
+          : t`Members see it again, and so do partners, unless the member is hidden from them.`}
       </ConfirmDialog>
     </Group>
   )

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Group, NumberInput, Radio, Textarea, TextInput } from '@mantine/core'
 import { useId } from 'react'
 import type { FormState } from '../../parts/use-form.ts'
@@ -25,29 +26,29 @@ export function ListingFields({ form, isNew }: { form: FormState<ListingValues>;
     <>
       {isNew && (
         <MemberField
-          label="Member"
-          description="Type a name or a number, and choose."
+          label={t`Member`}
+          description={t`Type a name or a number, and choose.`}
           {...form.value<MemberChoice>('member_id')}
         />
       )}
-      <Radio.Group label="What is it?" {...form.value<OfficeListing['type']>('type')}>
+      <Radio.Group label={t`What is it?`} {...form.value<OfficeListing['type']>('type')}>
         <Group mt="xs">
-          <Radio value="service" label="An offer" />
-          <Radio value="request" label="A request" />
+          <Radio value="service" label={t`An offer`} />
+          <Radio value="request" label={t`A request`} />
         </Group>
       </Radio.Group>
-      <TextInput label="Title" {...form.text('title')} />
+      <TextInput label={t`Title`} {...form.text('title')} />
       <Textarea
-        label="Description"
-        description="May stay empty."
+        label={t`Description`}
+        description={t`May stay empty.`}
         autosize
         minRows={3}
         maxRows={12}
         {...form.text('description')}
       />
       <TextInput
-        label="Category"
-        description="One that is there already, or a new one."
+        label={t`Category`}
+        description={t`One that is there already, or a new one.`}
         list={listId}
         autoComplete="off"
         {...form.text('category')}
@@ -58,8 +59,8 @@ export function ListingFields({ form, isNew }: { form: FormState<ListingValues>;
         ))}
       </datalist>
       <NumberInput
-        label="Hours"
-        description="What it is expected to take. May stay empty."
+        label={t`Hours`}
+        description={t`What it is expected to take. May stay empty.`}
         min={0}
         decimalScale={2}
         step={0.5}

@@ -1,5 +1,8 @@
-import { plural } from '@lingui/core/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, Text } from '@mantine/core'
+import { translate, translated } from '../../language/translate.ts'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -18,22 +21,26 @@ import classes from './listings.module.css'
 import type { Category, OfficeListing } from '../../wire.ts'
 
 const TYPES = [
-  { value: 'service', label: 'Offers' },
-  { value: 'request', label: 'Requests' },
+  { value: 'service', label: msg({ message: 'Offers', context: 'listings' }) },
+  { value: 'request', label: msg({ message: 'Requests', context: 'listings' }) },
 ]
 const STATUSES = [
-  { value: 'active', label: 'Open' },
-  { value: 'closed', label: 'Closed' },
+  { value: 'active', label: msg({ message: 'Open', context: 'the state of a listing' }) },
+  { value: 'closed', label: msg`Closed` },
 ]
 const NAMES = ['q', 'type', 'category', 'status', 'member']
 const SORTS = [
-  { value: 'title', label: 'Title' },
-  { value: '-title', label: 'Title, from the end' },
+  { value: 'title', label: msg`Title` },
+  { value: '-title', label: msg`Title, from the end` },
 ]
 
 const AddListing = lazyDialog(
   async () => (await import('./add-listing.tsx')).AddListing,
-  (open) => <Button onClick={open}>Add listing</Button>,
+  (open) => (
+    <Button onClick={open}>
+      <Trans>Add listing</Trans>
+    </Button>
+  ),
 )
 
 interface Filters {
@@ -58,14 +65,14 @@ export function Listings() {
   return (
     <>
       <PageHeader
-        title="Listings"
-        description="What members offer and ask for."
+        title={t`Listings`}
+        description={t`What members offer and ask for.`}
         actions={
           <>
             <CsvDownload path={path('/listings/export')} formats />
             {mayManage && (
               <LinkButton variant="default" to="/$slug/listings/import" params={{ slug }}>
-                Import CSV
+                <Trans>Import CSV</Trans>
               </LinkButton>
             )}
             {mayManage && <AddListing />}
@@ -73,15 +80,15 @@ export function Listings() {
         }
       />
       <FilterBar names={NAMES}>
-        <SearchFilter placeholder="Words of title or description" />
-        <ChoiceFilter name="type" label="Type" choices={TYPES} />
+        <SearchFilter placeholder={t`Words of title or description`} />
+        <ChoiceFilter name="type" label={t`Type`} choices={translated(TYPES)} />
         <ChoiceFilter
           name="category"
-          label="Category"
+          label={t`Category`}
           choices={(categories.data ?? []).map(({ name }) => ({ value: name, label: name }))}
         />
-        <ChoiceFilter name="status" label="Status" choices={STATUSES} />
-        <ChoiceFilter name="sort" label="Sort by" choices={SORTS} any="Newest" />
+        <ChoiceFilter name="status" label={t`Status`} choices={translated(STATUSES)} />
+        <ChoiceFilter name="sort" label={t`Sort by`} choices={translated(SORTS)} any={t`Newest`} />
         <RowsFilter />
       </FilterBar>
       {member && <OfOneMember id={member} />}
@@ -91,37 +98,34 @@ export function Listings() {
         more={(total) => plural(total, { one: 'More than # listing', other: 'More than # listings' })}
       />
       <DataTable
-        label="Listings"
+        label={t`Listings`}
         list={list}
         rowKey={(listing) => listing.id}
         empty={isFiltered ? <NothingFound /> : <NothingYet />}
-        columns={mayManage ? [...columns(slug), ACTIONS] : columns(slug)}
+        columns={mayManage ? [...columns(slug), actions()] : columns(slug)}
       />
     </>
   )
 }
 
-const ACTIONS: Column<OfficeListing> = {
-  header: 'Actions',
-  quiet: true,
-  align: 'end',
-  cell: (listing) => <ListingActions listing={listing} />,
+function actions(): Column<OfficeListing> {
+  return { header: t`Actions`, quiet: true, align: 'end', cell: (listing) => <ListingActions listing={listing} /> }
 }
 
 function columns(slug: string): Column<OfficeListing>[] {
   return [
-    { header: 'Listing', sort: 'title', cell: (listing) => <Described listing={listing} /> },
-    { header: 'Kind', cell: (listing) => <Kind listing={listing} /> },
+    { header: t`Listing`, sort: 'title', cell: (listing) => <Described listing={listing} /> },
+    { header: t`Kind`, cell: (listing) => <Kind listing={listing} /> },
     {
-      header: 'Member',
+      header: t`Member`,
       cell: ({ member }) => (
         <LinkText className={classes.whole} to="/$slug/members/$id" params={{ slug, id: String(member.id) }}>
           <Name>{member.name}</Name>
         </LinkText>
       ),
     },
-    { header: 'Hours', align: 'end', cell: ({ hours }) => (hours === null ? '–' : formatHours(hours)) },
-    { header: 'Status', cell: (listing) => <ListingStatus listing={listing} /> },
+    { header: t`Hours`, align: 'end', cell: ({ hours }) => (hours === null ? '–' : formatHours(hours)) },
+    { header: t`Status`, cell: (listing) => <ListingStatus listing={listing} /> },
   ]
 }
 
@@ -138,12 +142,15 @@ function Described({ listing }: { listing: OfficeListing }) {
   )
 }
 
-const TYPE_WORDS: Record<OfficeListing['type'], string> = { service: 'Offer', request: 'Request' }
+const TYPE_WORDS: Record<OfficeListing['type'], MessageDescriptor> = {
+  service: msg({ message: 'Offer', context: 'a listing' }),
+  request: msg({ message: 'Request', context: 'a listing' }),
+}
 
 function Kind({ listing }: { listing: OfficeListing }) {
   return (
     <div className={classes.whole}>
-      {TYPE_WORDS[listing.type]}
+      {translate(TYPE_WORDS[listing.type])}
       <Text size="sm" c="dimmed">
         {listing.category}
       </Text>
@@ -153,8 +160,8 @@ function Kind({ listing }: { listing: OfficeListing }) {
 
 function ListingStatus({ listing }: { listing: OfficeListing }) {
   if (listing.status === 'closed') return <StatusBadge status="closed" />
-  if (!listing.visible) return <StatusBadge status="hidden" label="Open, hidden from partners" />
-  return <StatusBadge status="active" label="Open" />
+  if (!listing.visible) return <StatusBadge status="hidden" label={t`Open, hidden from partners`} />
+  return <StatusBadge status="active" label={t({ message: 'Open', context: 'the state of a listing' })} />
 }
 
 /** Reached from a member's page. */
@@ -165,9 +172,17 @@ function OfOneMember({ id }: { id: string }) {
   return (
     <Alert mb="md" color="blue">
       <Group justify="space-between">
-        <Text size="sm">Only listings of {member.data ? <Name>{member.data.name}</Name> : 'one member'}.</Text>
+        <Text size="sm">
+          {member.data ? (
+            <Trans>
+              Only listings of <Name>{member.data.name}</Name>.
+            </Trans>
+          ) : (
+            <Trans>Only listings of one member.</Trans>
+          )}
+        </Text>
         <Button variant="default" size="compact-sm" onClick={() => change({ member: undefined } as never)}>
-          Show those of everyone
+          <Trans>Show those of everyone</Trans>
         </Button>
       </Group>
     </Alert>
@@ -175,13 +190,19 @@ function OfOneMember({ id }: { id: string }) {
 }
 
 function NothingFound() {
-  return <EmptyState title="No listing fits">Try fewer letters, or clear the filters.</EmptyState>
+  return (
+    <EmptyState title={t`No listing fits`}>
+      <Trans>Try fewer letters, or clear the filters.</Trans>
+    </EmptyState>
+  )
 }
 
 function NothingYet() {
   return (
-    <EmptyState title="No listings yet">
-      A listing is what a member offers or asks for. Add the first one, or import them from a spreadsheet.
+    <EmptyState title={t`No listings yet`}>
+      <Trans>
+        A listing is what a member offers or asks for. Add the first one, or import them from a spreadsheet.
+      </Trans>
     </EmptyState>
   )
 }

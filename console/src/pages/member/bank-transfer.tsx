@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Text, Title } from '@mantine/core'
 import { QrCode } from '../../parts/qr-code.tsx'
 import type { CommunitySettings, OfficeMember } from '../../wire.ts'
@@ -20,21 +22,27 @@ export function BankTransfer({ member, settings, iban }: Props) {
     <section className={classes.transfer}>
       <QrCode
         text={epcCode({ name, iban, reference })}
-        label="QR code for a bank transfer"
+        label={t`QR code for a bank transfer`}
         size={CODE_SIZE}
         correction="M"
       />
       <div>
         <Title order={2} size="h4">
-          Bank transfer
+          <Trans>Bank transfer</Trans>
         </Title>
-        <Text size="sm">Scan the code with your banking app, or type the following. The reference is yours alone.</Text>
+        <Text size="sm">
+          <Trans>Scan the code with your banking app, or type the following. The reference is yours alone.</Trans>
+        </Text>
         <dl>
-          <dt>To</dt>
+          <dt>
+            <Trans context="who is paid">To</Trans>
+          </dt>
           <dd>{name}</dd>
           <dt>IBAN</dt>
           <dd>{inFours(iban)}</dd>
-          <dt>Reference</dt>
+          <dt>
+            <Trans>Reference</Trans>
+          </dt>
           <dd>{inFours(reference)}</dd>
         </dl>
       </div>

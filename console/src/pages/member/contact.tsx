@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Anchor, Text } from '@mantine/core'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Facts } from '../../parts/facts.tsx'
@@ -10,24 +11,24 @@ import { Tags } from './tags.tsx'
 /** What one needs with the phone at the ear. Administrators alone see it, apart from name and email address. */
 export function Contact({ member, mayChange }: { member: OfficeMember; mayChange: boolean }) {
   return (
-    <Panel title="Contact">
+    <Panel title={t`Contact`}>
       <Facts
         facts={[
-          ['Phone', member.phone && <Phones key="phone" text={member.phone} />],
-          ['Email', member.email && <Anchor href={`mailto:${member.email}`}>{member.email}</Anchor>],
-          ['Address', member.address && <Text className={classes.lines}>{member.address}</Text>],
-          ['Notes', member.notes && <Text className={classes.lines}>{member.notes}</Text>],
-          ['Tags', member.erased_at === null && <Tags key="tags" member={member} mayChange={mayChange} />],
-          ['Number', member.external_id],
+          [t`Phone`, member.phone && <Phones key="phone" text={member.phone} />],
+          [t`Email`, member.email && <Anchor href={`mailto:${member.email}`}>{member.email}</Anchor>],
+          [t`Address`, member.address && <Text className={classes.lines}>{member.address}</Text>],
+          [t`Notes`, member.notes && <Text className={classes.lines}>{member.notes}</Text>],
+          [t`Tags`, member.erased_at === null && <Tags key="tags" member={member} mayChange={mayChange} />],
+          [t`Number`, member.external_id],
           [
-            'Payment reference',
+            t`Payment reference`,
             <span key="reference">
-              {member.payment_reference} <CopyButton value={member.payment_reference} what="payment reference" />
+              {member.payment_reference} <CopyButton value={member.payment_reference} what={t`payment reference`} />
             </span>,
           ],
-          ['Joined', <Time key="joined" value={member.joined_at} as="date" focusable />],
-          ['Left', member.left_at && member.erased_at === null && <Time value={member.left_at} focusable />],
-          ['Erased', member.erased_at && <Time value={member.erased_at} focusable />],
+          [t`Joined`, <Time key="joined" value={member.joined_at} as="date" focusable />],
+          [t`Left`, member.left_at && member.erased_at === null && <Time value={member.left_at} focusable />],
+          [t`Erased`, member.erased_at && <Time value={member.erased_at} focusable />],
         ]}
       />
     </Panel>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -22,7 +24,7 @@ export function EditMember({ member }: { member: OfficeMember }) {
     save: (values, { version }) => api.patch<OfficeMember>(path(`/members/${member.id}`), values, { version }),
     onSaved: async () => {
       setOpened(false)
-      notify('Saved')
+      notify(t`Saved`)
       await refresh(path('/members'))
     },
   })
@@ -34,12 +36,12 @@ export function EditMember({ member }: { member: OfficeMember }) {
   return (
     <>
       <Button variant="default" onClick={open}>
-        Edit
+        <Trans>Edit</Trans>
       </Button>
       <FormDialog
         form={form}
-        title={`Edit ${member.name}`}
-        submit="Save"
+        title={t`Edit ${member.name}`}
+        submit={t`Save`}
         opened={opened}
         onClose={() => setOpened(false)}
       >

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -14,18 +15,18 @@ export function EmailReads({ member }: { member: OfficeMember }) {
   const reads = useList<EmailRead>(path(`/members/${member.id}/email-reads`), { limit: SHOWN_FIRST })
   return (
     <Panel
-      title="Who read the email address"
-      description="Every call of a partner that was given the address. Administrators of this community see it, too."
+      title={t`Who read the email address`}
+      description={t`Every call of a partner that was given the address. Administrators of this community see it, too.`}
     >
       <DataTable
-        label="Calls that read the email address"
+        label={t`Calls that read the email address`}
         list={reads}
         rowKey={(read) => `${read.at} ${read.request_id}`}
-        empty={<EmptyState title="No partner has read it" />}
+        empty={<EmptyState title={t`No partner has read it`} />}
         columns={[
-          { header: 'Partner', cell: (read) => read.partner?.name ?? read.client_id },
-          { header: 'When', cell: (read) => <Time value={read.at} /> },
-          { header: 'Request', cell: (read) => read.request_id ?? '–' },
+          { header: t`Partner`, cell: (read) => read.partner?.name ?? read.client_id },
+          { header: t`When`, cell: (read) => <Time value={read.at} /> },
+          { header: t({ message: 'Request', context: 'a call of a partner' }), cell: (read) => read.request_id ?? '–' },
         ]}
       />
     </Panel>

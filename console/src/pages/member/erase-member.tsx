@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, List, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -15,39 +17,50 @@ const CONFIRMATION = 'erase'
 export function EraseMember({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [asking, setAsking] = useState(false)
+  const balance = formatHours(member.balance_hours)
   return (
     <Panel
       danger
-      title="Erase"
-      description="For a person who asks that everything about them is deleted. It cannot be undone."
+      title={t`Erase`}
+      description={t`For a person who asks that everything about them is deleted. It cannot be undone.`}
     >
       <Group>
         <Button color="red" variant="outline" onClick={() => setAsking(true)}>
-          Erase this person
+          <Trans>Erase this person</Trans>
         </Button>
       </Group>
       <ConfirmDialog
         danger
         opened={asking}
         onClose={() => setAsking(false)}
-        title={`Erase ${member.name}?`}
-        confirm="Erase for good"
+        title={t`Erase ${member.name}?`}
+        confirm={t`Erase for good`}
         typed={CONFIRMATION}
         action={async () => {
           await api.post(path(`/members/${member.id}/erase`))
           await refresh(path('/members'), path('/listings'))
-          notify('The person is erased')
+          notify(t`The person is erased`)
         }}
       >
-        <Text>This cannot be undone:</Text>
+        <Text>
+          <Trans>This cannot be undone:</Trans>
+        </Text>
         <List size="sm" my="sm">
-          <List.Item>Name, email address, number, listings and notes are blanked everywhere.</List.Item>
-          <List.Item>Partners are told to delete what they hold.</List.Item>
-          <List.Item>The transfers stay in the books without a name.</List.Item>
+          <List.Item>
+            <Trans>Name, email address, number, listings and notes are blanked everywhere.</Trans>
+          </List.Item>
+          <List.Item>
+            <Trans>Partners are told to delete what they hold.</Trans>
+          </List.Item>
+          <List.Item>
+            <Trans>The transfers stay in the books without a name.</Trans>
+          </List.Item>
           {member.balance_hours !== 0 && (
             <List.Item>
-              {formatHours(member.balance_hours)} stay in a wallet that nobody can use any more. To move them first, let
-              the member leave and give the balance to the community.
+              <Trans>
+                {balance} stay in a wallet that nobody can use any more. To move them first, let the member leave and
+                give the balance to the community.
+              </Trans>
             </List.Item>
           )}
         </List>

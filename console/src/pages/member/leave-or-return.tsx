@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -25,34 +27,37 @@ const STAY: LeaveValues = { balance: 'keep', reason: '' }
 function Leave({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
+  const balance = formatHours(member.balance_hours)
   const form = useForm<LeaveValues>({
     initial: STAY,
     save: (values) => api.post(path(`/members/${member.id}/leave`), values),
     onSaved: async () => {
       setOpened(false)
       form.replace(STAY)
-      notify(`${member.name} has left`)
+      notify(t`${member.name} has left`)
       await refresh(path('/members'), path('/listings'))
     },
   })
   return (
     <Panel
-      title="Leaving"
-      description="Who leaves can no longer exchange hours. Their listings close, and partners are told to forget them. They can come back."
+      title={t`Leaving`}
+      description={t`Who leaves can no longer exchange hours. Their listings close, and partners are told to forget them. They can come back.`}
     >
       <Group>
         <Button variant="default" onClick={() => setOpened(true)}>
-          Member leaves
+          <Trans>Member leaves</Trans>
         </Button>
       </Group>
       <FormDialog
         form={form}
-        title={`${member.name} leaves`}
-        submit="Member leaves"
+        title={t`${member.name} leaves`}
+        submit={t`Member leaves`}
         opened={opened}
         onClose={() => setOpened(false)}
       >
-        <Text>The wallet holds {formatHours(member.balance_hours)}.</Text>
+        <Text>
+          <Trans>The wallet holds {balance}.</Trans>
+        </Text>
         {member.balance_hours !== 0 && <BalanceChoice form={form} hours={member.balance_hours} />}
       </FormDialog>
     </Panel>
@@ -60,21 +65,29 @@ function Leave({ member }: { member: OfficeMember }) {
 }
 
 function BalanceChoice({ form, hours }: { form: ReturnType<typeof useForm<LeaveValues>>; hours: number }) {
-  const move = hours > 0 ? 'Give it to the community' : 'The community takes the debt over'
+  const change = formatHours(-hours, true)
   return (
     <>
-      <Radio.Group label="What happens to the balance?" {...form.value<LeaveValues['balance']>('balance')}>
+      <Radio.Group label={t`What happens to the balance?`} {...form.value<LeaveValues['balance']>('balance')}>
         <Stack gap="xs" mt="xs">
-          <Radio value="keep" label="Keep it in the wallet" description="It is there again if the member returns." />
+          <Radio
+            value="keep"
+            label={t`Keep it in the wallet`}
+            description={t`It is there again if the member returns.`}
+          />
           <Radio
             value="to_community"
-            label={move}
-            description={`An adjustment of ${formatHours(-hours, true)} brings the wallet to 0.`}
+            label={hours > 0 ? t`Give it to the community` : t`The community takes the debt over`}
+            description={t`An adjustment of ${change} brings the wallet to 0.`}
           />
         </Stack>
       </Radio.Group>
       {form.values.balance === 'to_community' && (
-        <TextInput label="Why" description="Stands in the statement beside the adjustment." {...form.text('reason')} />
+        <TextInput
+          label={t`Why`}
+          description={t`Stands in the statement beside the adjustment.`}
+          {...form.text('reason')}
+        />
       )}
     </>
   )
@@ -84,25 +97,29 @@ function Return({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [asking, setAsking] = useState(false)
   return (
-    <Panel title="Coming back" description="The member has left. The wallet and the listings that were open are kept.">
+    <Panel
+      title={t`Coming back`}
+      description={t`The member has left. The wallet and the listings that were open are kept.`}
+    >
       <Group>
         <Button variant="default" onClick={() => setAsking(true)}>
-          Member returns
+          <Trans>Member returns</Trans>
         </Button>
       </Group>
       <ConfirmDialog
         opened={asking}
         onClose={() => setAsking(false)}
-        title={`${member.name} returns?`}
-        confirm="Member returns"
+        title={t`${member.name} returns?`}
+        confirm={t`Member returns`}
         action={async () => {
           await api.post(path(`/members/${member.id}/return`))
           await refresh(path('/members'), path('/listings'))
-          notify(`${member.name} is back`)
+          notify(t`${member.name} is back`)
         }}
       >
-        The listings that closed when they left open again
-        {member.hidden ? '; partners do not see them, because the member is hidden.' : ', and partners see them.'}
+        {member.hidden
+          ? t`The listings that closed when they left open again; partners do not see them, because the member is hidden.`
+          : t`The listings that closed when they left open again, and partners see them.`}
       </ConfirmDialog>
     </Panel>
   )

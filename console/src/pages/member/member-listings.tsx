@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { formatHours } from '../../parts/hours.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -17,31 +19,35 @@ export function MemberListings({ member }: { member: OfficeMember }) {
   const list = useList<OfficeListing>(path('/listings'), { member_id: member.id, limit: SHOWN_FIRST })
   return (
     <Panel
-      title="Listings"
+      title={t`Listings`}
       actions={
         <LinkText to="/$slug/listings" params={{ slug }} search={{ member: String(member.id) } as never}>
-          Show their listings
+          <Trans>Show their listings</Trans>
         </LinkText>
       }
     >
       <DataTable
-        label="Listings"
+        label={t`Listings`}
         list={list}
         rowKey={({ id }) => id}
-        empty={<EmptyState title="No listings" />}
+        empty={<EmptyState title={t`No listings`} />}
         columns={[
-          { header: 'Listing', cell: ({ title }) => title },
+          { header: t`Listing`, cell: ({ title }) => title },
           {
-            header: 'Kind',
+            header: t`Kind`,
             narrow: 'line',
-            cell: ({ type, category }) => `${type === 'service' ? 'Offer' : 'Request'}, ${category}`,
+            cell: ({ type, category }) => (type === 'service' ? t`Offer, ${category}` : t`Request, ${category}`),
           },
-          { header: 'Hours', align: 'end', cell: ({ hours }) => (hours === null ? '–' : formatHours(hours)) },
+          { header: t`Hours`, align: 'end', cell: ({ hours }) => (hours === null ? '–' : formatHours(hours)) },
           {
-            header: 'Status',
+            header: t`Status`,
             narrow: 'end',
             cell: ({ status }) =>
-              status === 'closed' ? <StatusBadge status="closed" /> : <StatusBadge status="active" label="Open" />,
+              status === 'closed' ? (
+                <StatusBadge status="closed" />
+              ) : (
+                <StatusBadge status="active" label={t({ message: 'Open', context: 'the state of a listing' })} />
+              ),
           },
         ]}
       />

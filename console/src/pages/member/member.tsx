@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Skeleton, Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
@@ -24,7 +26,7 @@ const AdjustBalance = lazyDialog<{ member: OfficeMember }>(
   async () => (await import('../exchanges/adjust-balance.tsx')).AdjustBalance,
   (open) => (
     <Button variant="default" onClick={open}>
-      Adjust the balance
+      <Trans>Adjust the balance</Trans>
     </Button>
   ),
 )
@@ -40,11 +42,11 @@ export function Member() {
   if (member.data) return <Shown member={member.data} />
   return (
     <>
-      <PageHeader title="Member" />
+      <PageHeader title={t`Member`} />
       {member.isError ? (
         <NotShown error={member.error} again={() => void member.refetch()} />
       ) : (
-        <Skeleton height={240} role="status" aria-label="Loading the member" />
+        <Skeleton height={240} role="status" aria-label={t`Loading the member`} />
       )}
     </>
   )
@@ -55,14 +57,14 @@ function NotShown({ error, again }: { error: unknown; again: () => void }) {
   if (!(error instanceof ApiError && error.status === 404)) return <Problem error={error} again={again} />
   return (
     <EmptyState
-      title="There is no such member"
+      title={t`There is no such member`}
       action={
         <LinkButton to="/$slug/members" params={{ slug }}>
-          All members
+          <Trans>All members</Trans>
         </LinkButton>
       }
     >
-      The address may be mistyped, or belong to another community. Look the person up by name.
+      <Trans>The address may be mistyped, or belong to another community. Look the person up by name.</Trans>
     </EmptyState>
   )
 }
@@ -76,12 +78,12 @@ function Shown({ member }: { member: OfficeMember }) {
       <PageHeader
         title={member.name}
         badge={<MemberStatus member={member} />}
-        description={isErased && 'This person was erased. The hours stay in the books without a name.'}
+        description={isErased && t`This person was erased. The hours stay in the books without a name.`}
         actions={mayChange && <Actions member={member} />}
       />
       <StatRow>
-        <Stat label="Balance" value={formatHours(member.balance_hours)} hint={balanceHint(member.balance_hours)} />
-        <Stat label="Last exchange" value={formatDay(member.last_active_on)} hint="or the day of joining" />
+        <Stat label={t`Balance`} value={formatHours(member.balance_hours)} hint={balanceHint(member.balance_hours)} />
+        <Stat label={t`Last exchange`} value={formatDay(member.last_active_on)} hint={t`or the day of joining`} />
       </StatRow>
       <Stack gap="lg">
         <Contact member={member} mayChange={mayChange} />
@@ -113,7 +115,7 @@ function Actions({ member }: { member: OfficeMember }) {
       <AdjustBalance member={member} />
       {member.status === 'active' && (
         <LinkButton to="/$slug/exchanges/record" params={{ slug }} search={{ member: String(member.id) } as never}>
-          Record an exchange
+          <Trans>Record an exchange</Trans>
         </LinkButton>
       )}
     </>
@@ -121,6 +123,6 @@ function Actions({ member }: { member: OfficeMember }) {
 }
 
 function balanceHint(hours: number): string {
-  if (hours === 0) return 'even'
-  return hours > 0 ? 'to be spent' : 'owed to the community'
+  if (hours === 0) return t`even`
+  return hours > 0 ? t`to be spent` : t`owed to the community`
 }

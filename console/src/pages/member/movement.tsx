@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { LinkText } from '../../parts/links.tsx'
@@ -7,11 +9,11 @@ import type { StatementRow } from '../../wire.ts'
 
 /** What one line of a statement is about, in a sentence. */
 export function Movement({ row, linked = false }: { row: StatementRow; linked?: boolean }) {
-  const details = [row.listing?.title, row.note, row.reference && `Reference ${row.reference}`].filter(Boolean)
+  const details = [row.listing?.title, row.note, row.reference && t`Reference ${row.reference}`].filter(Boolean)
+  const what = sentence(row, <Other row={row} linked={linked} />)
   return (
     <div>
-      {sentence(row, <Other row={row} linked={linked} />)}
-      {row.reversed_by_id !== null && ' (reversed later)'}
+      {row.reversed_by_id === null ? what : <Trans>{what} (reversed later)</Trans>}
       {details.length > 0 && (
         <Text size="sm" c="dimmed" component="div">
           {details.join(' · ')}
@@ -34,8 +36,8 @@ function Other({ row: { other }, linked }: { row: StatementRow; linked: boolean 
 
 function sentence({ kind, hours, other }: StatementRow, name: ReactNode): ReactNode {
   const isGain = hours > 0
-  if (kind === 'exchange') return isGain ? <>Helped {name}</> : <>Was helped by {name}</>
-  if (kind === 'credit') return <>Credited by {name}</>
-  if (kind === 'adjustment') return isGain ? 'Adjustment by the office: added' : 'Adjustment by the office: taken'
-  return other.kind === 'community' ? 'Reversal of an adjustment' : <>Reversal, with {name}</>
+  if (kind === 'exchange') return isGain ? <Trans>Helped {name}</Trans> : <Trans>Was helped by {name}</Trans>
+  if (kind === 'credit') return <Trans>Credited by {name}</Trans>
+  if (kind === 'adjustment') return isGain ? t`Adjustment by the office: added` : t`Adjustment by the office: taken`
+  return other.kind === 'community' ? t`Reversal of an adjustment` : <Trans>Reversal, with {name}</Trans>
 }

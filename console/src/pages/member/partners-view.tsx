@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -18,35 +19,35 @@ export function PartnersView({ member }: { member: OfficeMember }) {
   }
   return (
     <Panel
-      title="What partners see"
+      title={t`What partners see`}
       description={
         member.hidden
-          ? 'Partners see neither this member nor their listings, and cannot credit hours to them.'
-          : 'Partners with the permission see this member and their listings.'
+          ? t`Partners see neither this member nor their listings, and cannot credit hours to them.`
+          : t`Partners with the permission see this member and their listings.`
       }
     >
       <Group>
         <Button variant="default" onClick={() => setAsking(true)}>
-          {member.hidden ? 'Show to partners' : 'Hide from partners'}
+          {member.hidden ? t`Show to partners` : t`Hide from partners`}
         </Button>
       </Group>
       <ConfirmDialog
         opened={asking}
         onClose={() => setAsking(false)}
-        title={member.hidden ? `Show ${member.name} to partners?` : `Hide ${member.name} from partners?`}
-        confirm={member.hidden ? 'Show' : 'Hide'}
+        title={member.hidden ? t`Show ${member.name} to partners?` : t`Hide ${member.name} from partners?`}
+        confirm={member.hidden ? t`Show` : t`Hide`}
         action={async () => {
           const [verb, opposite] = member.hidden ? (['show', 'hide'] as const) : (['hide', 'show'] as const)
           await send(verb)
-          notify(member.hidden ? `Partners see ${member.name} again` : `${member.name} is hidden from partners`, {
+          notify(member.hidden ? t`Partners see ${member.name} again` : t`${member.name} is hidden from partners`, {
             undo: () => send(opposite),
           })
         }}
       >
         <Text>
           {member.hidden
-            ? 'Partners are told that the member is there, with their listings.'
-            : 'Partners are told to forget this member and their listings. Within the community nothing changes, and you can show them again.'}
+            ? t`Partners are told that the member is there, with their listings.`
+            : t`Partners are told to forget this member and their listings. Within the community nothing changes, and you can show them again.`}
         </Text>
       </ConfirmDialog>
     </Panel>

@@ -1,5 +1,8 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Skeleton, Text, Title } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
+import { formatNumber } from '../../language/formats.ts'
 import { formatDay, today } from '../../parts/day.ts'
 import { DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
 import { formatHours } from '../../parts/hours.tsx'
@@ -39,12 +42,14 @@ export function StatementOfMany({ id, period }: { id: string; period: Period }) 
   const { member, settings, statement, failed } = useStatement(id, period)
   if (failed) return <Problem error={failed} again={() => void statement.refetch()} />
   if (!statement.data || !member.data || !settings.data) {
-    return <Skeleton height={160} role="status" aria-label="Loading a statement" />
+    return <Skeleton height={160} role="status" aria-label={t`Loading a statement`} />
   }
   return (
     <section className={classes.ofMany} data-ready>
       <Title order={2}>
-        Statement for <Name>{member.data.name}</Name>
+        <Trans>
+          Statement for <Name>{member.data.name}</Name>
+        </Trans>
       </Title>
       {member.data.address && <Text className={classes.address}>{member.data.address}</Text>}
       <Sheet member={member.data} statement={statement.data} settings={settings.data} period={period} />
@@ -62,24 +67,24 @@ export function PrintedStatement() {
   return (
     <div className={classes.page}>
       <PageHeader
-        title={member.data ? `Statement for ${member.data.name}` : 'Statement'}
+        title={member.data ? t`Statement for ${member.data.name}` : t`Statement`}
         actions={
           <>
             <LinkButton variant="default" to="/$slug/members/$id" params={{ slug, id }} search={period}>
-              Back to the member
+              <Trans>Back to the member</Trans>
             </LinkButton>
             <Button disabled={!isReady} onClick={() => window.print()}>
-              Print
+              <Trans>Print</Trans>
             </Button>
           </>
         }
       />
       <FilterBar names={['from', 'until']}>
-        <DateFilter name="from" label="From" />
-        <DateFilter name="until" label="Until" />
+        <DateFilter name="from" label={t`From`} />
+        <DateFilter name="until" label={t`Until`} />
       </FilterBar>
       {failed && <Problem error={failed} again={() => void statement.refetch()} />}
-      {!failed && !isReady && <Skeleton height={320} role="status" aria-label="Loading the statement" />}
+      {!failed && !isReady && <Skeleton height={320} role="status" aria-label={t`Loading the statement`} />}
       {isReady && <Sheet member={member.data} statement={statement.data} settings={settings.data} period={period} />}
     </div>
   )
@@ -96,36 +101,45 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
   const { name } = useCommunity()
   const zone = useTimeZone()
   const { rows, opening_balance_hours: opening, closing_balance_hours: closing, complete } = statement
+  const [count, madeOn] = [formatNumber(rows.length), formatDay(today(zone))]
+  const facts = [
+    periodText(period),
+    member.external_id && t`number ${member.external_id}`,
+    t`payment reference ${member.payment_reference}`,
+  ]
   return (
     <div className={classes.sheet}>
       <Text>
-        <Name>{name}</Name> · {periodText(period)} · {member.external_id ? `number ${member.external_id} · ` : ''}
-        payment reference {member.payment_reference}
+        <Name>{name}</Name> · {facts.filter(Boolean).join(' · ')}
       </Text>
       {!complete && (
-        <Text>Only the first {rows.length} lines of this period. Choose fewer days to see all of them.</Text>
+        <Text>
+          <Trans>Only the first {count} lines of this period. Choose fewer days to see all of them.</Trans>
+        </Text>
       )}
       {/* The roles are said although the elements have them: as a grid, on a small screen, browsers would forget them. */}
       <table className={classes.table} role="table">
-        <caption className={classes.caption}>Days are those of the service. Made on {formatDay(today(zone))}.</caption>
+        <caption className={classes.caption}>
+          <Trans>Days are those of the service. Made on {madeOn}.</Trans>
+        </caption>
         <thead role="rowgroup">
           <tr role="row">
             <th scope="col" role="columnheader">
-              Day
+              <Trans>Day</Trans>
             </th>
             <th scope="col" role="columnheader">
-              What
+              <Trans>What</Trans>
             </th>
             <th scope="col" role="columnheader" data-align="end">
-              Hours
+              <Trans>Hours</Trans>
             </th>
             <th scope="col" role="columnheader" data-align="end">
-              Balance
+              <Trans>Balance</Trans>
             </th>
           </tr>
         </thead>
         <tbody role="rowgroup">
-          <BalanceLine label="Balance before" hours={opening} />
+          <BalanceLine label={t`Balance before`} hours={opening} />
           {rows.map((row) => (
             <tr key={row.id} role="row">
               <td role="cell">
@@ -142,7 +156,7 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
               </td>
             </tr>
           ))}
-          <BalanceLine label="Balance after" hours={closing} />
+          <BalanceLine label={t`Balance after`} hours={closing} />
         </tbody>
       </table>
       {statement.ledger_head && <LedgerSeal head={statement.ledger_head} />}
@@ -163,10 +177,13 @@ function LedgerSeal({ head }: { head: LedgerHead }) {
 /** The day of recording is shown where it is another. */
 function Days({ row }: { row: ServiceStatementRow }) {
   if (row.recorded_on === row.occurred_on) return formatDay(row.occurred_on)
+  const recordedOn = formatDay(row.recorded_on)
   return (
     <>
       {formatDay(row.occurred_on)}
-      <div className={classes.recorded}>recorded {formatDay(row.recorded_on)}</div>
+      <div className={classes.recorded}>
+        <Trans>recorded {recordedOn}</Trans>
+      </div>
     </>
   )
 }
@@ -185,7 +202,9 @@ function BalanceLine({ label, hours }: { label: string; hours: number }) {
 }
 
 function periodText({ from, until }: Period): string {
-  if (from && until) return `${formatDay(from)} to ${formatDay(until)}`
-  if (from) return `since ${formatDay(from)}`
-  return until ? `until ${formatDay(until)}` : 'from the beginning until today'
+  const first = from && formatDay(from)
+  const last = until && formatDay(until)
+  if (first && last) return t`${first} to ${last}`
+  if (first) return t`since ${first}`
+  return last ? t`until ${last}` : t`from the beginning until today`
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { useSearch } from '@tanstack/react-router'
 import { DataTable } from '../../parts/data-table.tsx'
 import { formatDay } from '../../parts/day.ts'
@@ -23,8 +25,8 @@ export function Statement({ member }: { member: OfficeMember }) {
   const list = useList<StatementRow>(path(`/members/${member.id}/statement`), { from, until, limit: SHOWN_FIRST })
   return (
     <Panel
-      title="Statement"
-      description="What moved in and out of the wallet, the latest first."
+      title={t`Statement`}
+      description={t`What moved in and out of the wallet, the latest first.`}
       actions={
         <LinkButton
           variant="default"
@@ -32,16 +34,16 @@ export function Statement({ member }: { member: OfficeMember }) {
           params={{ slug, id: String(member.id) }}
           search={{ ...(from ? { from } : {}), ...(until ? { until } : {}) }}
         >
-          Print a statement
+          <Trans>Print a statement</Trans>
         </LinkButton>
       }
     >
       <FilterBar names={['from', 'until']}>
-        <DateFilter name="from" label="From" />
-        <DateFilter name="until" label="Until" />
+        <DateFilter name="from" label={t`From`} />
+        <DateFilter name="until" label={t`Until`} />
       </FilterBar>
       <DataTable
-        label="Statement"
+        label={t`Statement`}
         list={list}
         rowKey={(row) => row.id}
         rowLink={(row) => ({
@@ -52,11 +54,11 @@ export function Statement({ member }: { member: OfficeMember }) {
         })}
         empty={<NothingMoved isFiltered={from !== undefined || until !== undefined} />}
         columns={[
-          { header: 'Day', cell: (row) => <time>{formatDay(row.occurred_on)}</time> },
-          { header: 'What', narrow: 'line', cell: (row) => <Movement row={row} linked /> },
-          { header: 'Recorded', cell: (row) => <Time value={row.created_at} /> },
-          { header: 'Hours', align: 'end', narrow: 'end', cell: (row) => <Hours value={row.hours} change /> },
-          { header: 'Balance', align: 'end', cell: (row) => <Hours value={row.balance_hours} /> },
+          { header: t`Day`, cell: (row) => <time>{formatDay(row.occurred_on)}</time> },
+          { header: t`What`, narrow: 'line', cell: (row) => <Movement row={row} linked /> },
+          { header: t`Recorded`, cell: (row) => <Time value={row.created_at} /> },
+          { header: t`Hours`, align: 'end', narrow: 'end', cell: (row) => <Hours value={row.hours} change /> },
+          { header: t`Balance`, align: 'end', cell: (row) => <Hours value={row.balance_hours} /> },
         ]}
       />
     </Panel>
@@ -64,6 +66,15 @@ export function Statement({ member }: { member: OfficeMember }) {
 }
 
 function NothingMoved({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <EmptyState title="Nothing happened in these days">Choose others, or clear them.</EmptyState>
-  return <EmptyState title="Nothing yet">Exchanges, credits of partners and adjustments appear here.</EmptyState>
+  if (isFiltered)
+    return (
+      <EmptyState title={t`Nothing happened in these days`}>
+        <Trans>Choose others, or clear them.</Trans>
+      </EmptyState>
+    )
+  return (
+    <EmptyState title={t`Nothing yet`}>
+      <Trans>Exchanges, credits of partners and adjustments appear here.</Trans>
+    </EmptyState>
+  )
 }

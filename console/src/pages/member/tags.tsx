@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Badge, Button, CloseButton, Group, Text } from '@mantine/core'
 import { api } from '../../api.ts'
 import { useForm } from '../../parts/use-form.ts'
@@ -15,7 +17,7 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
   }
   const form = useForm({
     initial: { tag: '' },
-    check: ({ tag }): Record<string, string> => (tag.trim() ? {} : { tag: 'Write a tag.' }),
+    check: ({ tag }): Record<string, string> => (tag.trim() ? {} : { tag: t`Write a tag.` }),
     save: ({ tag }) => change({ add: [tag] }),
     onSaved: () => form.replace({ tag: '' }),
   })
@@ -31,7 +33,7 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
             mayChange && (
               <CloseButton
                 size="sm"
-                aria-label={`Remove the tag ${tag}`}
+                aria-label={t`Remove the tag ${tag}`}
                 onClick={() => void change({ remove: [tag] })}
               />
             )
@@ -50,15 +52,15 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
         >
           <Group gap="xs" align="flex-start" wrap="nowrap">
             <TagField
-              aria-label="New tag"
-              placeholder="New tag"
+              aria-label={t`New tag`}
+              placeholder={t`New tag`}
               size="xs"
               w="9rem"
               {...form.text('tag')}
               error={form.errors['tag'] ?? form.errors['add']}
             />
             <Button type="submit" variant="default" size="xs" loading={form.busy}>
-              Add tag
+              <Trans>Add tag</Trans>
             </Button>
           </Group>
         </form>

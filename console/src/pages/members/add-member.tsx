@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, List, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
@@ -40,15 +42,17 @@ export function AddMember() {
     onSaved: async (member) => {
       close()
       form.replace(valuesOf())
-      notify(`${member.name} added`)
+      notify(t`${member.name} added`)
       await refresh(path('/members'))
       await navigate({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })
     },
   })
   return (
     <>
-      <Button onClick={() => setOpened(true)}>Add member</Button>
-      <FormDialog form={form} title="Add a member" submit="Add member" opened={opened} onClose={close}>
+      <Button onClick={() => setOpened(true)}>
+        <Trans>Add member</Trans>
+      </Button>
+      <FormDialog form={form} title={t`Add a member`} submit={t`Add member`} opened={opened} onClose={close}>
         {isAboutDuplicate(form.failure) && (
           <SameName
             name={form.values.name}
@@ -68,12 +72,17 @@ function isAboutDuplicate(error: unknown): boolean {
   return error instanceof ApiError && error.fieldErrors.some(({ code }) => code === 'duplicate')
 }
 
+function lastExchange({ last_active_on }: ListedMember): string {
+  const day = formatDay(last_active_on)
+  return t`last exchange ${day}`
+}
+
 function SameName({ name, confirm }: { name: string; confirm: () => void }) {
   const { slug } = useCommunity()
   const path = useCommunityPath()
   const same = useRead<ListedMember[]>(path('/members'), { name: name.trim(), limit: 5 })
   return (
-    <Alert color="yellow" variant="light" icon={<Icon name="warning" />} title="Is this the same person?">
+    <Alert color="yellow" variant="light" icon={<Icon name="warning" />} title={t`Is this the same person?`}>
       <Stack gap="sm" align="flex-start">
         <List size="sm">
           {(same.data ?? []).map((member) => (
@@ -82,14 +91,16 @@ function SameName({ name, confirm }: { name: string; confirm: () => void }) {
                 <Name>{member.name}</Name>
               </LinkText>
               {[member.external_id, member.phone, member.email].filter(Boolean).map((text) => ` · ${text}`)}
-              {` · last exchange ${formatDay(member.last_active_on)} `}
+              {` · ${lastExchange(member)} `}
               {member.status === 'inactive' && <MemberStatus member={member} />}
             </List.Item>
           ))}
         </List>
-        <Text size="sm">Nobody is added yet. Open the member who is there, or add another one of this name.</Text>
+        <Text size="sm">
+          <Trans>Nobody is added yet. Open the member who is there, or add another one of this name.</Trans>
+        </Text>
         <Button variant="default" onClick={confirm}>
-          Add all the same
+          <Trans>Add all the same</Trans>
         </Button>
       </Stack>
     </Alert>

@@ -1,3 +1,5 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { LinkButton } from '../../parts/links.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
@@ -17,15 +19,15 @@ const COLUMNS: ImportKind['columns'] = [
     text: csv,
     parts: PARTS[name] ?? 1,
   })),
-  { name: 'tags', title: 'Tags', text: 'With commas between them. Left empty, they are removed.' },
-  { name: 'joined_at', title: 'Joined', text: 'A day like 2024-05-31 or 31.5.2024.' },
+  { name: 'tags', title: msg`Tags`, text: msg`With commas between them. Left empty, they are removed.` },
+  { name: 'joined_at', title: msg`Joined`, text: msg`A day like 2024-05-31 or 31.5.2024.` },
   {
     name: 'opening_balance',
-    title: 'Opening balance',
-    text: 'Hours from before. Recorded once per member, as an adjustment; the same file again changes nothing.',
+    title: msg`Opening balance`,
+    text: msg`Hours from before. Recorded once per member, as an adjustment; the same file again changes nothing.`,
   },
-  { name: 'status', title: 'Status', text: 'active, or inactive for who has left.' },
-  { name: 'hidden', title: 'Hidden', text: 'true hides the member from partners, false does not.' },
+  { name: 'status', title: msg`Status`, text: msg`active, or inactive for who has left.` },
+  { name: 'hidden', title: msg`Hidden`, text: msg`true hides the member from partners, false does not.` },
 ]
 const EXAMPLE = 'external_id,name,email,joined_at\r\nK-1,Ada Lang,ada@example.org,2024-05-31\r\nK-2,Ben Berg,,\r\n'
 
@@ -35,12 +37,12 @@ export function ImportMembers() {
   const { mayManage } = useRole()
   const back = (
     <LinkButton to="/$slug/members" params={{ slug }}>
-      To the members
+      <Trans>To the members</Trans>
     </LinkButton>
   )
   return (
     <>
-      <PageHeader title="Import members" description="From a spreadsheet, saved as CSV." />
+      <PageHeader title={t`Import members`} description={t`From a spreadsheet, saved as CSV.`} />
       {mayManage ? (
         <CsvImport
           kind={{ path: path('/members/import'), noun: 'members', columns: COLUMNS, example: EXAMPLE }}

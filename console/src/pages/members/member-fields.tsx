@@ -1,4 +1,7 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
 import { Textarea, TextInput } from '@mantine/core'
+import { translate } from '../../language/translate.ts'
 import type { FormState } from '../../parts/use-form.ts'
 import type { NewMemberForm, OfficeMember } from '../../wire.ts'
 
@@ -7,53 +10,53 @@ export type MemberValues = Record<FieldName, string>
 
 interface MemberField {
   /** In tables and on the member's page. */
-  title: string
+  title: MessageDescriptor
   /** In the form. */
-  label: string
-  description?: string
+  label: MessageDescriptor
+  description?: MessageDescriptor
   type?: 'email' | 'tel'
   /** Several lines. */
   lines?: number
   /** What the column of a CSV file is for. */
-  csv: string
+  csv: MessageDescriptor
 }
 
 /** What the office writes down about a member; forms, tables and the description of CSV files follow from it. */
 const FIELDS: Record<FieldName, MemberField> = {
-  name: { title: 'Name', label: 'Name', csv: 'As others see it.' },
+  name: { title: msg`Name`, label: msg`Name`, csv: msg`As others see it.` },
   external_id: {
-    title: 'Number',
-    label: 'Your number for this member',
-    description: 'From your own list or card file; an import finds the member by it. May stay empty.',
-    csv: 'Your number for the member. Who has it already is changed, not added twice.',
+    title: msg`Number`,
+    label: msg`Your number for this member`,
+    description: msg`From your own list or card file; an import finds the member by it. May stay empty.`,
+    csv: msg`Your number for the member. Who has it already is changed, not added twice.`,
   },
   email: {
-    title: 'Email',
-    label: 'Email address',
-    description: 'Only partners with a permission of its own can read it. May stay empty.',
+    title: msg`Email`,
+    label: msg`Email address`,
+    description: msg`Only partners with a permission of its own can read it. May stay empty.`,
     type: 'email',
-    csv: 'Left empty, it is taken away.',
+    csv: msg`Left empty, it is taken away.`,
   },
   phone: {
-    title: 'Phone',
-    label: 'Phone numbers',
-    description: 'Several with commas between them. Partners never see them.',
+    title: msg`Phone`,
+    label: msg`Phone numbers`,
+    description: msg`Several with commas between them. Partners never see them.`,
     type: 'tel',
-    csv: 'One or several, with commas between them. Partners never see them.',
+    csv: msg`One or several, with commas between them. Partners never see them.`,
   },
   address: {
-    title: 'Address',
-    label: 'Postal address',
-    description: 'Partners never see it.',
+    title: msg`Address`,
+    label: msg`Postal address`,
+    description: msg`Partners never see it.`,
     lines: 2,
-    csv: 'The postal address. Partners never see it.',
+    csv: msg`The postal address. Partners never see it.`,
   },
   notes: {
-    title: 'Notes',
-    label: 'Notes of the office',
-    description: 'Only administrators see them; they are part of what a member may ask to read.',
+    title: msg`Notes`,
+    label: msg`Notes of the office`,
+    description: msg`Only administrators see them; they are part of what a member may ask to read.`,
     lines: 3,
-    csv: 'Notes of the office. Partners never see them.',
+    csv: msg`Notes of the office. Partners never see them.`,
   },
 }
 
@@ -70,8 +73,8 @@ export function MemberFields({ form }: { form: FormState<MemberValues> }) {
     lines ? (
       <Textarea
         key={name}
-        label={label}
-        description={description}
+        label={translate(label)}
+        description={description && translate(description)}
         autosize
         minRows={lines}
         maxRows={12}
@@ -80,8 +83,8 @@ export function MemberFields({ form }: { form: FormState<MemberValues> }) {
     ) : (
       <TextInput
         key={name}
-        label={label}
-        description={description}
+        label={translate(label)}
+        description={description && translate(description)}
         type={type ?? 'text'}
         autoComplete="off"
         data-autofocus={index === 0 || undefined}

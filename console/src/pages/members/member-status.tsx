@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Group } from '@mantine/core'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import type { ListedMember } from '../../wire.ts'
@@ -8,7 +9,7 @@ export function MemberStatus({ member }: { member: Pick<ListedMember, 'status' |
   return (
     <Group gap={6} component="span">
       {member.status === 'active' ? <StatusBadge status="active" /> : <StatusBadge status="left" />}
-      {member.hidden && <StatusBadge status="hidden" label="Hidden from partners" />}
+      {member.hidden && <StatusBadge status="hidden" label={t`Hidden from partners`} />}
     </Group>
   )
 }

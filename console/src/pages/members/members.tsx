@@ -1,6 +1,8 @@
-import { plural } from '@lingui/core/macro'
+import { msg, plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Badge } from '@mantine/core'
 import { Suspense, useState } from 'react'
+import { translated } from '../../language/translate.ts'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { formatDay, monthsBefore, today } from '../../parts/day.ts'
@@ -22,51 +24,54 @@ const AddMember = lazyPart(async () => (await import('./add-member.tsx')).AddMem
 const SelectedMembers = lazyPart(async () => (await import('./selected-members.tsx')).SelectedMembers)
 
 const STATUSES = [
-  { value: 'active', label: 'Active' },
-  { value: 'inactive', label: 'Left' },
-  { value: 'erased', label: 'Erased' },
+  { value: 'active', label: msg`Active` },
+  { value: 'inactive', label: msg`Left` },
+  { value: 'erased', label: msg`Erased` },
 ]
 const VISIBILITIES = [
-  { value: 'false', label: 'Seen by partners' },
-  { value: 'true', label: 'Hidden from partners' },
+  { value: 'false', label: msg`Seen by partners` },
+  { value: 'true', label: msg`Hidden from partners` },
 ]
 const BALANCES = [
-  { value: 'negative', label: 'Below 0' },
-  { value: 'near_limit', label: 'Near the limit (2 h)' },
-  { value: 'positive', label: 'Above 0' },
+  { value: 'negative', label: msg`Below 0` },
+  { value: 'near_limit', label: msg`Near the limit (2 h)` },
+  { value: 'positive', label: msg`Above 0` },
 ]
-const PAUSES = ['3', '6', '12', '24'].map((value) => ({ value, label: `None for ${value} months` }))
+/** Months without an exchange. */
+const PAUSES = ['3', '6', '12', '24']
 const SORTS = [
-  { value: 'name', label: 'Name' },
-  { value: '-balance', label: 'Balance, highest' },
-  { value: 'balance', label: 'Balance, lowest' },
-  { value: '-last_active_on', label: 'Last exchange, latest' },
-  { value: 'last_active_on', label: 'Last exchange, longest ago' },
-  { value: 'joined_at', label: 'Joined, longest ago' },
+  { value: 'name', label: msg`Name` },
+  { value: '-balance', label: msg`Balance, highest` },
+  { value: 'balance', label: msg`Balance, lowest` },
+  { value: '-last_active_on', label: msg`Last exchange, latest` },
+  { value: 'last_active_on', label: msg`Last exchange, longest ago` },
+  { value: 'joined_at', label: msg`Joined, longest ago` },
 ]
 const NAMES = ['q', 'status', 'hidden', 'balance', 'inactive', 'tag']
 
 type Filters = { [name in 'q' | 'status' | 'hidden' | 'balance' | 'inactive' | 'tag' | 'sort' | 'rows']?: string }
 
-const COLUMNS: Column<ListedMember>[] = [
-  { header: 'Name', sort: 'name', cell: (member) => <Described member={member} /> },
-  { header: 'Number', cell: (member) => member.external_id ?? '–' },
-  { header: 'Phone', cell: (member) => member.phone ?? '–' },
-  {
-    header: 'Last exchange',
-    sort: 'last_active_on',
-    narrow: 'line',
-    cell: (member) => <time>{formatDay(member.last_active_on)}</time>,
-  },
-  { header: 'Joined', sort: 'joined_at', cell: (member) => <Time value={member.joined_at} as="date" /> },
-  {
-    header: 'Balance',
-    sort: 'balance',
-    align: 'end',
-    narrow: 'end',
-    cell: (member) => <Hours value={member.balance_hours} />,
-  },
-]
+function columns(): Column<ListedMember>[] {
+  return [
+    { header: t`Name`, sort: 'name', cell: (member) => <Described member={member} /> },
+    { header: t`Number`, cell: (member) => member.external_id ?? '–' },
+    { header: t`Phone`, cell: (member) => member.phone ?? '–' },
+    {
+      header: t`Last exchange`,
+      sort: 'last_active_on',
+      narrow: 'line',
+      cell: (member) => <time>{formatDay(member.last_active_on)}</time>,
+    },
+    { header: t`Joined`, sort: 'joined_at', cell: (member) => <Time value={member.joined_at} as="date" /> },
+    {
+      header: t`Balance`,
+      sort: 'balance',
+      align: 'end',
+      narrow: 'end',
+      cell: (member) => <Hours value={member.balance_hours} />,
+    },
+  ]
+}
 
 export function Members() {
   const { slug } = useCommunity()
@@ -74,7 +79,7 @@ export function Members() {
   const zone = useTimeZone()
   const { mayManage } = useRole()
   const [{ q, status, hidden, balance, inactive, tag, sort, rows }] = useFilters<Filters>()
-  const isPause = PAUSES.some(({ value }) => value === inactive)
+  const isPause = inactive !== undefined && PAUSES.includes(inactive)
   const inactive_since = isPause ? monthsBefore(today(zone), Number(inactive)) : undefined
   const filters = { q, status, hidden, balance, inactive_since, tag }
   const list = useList<ListedMember>(path('/members'), { ...filters, sort, ...listQuery(rows) })
@@ -91,14 +96,14 @@ export function Members() {
   return (
     <>
       <PageHeader
-        title="Members"
-        description="Everyone who exchanges hours here."
+        title={t`Members`}
+        description={t`Everyone who exchanges hours here.`}
         actions={
           <>
             <CsvDownload path={path('/members/export')} sensitive formats />
             {mayManage && (
               <LinkButton variant="default" to="/$slug/members/import" params={{ slug }}>
-                Import CSV
+                <Trans>Import CSV</Trans>
               </LinkButton>
             )}
             <Suspense>{mayManage && <AddMember />}</Suspense>
@@ -106,13 +111,17 @@ export function Members() {
         }
       />
       <FilterBar names={NAMES}>
-        <SearchFilter placeholder="Name, email, number or reference" />
-        <ChoiceFilter name="status" label="Status" choices={STATUSES} any="All but erased" />
-        <ChoiceFilter name="balance" label="Balance" choices={BALANCES} />
-        <ChoiceFilter name="inactive" label="Exchanges" choices={PAUSES} />
-        <ChoiceFilter name="tag" label="Tag" choices={(tags.data ?? []).map((value) => ({ value, label: value }))} />
-        <ChoiceFilter name="hidden" label="Partners" choices={VISIBILITIES} />
-        <ChoiceFilter name="sort" label="Sort by" choices={SORTS} any="Newest" />
+        <SearchFilter placeholder={t`Name, email, number or reference`} />
+        <ChoiceFilter name="status" label={t`Status`} choices={translated(STATUSES)} any={t`All but erased`} />
+        <ChoiceFilter name="balance" label={t`Balance`} choices={translated(BALANCES)} />
+        <ChoiceFilter
+          name="inactive"
+          label={t`Exchanges`}
+          choices={PAUSES.map((value) => ({ value, label: pauseText(Number(value)) }))}
+        />
+        <ChoiceFilter name="tag" label={t`Tag`} choices={(tags.data ?? []).map((value) => ({ value, label: value }))} />
+        <ChoiceFilter name="hidden" label={t`Partners`} choices={translated(VISIBILITIES)} />
+        <ChoiceFilter name="sort" label={t`Sort by`} choices={translated(SORTS)} any={t`Newest`} />
         <RowsFilter />
       </FilterBar>
       <Total
@@ -130,16 +139,20 @@ export function Members() {
         </Suspense>
       )}
       <DataTable
-        label="Members"
+        label={t`Members`}
         list={list}
         rowKey={(member) => member.id}
         rowLink={(member) => ({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })}
-        selection={{ has: ({ id }) => marked.has(id), set: mark, label: ({ name }) => `Select ${name}` }}
+        selection={{ has: ({ id }) => marked.has(id), set: mark, label: ({ name }) => t`Select ${name}` }}
         empty={Object.values(filters).some(Boolean) ? <NothingFound /> : <NobodyYet />}
-        columns={COLUMNS}
+        columns={columns()}
       />
     </>
   )
+}
+
+function pauseText(months: number): string {
+  return plural(months, { one: 'None for # month', other: 'None for # months' })
 }
 
 /** Most members are active and visible; they have no badge. */
@@ -165,18 +178,22 @@ function Described({ member }: { member: ListedMember }) {
 
 function NothingFound() {
   return (
-    <EmptyState title="Nobody fits">
-      Every word must be the beginning of a word of the name, the email address, the number or the payment reference.
-      Try fewer letters, or clear the filters.
+    <EmptyState title={t`Nobody fits`}>
+      <Trans>
+        Every word must be the beginning of a word of the name, the email address, the number or the payment reference.
+        Try fewer letters, or clear the filters.
+      </Trans>
     </EmptyState>
   )
 }
 
 function NobodyYet() {
   return (
-    <EmptyState title="No members yet">
-      Add the first one, or import all of them from a spreadsheet: before anything is written you see what becomes of
-      each row.
+    <EmptyState title={t`No members yet`}>
+      <Trans>
+        Add the first one, or import all of them from a spreadsheet: before anything is written you see what becomes of
+        each row.
+      </Trans>
     </EmptyState>
   )
 }

@@ -1,3 +1,5 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Text } from '@mantine/core'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
@@ -13,32 +15,35 @@ export function PrintStatements() {
   const [{ ids = '' }] = useFilters<{ ids?: string }>()
   const period = usePeriod()
   const members = [...new Set(ids.split(',').filter((id) => /^\d+$/.test(id)))].slice(0, STATEMENTS_MAX)
+  const count = members.length
   return (
     <>
       <div className="no-print">
         <PageHeader
-          title={members.length === 1 ? 'One statement' : `${members.length} statements`}
+          title={plural(count, { one: 'One statement', other: '# statements' })}
           actions={
             <>
               <LinkButton variant="default" to="/$slug/members" params={{ slug }}>
-                All members
+                <Trans>All members</Trans>
               </LinkButton>
               <Button disabled={members.length === 0} onClick={() => window.print()}>
-                Print
+                <Trans>Print</Trans>
               </Button>
             </>
           }
         />
         <FilterBar names={['from', 'until']}>
-          <DateFilter name="from" label="From" />
-          <DateFilter name="until" label="Until" />
+          <DateFilter name="from" label={t`From`} />
+          <DateFilter name="until" label={t`Until`} />
         </FilterBar>
         <Text size="sm" c="dimmed" mb="md">
-          Each begins on a new page.
+          <Trans>Each begins on a new page.</Trans>
         </Text>
       </div>
       {members.length === 0 && (
-        <EmptyState title="Nobody is selected">Mark members in the list, and choose “Print statements”.</EmptyState>
+        <EmptyState title={t`Nobody is selected`}>
+          <Trans>Mark members in the list, and choose “Print statements”.</Trans>
+        </EmptyState>
       )}
       {members.map((id) => (
         <StatementOfMany key={id} id={id} period={period} />

@@ -1,6 +1,9 @@
+import { msg, plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
+import { translate } from '../../language/translate.ts'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { FormDialog } from '../../parts/form.tsx'
 import { LinkButton } from '../../parts/links.tsx'
@@ -25,15 +28,16 @@ export function SelectedMembers({ ids, selectAll, clear }: Props) {
   const { slug } = useCommunity()
   const path = useCommunityPath()
   const { mayManage } = useRole()
+  const count = ids.length
   return (
-    <Group role="group" aria-label="Selected members" gap="sm" mb="sm" className="no-print">
+    <Group role="group" aria-label={t`Selected members`} gap="sm" mb="sm" className="no-print">
       <Text size="sm" role="status">
-        {ids.length} selected
+        {plural(count, { one: '# selected', other: '# selected' })}
       </Text>
       {mayManage && <TagMembers ids={ids} what="add" />}
       {mayManage && <TagMembers ids={ids} what="remove" />}
       <CsvDownload path={path('/members/export')} query={{ ids: ids.join(',') }} sensitive>
-        Export selected
+        {t`Export selected`}
       </CsvDownload>
       {ids.length <= STATEMENTS_MAX && (
         <LinkButton
@@ -42,52 +46,58 @@ export function SelectedMembers({ ids, selectAll, clear }: Props) {
           params={{ slug }}
           search={{ ids: ids.join(',') } as never}
         >
-          Print statements
+          <Trans>Print statements</Trans>
         </LinkButton>
       )}
       <Button variant="subtle" onClick={selectAll}>
-        Select all shown
+        <Trans>Select all shown</Trans>
       </Button>
       <Button variant="subtle" onClick={clear}>
-        Select none
+        <Trans>Select none</Trans>
       </Button>
     </Group>
   )
 }
 
 const WORDS = {
-  add: { button: 'Tag', title: 'Tag the selected members', submit: 'Add tag', done: 'Tagged' },
-  remove: { button: 'Remove tag', title: 'Remove a tag', submit: 'Remove tag', done: 'Tag removed' },
+  add: {
+    button: msg({ message: 'Tag', context: 'to give a tag to members' }),
+    title: msg`Tag the selected members`,
+    submit: msg`Add tag`,
+    done: msg`Tagged`,
+  },
+  remove: { button: msg`Remove tag`, title: msg`Remove a tag`, submit: msg`Remove tag`, done: msg`Tag removed` },
 }
 
 function TagMembers({ ids, what }: { ids: number[]; what: 'add' | 'remove' }) {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
   const words = WORDS[what]
+  const count = ids.length
   const form = useForm({
     initial: { tag: '' },
-    check: ({ tag }): Record<string, string> => (tag.trim() ? {} : { tag: 'Write a tag.' }),
+    check: ({ tag }): Record<string, string> => (tag.trim() ? {} : { tag: t`Write a tag.` }),
     save: ({ tag }) => api.post(path('/tags'), { member_ids: ids, [what]: [tag] }),
     onSaved: () => {
       setOpened(false)
-      notify(words.done)
+      notify(translate(words.done))
       void refresh(path('/members'), path('/tags'))
     },
   })
   return (
     <>
       <Button variant="default" onClick={() => setOpened(true)}>
-        {words.button}
+        {translate(words.button)}
       </Button>
       <FormDialog
         form={form}
-        title={words.title}
-        submit={words.submit}
+        title={translate(words.title)}
+        submit={translate(words.submit)}
         opened={opened}
         onClose={() => setOpened(false)}
       >
-        <Text size="sm">{ids.length === 1 ? 'One member is selected.' : `${ids.length} members are selected.`}</Text>
-        <TagField label="Tag" data-autofocus {...form.text('tag')} error={form.errors['tag'] ?? form.errors[what]} />
+        <Text size="sm">{plural(count, { one: 'One member is selected.', other: '# members are selected.' })}</Text>
+        <TagField label={t`Tag`} data-autofocus {...form.text('tag')} error={form.errors['tag'] ?? form.errors[what]} />
       </FormDialog>
     </>
   )
