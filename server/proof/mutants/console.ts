@@ -171,8 +171,8 @@ export const CONSOLE: Mutant[] = [
     file: FRAME,
     replace: 'if (RANK[community.role] < RANK[role])',
     by: 'if (RANK[community.role] > RANK[role] + 2)',
-    tests: ['admin-sessions'],
-    named: 'nobody comes in without a session',
+    tests: ['admin-members'],
+    named: 'nobody reads or changes members without a session, as a viewer',
   },
   {
     breaks: 'a community that requires a second factor asks for one',
