@@ -67,14 +67,14 @@ process.exitCode = (await reportGrowth(
 
 /** Prints the lists of the console alone. Returns whether every bar is met. */
 async function measureLists(): Promise<boolean> {
-  const towns = await openGrownTowns(sizes, values.data, progress)
-  const generator = await startChild<Job, Measured>('load/generator.ts')
+  const grown = await openGrownTowns(sizes, values.data, progress)
+  const load = await startChild<Job, Measured>('load/generator.ts')
   try {
-    const lists = await measureGrowth(towns.list, generator, { rounds, isListsOnly: true }, progress)
+    const lists = await measureGrowth(grown.list, load, { rounds, isListsOnly: true }, progress)
     console.log(latencyTable({ growth: lists, sizes }))
     return isWithinBars(lists)
   } finally {
-    await generator.stop()
-    await towns.close()
+    await load.stop()
+    await grown.close()
   }
 }

@@ -47,9 +47,9 @@ function Console() {
   )
 }
 
-async function start(root: HTMLElement): Promise<void> {
+async function start(place: HTMLElement): Promise<void> {
   await whenConnected(startLanguage)
-  createRoot(root).render(
+  createRoot(place).render(
     <StrictMode>
       <Console />
     </StrictMode>,

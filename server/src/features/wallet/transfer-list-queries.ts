@@ -104,7 +104,7 @@ async function findPlaces(
 
 interface Matches {
   /** With a condition on the id or without. */
-  ids: (start?: (id: Fragment) => Fragment) => Fragment
+  ids: (following?: (id: Fragment) => Fragment) => Fragment
   /** Whether these ids fit all filters, and their index is in the order of ids. */
   isWhole: boolean
 }
@@ -114,9 +114,9 @@ function matchingIds(sql: Queries, communityId: number, filters: TransferFilters
   const { member_id, category, status, kind, from, until } = filters
   const isAnyDay = from === undefined && until === undefined
   const by = (table: string, id: string, condition: Fragment, isWhole: boolean): Matches => ({
-    ids: (start = () => sql``) => sql`
+    ids: (following = () => sql``) => sql`
       select ${identifier(id)} as id from ${identifier(table)}
-      where community_id = ${communityId} and ${condition} ${start(identifier(id))}`,
+      where community_id = ${communityId} and ${condition} ${following(identifier(id))}`,
     isWhole: isWhole && isAnyDay,
   })
   if (member_id !== undefined) {
@@ -156,9 +156,9 @@ async function walkMatches(
   { limit, after }: Pick<ListRequest, 'limit' | 'after'>,
   { ids }: Matches,
 ): Promise<PlaceRow[]> {
-  const start = (id: Fragment) => (after ? sql`and ${id} < ${hideFromPlanner(sql, after.id)}` : sql``)
+  const following = (id: Fragment) => (after ? sql`and ${id} < ${hideFromPlanner(sql, after.id)}` : sql``)
   const rows = await sql<{ id: number }[]>`
-    ${ids(start)} order by 1 desc limit ${hideFromPlanner(sql, limit + 1)}`
+    ${ids(following)} order by 1 desc limit ${hideFromPlanner(sql, limit + 1)}`
   return rows.map(({ id }) => ({ id, day: '' }))
 }
 
