@@ -19,10 +19,13 @@ export function isNewOpening(tx: Transaction, communityId: number): Fragment {
 
 export async function rejectOtherOpenings(tx: Transaction, communityId: number): Promise<void> {
   await tx`
-    update import_rows r set outcome = 'refused',
-      reason = format('The opening balance of this member is already %s h. Adjust the balance instead.',
-        trim_scale(s.centihours / 100.0))
-    from (${standing(tx, communityId)}) s
+    with s as materialized (
+      select member_id, centihours, format('The opening balance of this member is already %s h. Adjust the balance instead.',
+        trim_scale(centihours / 100.0)) as reason
+      from (${standing(tx, communityId)}) s
+    )
+    update import_rows r set outcome = 'refused', reason = s.reason
+    from s
     where r.outcome is null and s.member_id = r.id and (r.input ->> 'opening_centihours')::int8 <> s.centihours`
 }
 

@@ -77,11 +77,13 @@ export async function replaceImportedTags(tx: Transaction, communityId: number, 
     where t.community_id = ${communityId} and t.member_id = r.id and r.outcome = 'changed' and 'tags' = any (r.changes)
       and r.line between ${from} and ${to}`
   await tx`
+    with tagged as materialized (
+      select r.id, t.tag from import_rows r, unnest(string_to_array(r.input ->> 'tags', ', ')) as t(tag)
+      where r.line between ${from} and ${to}
+        and (r.outcome = 'added' or r.outcome = 'changed' and 'tags' = any (r.changes))
+    )
     insert into member_tags (community_id, member_id, tag)
-    select ${communityId}, r.id, t.tag
-    from import_rows r, unnest(string_to_array(r.input ->> 'tags', ', ')) as t(tag)
-    where r.line between ${from} and ${to}
-      and (r.outcome = 'added' or r.outcome = 'changed' and 'tags' = any (r.changes))
-      and exists (select 1 from members m where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null)
+    select ${communityId}, t.id, t.tag
+    from tagged t join members m on m.community_id = ${communityId} and m.id = t.id and m.erased_at is null
     on conflict (community_id, member_id, tag) do nothing`
 }

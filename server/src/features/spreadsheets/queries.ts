@@ -92,13 +92,14 @@ export async function detectChanges(
   fields: Fragment,
 ): Promise<void> {
   await tx`
-    update import_rows r set changes = j.changes,
-      outcome = case when j.changes = '{}' then 'unchanged' else 'changed' end
-    from (
+    with j as materialized (
       select i.line, array_remove(array[${fields}], null) as changes
       from import_rows i join ${identifier(table)} t on t.community_id = ${communityId} and t.id = i.id
       where i.outcome is null
-    ) j
+    )
+    update import_rows r set changes = j.changes,
+      outcome = case when j.changes = '{}' then 'unchanged' else 'changed' end
+    from j
     where j.line = r.line`
 }
 
