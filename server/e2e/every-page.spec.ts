@@ -126,7 +126,7 @@ async function readList(page: Page, slug: string, path: string): Promise<{ id: n
   return (await (await page.request.get(`${service.url}${ADMIN_API}/communities/${slug}${path}`)).json()).data
 }
 
-test('at 200 % no page scrolls sideways, and its heading and first action are on it', async ({ browser }) => {
+test('at 200 % no page scrolls sideways, and its heading is in view', async ({ browser }) => {
   const context = await browser.newContext(ZOOMED)
   const page = await context.newPage()
   await signIn(page, service)
@@ -143,11 +143,17 @@ test('with reduced motion, a dialog opens without an animation', async ({ page }
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await signIn(page, service)
   await openPage(page, service, 'members', 'Members')
-  // Animations are recorded from the start, because a short one would be over before anybody looked.
+  // Recorded from the start, because a short one would be over before anybody looked. Style sheets shorten them to
+  // 0.01 ms instead of removing them, so that their ends are still reported.
   await page.evaluate(`
     window.moved = []
+    const isSeen = (one) => one.effect.getComputedTiming().duration > 1
     for (const type of ['transitionrun', 'animationstart'])
-      document.addEventListener(type, (event) => event.elapsedTime === 0 && window.moved.push(event.target.outerHTML.slice(0, 80)), true)`)
+      document.addEventListener(
+        type,
+        ({ target }) => target.getAnimations().some(isSeen) && window.moved.push(target.outerHTML.slice(0, 80)),
+        true,
+      )`)
   await page.getByRole('button', { name: 'Add member' }).click()
   await expect(page.getByRole('dialog').locator(':focus')).toBeVisible()
   expect(await page.evaluate('window.moved')).toEqual([])
@@ -157,7 +163,7 @@ test('with reduced motion, a dialog opens without an animation', async ({ page }
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await expect(target).toBeVisible()
   for (let n = 0; n < TABS_MAX; n++) {
-    if (await target.evaluate((element) => element.matches(':focus'))) return
+    if ((await target.and(page.locator(':focus')).count()) === 1) return
     await page.keyboard.press('Tab')
   }
   throw new Error(`Tab does not reach ${target}`)
