@@ -10,8 +10,7 @@ const overloaded = new ApiError('overloaded')
 /**
  * Rejects calls while `callsMax` others are being answered. A longer queue would not answer more calls, only later
  * ones, until clients give up and their calls were answered in vain. Rejecting has to be far cheaper than answering,
- * or rejections take the time of the calls they protect. So this runs first, and writes the response itself: with the
- * error handler, a rejection took 78 µs of CPU time instead of 41.
+ * or rejections take the time of the calls they protect. So this runs first, and writes the response itself.
  *
  * A call counts from when its body is there, or a few slow clients could occupy all places.
  */
