@@ -1,12 +1,15 @@
 import { SegmentedControl } from '@mantine/core'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { CallChart } from './call-chart.tsx'
-import { CallDrawer } from './call-drawer.tsx'
+import { Suspense } from 'react'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { PeriodFilterBar } from './call-filters.tsx'
 import { CallList } from './call-list.tsx'
-import { ErrorGroups } from './error-groups.tsx'
 import type { CallFilters } from './search.ts'
+
+const CallChart = lazyPart(async () => (await import('./call-chart.tsx')).CallChart)
+const CallDrawer = lazyPart(async () => (await import('./call-drawer.tsx')).CallDrawer)
+const ErrorGroups = lazyPart(async () => (await import('./error-groups.tsx')).ErrorGroups)
 
 const ERRORS = 'errors'
 const CHART = 'chart'
@@ -33,14 +36,14 @@ export function Calls() {
         onChange={(chosen) => change({ view: chosen === 'all' ? undefined : chosen })}
       />
       {view === 'all' && <CallList filters={filters} />}
-      {view === CHART && (
-        <>
-          <PeriodFilterBar />
-          <CallChart filters={filters} />
-        </>
-      )}
-      {view === ERRORS && <ErrorGroups filters={filters} />}
-      <CallDrawer requestId={filters.call} onClose={() => change({ call: undefined })} />
+      {view === CHART && <PeriodFilterBar />}
+      <Suspense>
+        {view === CHART && <CallChart filters={filters} />}
+        {view === ERRORS && <ErrorGroups filters={filters} />}
+      </Suspense>
+      <Suspense>
+        <CallDrawer requestId={filters.call} onClose={() => change({ call: undefined })} />
+      </Suspense>
     </>
   )
 }
