@@ -65,7 +65,9 @@ function messagesOf(names: Set<string>, bundle: Rolldown.OutputBundle): number {
   const areas = new Set([SHARED_AREA])
   for (const name of names) {
     const file = bundle[name]
-    if (file?.type === 'chunk') for (const id of file.moduleIds) areas.add(areaOf(id))
+    if (file?.type !== 'chunk') continue
+    for (const [id, { code }] of Object.entries(file.modules))
+      if (code?.includes('needMessages(')) areas.add(areaOf(id))
   }
   const languages = new Map<string, number>()
   for (const [name, file] of Object.entries(bundle)) {

@@ -5,11 +5,11 @@ export const SHARED_AREA = 'shared'
 
 /** Of `src/parts`, which most pages need, but not the first script. */
 const PARTS_AREA = 'parts'
-const PARTS_OF_THE_FRAME = ['parts/notices.tsx', 'parts/problem.tsx']
+const PARTS_OF_THE_FRAME = new Set(['parts/notices.tsx', 'parts/problem.tsx'])
 
 /** Dialogs and parts outside `src/pages` that are loaded when they are first shown; no page waits for their messages. */
 const LATER_AREA = 'later'
-const LATER = [
+const LATER = new Set([
   'layout/search.tsx',
   'layout/shortcuts-dialog.tsx',
   'parts/export-dialog.tsx',
@@ -21,13 +21,13 @@ const LATER = [
   'passkeys.ts',
   'proof.tsx',
   'session-ended.tsx',
-]
+])
 
 /** Each folder of `src/pages` is an area of its own: its messages are loaded together, when a file of it is. */
 export function areaOf(file: string): string {
   const [, path = ''] = file.split(sep).join('/').split('/console/src/')
   const [folder, page] = path.split('/')
   if (folder === 'pages' && page !== undefined) return page
-  if (LATER.includes(path)) return LATER_AREA
-  return folder === 'parts' && !PARTS_OF_THE_FRAME.includes(path) ? PARTS_AREA : SHARED_AREA
+  if (LATER.has(path)) return LATER_AREA
+  return folder === 'parts' && !PARTS_OF_THE_FRAME.has(path) ? PARTS_AREA : SHARED_AREA
 }

@@ -77,7 +77,7 @@ async function findTooEarly(): Promise<string[]> {
     const check = (path: NodePath<types.Identifier>) => {
       const imported = path.scope.getBinding(path.node.name)?.path
       const isMacro =
-        imported?.isImportSpecifier() && /\/macro$/.test((imported.parent as types.ImportDeclaration).source.value)
+        imported?.isImportSpecifier() && (imported.parent as types.ImportDeclaration).source.value.endsWith('/macro')
       if (!isMacro || !IMMEDIATE.has(path.node.name) || path.parentPath.isImportSpecifier() || path.getFunctionParent())
         return
       problems.push(
