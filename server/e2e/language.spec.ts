@@ -17,11 +17,17 @@ test.afterAll(async () => {
   await service?.stop()
 })
 
-const call = (page: Page, method: 'PUT' | 'PATCH', path: string, data: object) =>
-  page.request.fetch(`${service.url}${ADMIN_API}${path}`, { method, headers: { origin: service.url }, data })
-
 async function chooseOwn(page: Page, language: string | null): Promise<void> {
-  expect((await call(page, 'PUT', '/session/language', { language })).status()).toBe(200)
+  const address = `${service.url}${ADMIN_API}/session/language`
+  const answer = await page.request.put(address, { headers: { origin: service.url }, data: { language } })
+  expect(answer.status()).toBe(200)
+}
+
+async function chooseForCommunity(page: Page, language: string): Promise<void> {
+  const address = `${service.url}${ADMIN_API}/communities/demo`
+  const { version } = (await (await page.request.get(address)).json()).data
+  const headers = { origin: service.url, 'if-match': `"${version}"` }
+  expect((await page.request.patch(address, { headers, data: { language } })).status()).toBe(200)
 }
 
 test.describe('in a browser that asks for Austrian German', () => {
@@ -41,15 +47,15 @@ test.describe('in a browser that asks for Austrian German', () => {
   test('the community’s language wins over the browser’s, and the person’s own over both', async ({ page }) => {
     await signIn(page, service)
     await openPage(page, service, 'overview', OVERVIEW.en)
-    expect((await call(page, 'PATCH', '/communities/demo', { language: 'fr' })).status()).toBe(200)
+    await chooseForCommunity(page, 'fr')
     await openPage(page, service, 'overview', OVERVIEW.fr)
     await chooseOwn(page, 'es')
     await openPage(page, service, 'overview', OVERVIEW.es)
     await chooseOwn(page, null)
     // A language that the console does not have.
-    expect((await call(page, 'PATCH', '/communities/demo', { language: 'pt-BR' })).status()).toBe(200)
+    await chooseForCommunity(page, 'pt-BR')
     await openPage(page, service, 'overview', OVERVIEW.de)
-    expect((await call(page, 'PATCH', '/communities/demo', { language: 'en' })).status()).toBe(200)
+    await chooseForCommunity(page, 'en')
   })
 })
 
