@@ -103,7 +103,7 @@ async function checkPseudo(page: Page, path: string): Promise<void> {
   const plain = await page
     .locator('main')
     .evaluate((main) =>
-      [...main.querySelectorAll('h1, h2, h3, th, label, button, dt, summary, legend')]
+      [...main.querySelectorAll('h1, h2, h3, th[scope=col], label, button, dt, summary, legend')]
         .map((element) => (element.textContent ?? '').trim())
         .filter((text) => /\p{L}{2}/u.test(text) && !text.includes('·')),
     )
