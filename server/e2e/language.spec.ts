@@ -90,7 +90,7 @@ for (const [language, heading] of Object.entries(OVERVIEW)) {
 test('with texts 40 % longer every heading, label and button is translated, and no page scrolls sideways', async ({
   page,
 }) => {
-  await page.addInitScript((name) => localStorage.setItem(name, 'en-XA'), STORED_AS)
+  await page.addInitScript(`localStorage.setItem('${STORED_AS}', 'en-XA')`)
   for (const path of ['sign-in', 'forgotten-password']) await checkPseudo(page, path)
   await signIn(page, service)
   await checkPseudo(page, 'demo/overview')
@@ -109,9 +109,7 @@ async function checkPseudo(page: Page, path: string): Promise<void> {
     )
   expect(plain, path).toEqual([])
   await page.setViewportSize(NARROW)
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  )
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
   expect(overflow, path).toBeLessThanOrEqual(0)
   await page.setViewportSize({ width: 1280, height: 800 })
 }
