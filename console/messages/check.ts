@@ -29,7 +29,8 @@ export async function findProblems(): Promise<string[]> {
   return [...problems, ...(await findTooEarly())]
 }
 
-function problemOf(language: string, { message }: Message, translation: string | undefined): string | undefined {
+/** What is wrong with a translation, or undefined. */
+export function problemOf(language: string, { message }: Message, translation: string | undefined): string | undefined {
   if (!translation) return 'not translated'
   try {
     const english = describe(compileMessageOrThrow(message))

@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { connectionBack, reportTrouble } from './connection.ts'
+import { rejectionText } from './language/rejections.ts'
 import type { Error as ErrorBody, FieldError, PageMeta } from './wire.ts'
 
 const PREFIX = '/api/admin/v1'
@@ -197,6 +198,7 @@ export function failedRequestId(error: unknown): string | undefined {
 
 /** One sentence for people about anything that was thrown. */
 export function errorText(error: unknown): string {
-  if ([ApiError, ConnectionError, UserError].some((kind) => error instanceof kind)) return (error as Error).message
+  if (error instanceof ApiError) return rejectionText(error.code, error.message)
+  if ([ConnectionError, UserError].some((kind) => error instanceof kind)) return (error as Error).message
   return t`Something went wrong in the console itself. Reload the page and try again.`
 }

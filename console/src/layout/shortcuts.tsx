@@ -1,8 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Suspense, lazy, useEffect, useState } from 'react'
+import { whenConnected } from '../connection.ts'
 import { GO_TO_KEY, PAGES } from './pages.ts'
 
-const ShortcutsDialog = lazy(() => import('./shortcuts-dialog.tsx'))
+const ShortcutsDialog = lazy(() => whenConnected(() => import('./shortcuts-dialog.tsx')))
 
 const EVENT = 'hourbank:shortcuts'
 const STORED = 'hourbank-single-keys'

@@ -15,9 +15,9 @@ import { refresh, useRead } from '../../reading.ts'
 import { signOut, useSession } from '../../session.ts'
 import type { OpenSession } from '../../wire.ts'
 import { ChangePassword } from '../password/change-password.tsx'
-import { LanguageChoice } from './language-choice.tsx'
 import { deviceOf } from './device.ts'
 
+const LanguageChoice = lazyPart(async () => (await import('./language-choice.tsx')).LanguageChoice)
 const SecondFactor = lazyPart(async () => (await import('./second-factor.tsx')).SecondFactor)
 const AlertChoices = lazyPart(async () => (await import('./alert-choices.tsx')).AlertChoices)
 
@@ -27,9 +27,9 @@ export function Account() {
     <>
       <PageHeader title={t`Account`} description={`${admin.name}, ${admin.email}`} />
       <Stack gap="lg">
-        <LanguageChoice />
         <Sessions />
         <Suspense>
+          <LanguageChoice />
           <SecondFactor />
           <AlertChoices />
         </Suspense>

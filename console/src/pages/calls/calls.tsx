@@ -1,14 +1,14 @@
 import { SegmentedControl } from '@mantine/core'
-import { Suspense } from 'react'
 import { useFilters } from '../../parts/filter-bar.tsx'
-import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
+import { Suspense } from 'react'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { PeriodFilterBar } from './call-filters.tsx'
-import { CallDrawer } from './call-drawer.tsx'
 import { CallList } from './call-list.tsx'
 import type { CallFilters } from './search.ts'
 
 const CallChart = lazyPart(async () => (await import('./call-chart.tsx')).CallChart)
+const CallDrawer = lazyPart(async () => (await import('./call-drawer.tsx')).CallDrawer)
 const ErrorGroups = lazyPart(async () => (await import('./error-groups.tsx')).ErrorGroups)
 
 const ERRORS = 'errors'
@@ -36,16 +36,14 @@ export function Calls() {
         onChange={(chosen) => change({ view: chosen === 'all' ? undefined : chosen })}
       />
       {view === 'all' && <CallList filters={filters} />}
+      {view === CHART && <PeriodFilterBar />}
       <Suspense>
-        {view === CHART && (
-          <>
-            <PeriodFilterBar />
-            <CallChart filters={filters} />
-          </>
-        )}
+        {view === CHART && <CallChart filters={filters} />}
         {view === ERRORS && <ErrorGroups filters={filters} />}
       </Suspense>
-      <CallDrawer requestId={filters.call} onClose={() => change({ call: undefined })} />
+      <Suspense>
+        <CallDrawer requestId={filters.call} onClose={() => change({ call: undefined })} />
+      </Suspense>
     </>
   )
 }

@@ -1,22 +1,24 @@
 import { Button, Stack } from '@mantine/core'
+import { Suspense } from 'react'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { formatHours } from '../../parts/hours.tsx'
-import { lazyDialog } from '../../parts/lazy-dialog.tsx'
+import { lazyDialog, lazyPart } from '../../parts/lazy-dialog.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import { PartnerApiSwitch } from './partner-api-switch.tsx'
-import { TestCommunities } from './test-communities.tsx'
 import type { PartnerOverview } from '../../wire.ts'
 
 const AddPartner = lazyDialog(
   async () => (await import('./add-partner.tsx')).AddPartner,
   (open) => <Button onClick={open}>Add partner</Button>,
 )
+
+const PartnerApiSwitch = lazyPart(async () => (await import('./partner-api-switch.tsx')).PartnerApiSwitch)
+const TestCommunities = lazyPart(async () => (await import('./test-communities.tsx')).TestCommunities)
 
 const FILTERS = ['q', 'status']
 const STATUSES = [
@@ -67,8 +69,10 @@ export function Partners() {
         empty={isFiltered ? <NothingFound /> : <NoPartner isOwner={isOwner} />}
       />
       <Stack mt="xl" gap="lg">
-        {isOwner && !test && <TestCommunities />}
-        <PartnerApiSwitch />
+        <Suspense>
+          {isOwner && !test && <TestCommunities />}
+          <PartnerApiSwitch />
+        </Suspense>
       </Stack>
     </>
   )

@@ -12,8 +12,8 @@ import { healthOf, hostOf } from '../webhooks/words.ts'
 import { Deliveries } from './deliveries.tsx'
 import { LOOK_AGAIN_MS } from './look-again.ts'
 import { State } from './state.tsx'
-import { SubscriptionActions } from './subscription-actions.tsx'
 
+const SubscriptionActions = lazyPart(async () => (await import('./subscription-actions.tsx')).SubscriptionActions)
 const Statistics = lazyPart(async () => (await import('./statistics.tsx')).Statistics)
 const DeliveryDrawer = lazyPart(async () => (await import('./delivery-drawer.tsx')).DeliveryDrawer)
 
@@ -28,7 +28,14 @@ export function Subscription() {
         title={data ? `Webhook of ${data.partner.name}` : 'Webhook'}
         description={data && `Sent to ${hostOf(data.target_url)}`}
         badge={data && <StatusBadge status={healthOf(data)} />}
-        actions={data && isOwner && <SubscriptionActions subscription={data} />}
+        actions={
+          data &&
+          isOwner && (
+            <Suspense>
+              <SubscriptionActions subscription={data} />
+            </Suspense>
+          )
+        }
       />
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
       {data && (

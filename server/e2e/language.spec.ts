@@ -1,0 +1,115 @@
+import { expect, test, type Page } from '@playwright/test'
+import { ADMIN_API, expectAccessible, openPage, signIn } from './admin.ts'
+import { startService, type Service } from './service.ts'
+
+/** The heading of the overview shows which language a page is in. */
+const OVERVIEW = { en: 'Overview', de: 'Übersicht', es: 'Resumen', fr: 'Vue d’ensemble', ar: 'نظرة عامة' }
+const STORED_AS = 'hourbank-language'
+const NARROW = { width: 360, height: 740 }
+
+let service: Service
+
+test.beforeAll(async () => {
+  service = await startService()
+})
+
+test.afterAll(async () => {
+  await service?.stop()
+})
+
+async function chooseOwn(page: Page, language: string | null): Promise<void> {
+  const address = `${service.url}${ADMIN_API}/session/language`
+  const answer = await page.request.put(address, { headers: { origin: service.url }, data: { language } })
+  expect(answer.status()).toBe(200)
+}
+
+async function chooseForCommunity(page: Page, language: string): Promise<void> {
+  const address = `${service.url}${ADMIN_API}/communities/demo`
+  const { version } = (await (await page.request.get(address)).json()).data
+  const headers = { origin: service.url, 'if-match': `"${version}"` }
+  expect((await page.request.patch(address, { headers, data: { language } })).status()).toBe(200)
+}
+
+test.describe('in a browser that asks for Austrian German', () => {
+  test.use({ locale: 'de-AT' })
+
+  test('the sign-in page is German, and so is a rejected sign-in', async ({ page }) => {
+    await page.goto(`${service.url}/console/sign-in`)
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Anmelden')
+    await expect(page.locator('html')).toHaveAttribute('lang', 'de')
+    await expect(page.locator('html')).toHaveAttribute('dir', 'ltr')
+    await page.getByLabel('E-Mail').fill('nobody@example.org')
+    await page.getByLabel('Passwort', { exact: true }).fill('not the password')
+    await page.getByRole('button', { name: 'Anmelden' }).click()
+    await expect(page.getByRole('alert')).toHaveText('Die E-Mail-Adresse oder das Passwort ist falsch.')
+  })
+
+  test('the community’s language wins over the browser’s, and the person’s own over both', async ({ page }) => {
+    await signIn(page, service)
+    await openPage(page, service, 'overview', OVERVIEW.en)
+    await chooseForCommunity(page, 'fr')
+    await openPage(page, service, 'overview', OVERVIEW.fr)
+    await chooseOwn(page, 'es')
+    await openPage(page, service, 'overview', OVERVIEW.es)
+    await chooseOwn(page, null)
+    // A language that the console does not have.
+    await chooseForCommunity(page, 'pt-BR')
+    await openPage(page, service, 'overview', OVERVIEW.de)
+    await chooseForCommunity(page, 'en')
+  })
+})
+
+test('a person chooses Arabic on the account page, which turns round at once and stays so', async ({ page }) => {
+  await signIn(page, service)
+  await page.goto(`${service.url}/console/account`)
+  await page.getByLabel('Language of the console').selectOption('العربية')
+  const panel = page.getByRole('region', { name: 'Language' })
+  await panel.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('الحساب')
+  await expect(page.locator('html')).toHaveAttribute('lang', 'ar')
+  await expect(page.locator('html')).toHaveAttribute('dir', 'rtl')
+  await page.reload()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('الحساب')
+  // The navigation stands at the right.
+  const { x } = (await page.getByRole('navigation').boundingBox())!
+  expect(x).toBeGreaterThan(page.viewportSize()!.width / 2)
+  await chooseOwn(page, null)
+})
+
+for (const [language, heading] of Object.entries(OVERVIEW)) {
+  test(`the overview is accessible in ${language}`, async ({ page }) => {
+    await signIn(page, service)
+    await chooseOwn(page, language)
+    await openPage(page, service, 'overview', heading)
+    await expect(page.locator('html')).toHaveAttribute('lang', language)
+    await expectAccessible(page)
+    await chooseOwn(page, null)
+  })
+}
+
+test('with texts 40 % longer every heading, label and button is translated, and no page scrolls sideways', async ({
+  page,
+}) => {
+  await page.addInitScript(`localStorage.setItem('${STORED_AS}', 'en-XA')`)
+  for (const path of ['sign-in', 'forgotten-password']) await checkPseudo(page, path)
+  await signIn(page, service)
+  await checkPseudo(page, 'demo/overview')
+})
+
+async function checkPseudo(page: Page, path: string): Promise<void> {
+  await page.goto(`${service.url}/console/${path}`)
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('·')
+  await page.waitForLoadState('networkidle')
+  const plain = await page
+    .locator('main')
+    .evaluate((main) =>
+      [...main.querySelectorAll('h1, h2, h3, th[scope=col], label, button, dt, summary, legend')]
+        .map((element) => (element.textContent ?? '').trim())
+        .filter((text) => /\p{L}{2}/u.test(text) && !text.includes('·')),
+    )
+  expect(plain, path).toEqual([])
+  await page.setViewportSize(NARROW)
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  expect(overflow, path).toBeLessThanOrEqual(0)
+  await page.setViewportSize({ width: 1280, height: 800 })
+}
