@@ -15,8 +15,8 @@ import { router } from './router.tsx'
 import { queryClient } from './session.ts'
 import { colorSchemeManager, cssVariablesResolver, theme } from './theme.ts'
 
-const place = document.getElementById('root')
-if (!place) throw new Error('index.html has no #root')
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no #root')
 
 connectApi({
   signInAgain: sessionEnded.ask,
@@ -56,4 +56,4 @@ async function start(place: HTMLElement): Promise<void> {
   )
 }
 
-void start(place)
+void start(root)
