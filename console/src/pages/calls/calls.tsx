@@ -1,4 +1,6 @@
+import { msg, t } from '@lingui/core/macro'
 import { SegmentedControl } from '@mantine/core'
+import { translated } from '../../language/translate.ts'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { CallChart } from './call-chart.tsx'
@@ -11,9 +13,9 @@ import type { CallFilters } from './search.ts'
 const ERRORS = 'errors'
 const CHART = 'chart'
 const VIEWS = [
-  { value: 'all', label: 'All calls' },
-  { value: CHART, label: 'Chart' },
-  { value: ERRORS, label: 'Errors in groups' },
+  { value: 'all', label: msg`All calls` },
+  { value: CHART, label: msg`Chart` },
+  { value: ERRORS, label: msg`Errors in groups` },
 ]
 
 export function Calls() {
@@ -22,13 +24,13 @@ export function Calls() {
   return (
     <>
       <PageHeader
-        title="Calls"
-        description="What partners’ systems asked of this community, and what they were answered. The newest are first."
+        title={t`Calls`}
+        description={t`What partners’ systems asked of this community, and what they were answered. The newest are first.`}
       />
       <SegmentedControl
-        aria-label="How to show calls"
+        aria-label={t`How to show calls`}
         mb="lg"
-        data={VIEWS}
+        data={translated(VIEWS)}
         value={view}
         onChange={(chosen) => change({ view: chosen === 'all' ? undefined : chosen })}
       />
