@@ -46,8 +46,7 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
       <Textarea
         label={t`Allowed addresses`}
         description={t`Internet addresses (IP) from which the partner may call, one per line. Leave it empty to allow any.`}
-        placeholder={t`192.0.2.7
-2001:db8::/32`}
+        placeholder={'192.0.2.7\n2001:db8::/32'}
         autosize
         minRows={2}
         maxRows={8}
