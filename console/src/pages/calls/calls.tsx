@@ -1,14 +1,17 @@
 import { msg, t } from '@lingui/core/macro'
-import { SegmentedControl } from '@mantine/core'
+import { SegmentedControl, Skeleton } from '@mantine/core'
+import { Suspense } from 'react'
 import { translated } from '../../language/translate.ts'
 import { useFilters } from '../../parts/filter-bar.tsx'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { CallChart } from './call-chart.tsx'
-import { CallDrawer } from './call-drawer.tsx'
 import { PeriodFilterBar } from './call-filters.tsx'
 import { CallList } from './call-list.tsx'
-import { ErrorGroups } from './error-groups.tsx'
 import type { CallFilters } from './search.ts'
+
+const CallChart = lazyPart(async () => (await import('./call-chart.tsx')).CallChart)
+const CallDrawer = lazyPart(async () => (await import('./call-drawer.tsx')).CallDrawer)
+const ErrorGroups = lazyPart(async () => (await import('./error-groups.tsx')).ErrorGroups)
 
 const ERRORS = 'errors'
 const CHART = 'chart'
@@ -38,11 +41,19 @@ export function Calls() {
       {view === CHART && (
         <>
           <PeriodFilterBar />
-          <CallChart filters={filters} />
+          <Suspense fallback={<Skeleton height={320} />}>
+            <CallChart filters={filters} />
+          </Suspense>
         </>
       )}
-      {view === ERRORS && <ErrorGroups filters={filters} />}
-      <CallDrawer requestId={filters.call} onClose={() => change({ call: undefined })} />
+      {view === ERRORS && (
+        <Suspense fallback={<Skeleton height={320} />}>
+          <ErrorGroups filters={filters} />
+        </Suspense>
+      )}
+      <Suspense>
+        <CallDrawer requestId={filters.call} onClose={() => change({ call: undefined })} />
+      </Suspense>
     </>
   )
 }
