@@ -15,7 +15,7 @@ export function ClientExpiry({ client: { expires_at, status } }: { client: Clien
         until <Time value={expires_at} as="date" />
       </Trans>
       {isSoon && (
-        <Badge color="yellow" ml="xs">
+        <Badge color="yellow" ms="xs">
           <Trans>Soon</Trans>
         </Badge>
       )}
