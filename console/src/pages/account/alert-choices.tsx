@@ -1,7 +1,9 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
+import type { MessageDescriptor } from '@lingui/core'
 import { Checkbox, SimpleGrid, Stack, Text } from '@mantine/core'
 import { api } from '../../api.ts'
+import { translate } from '../../language/translate.ts'
 import { Form } from '../../parts/form.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -11,7 +13,7 @@ import { refresh, useRead } from '../../reading.ts'
 import type { AlertChoices as Choices, AlertKind } from '../../wire.ts'
 import { ALERT_NAMES } from '../alerts/words.ts'
 
-const KINDS = Object.entries(ALERT_NAMES) as [AlertKind, string][]
+const KINDS = Object.entries(ALERT_NAMES) as [AlertKind, MessageDescriptor][]
 
 /** What the person wants to be told of, and how. */
 export function AlertChoices() {
@@ -61,7 +63,7 @@ function Boxes() {
   return (
     <Stack gap="xs" mt="xs">
       {KINDS.map(([kind, label]) => (
-        <Checkbox key={kind} value={kind} label={label} />
+        <Checkbox key={kind} value={kind} label={translate(label)} />
       ))}
     </Stack>
   )

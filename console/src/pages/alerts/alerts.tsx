@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Stack } from '@mantine/core'
 import { DataTable, PlainTable, type Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -11,13 +13,13 @@ import { useCommunity, useCommunityPath } from '../../session.ts'
 import type { Alert } from '../../wire.ts'
 import { alertText } from './words.ts'
 
-const COLUMNS: Column<Alert>[] = [
-  { header: 'What', cell: (alert) => <What alert={alert} /> },
-  { header: 'Since', cell: ({ raised_at }) => <Time value={raised_at} /> },
+const columns = (): Column<Alert>[] => [
+  { header: t`What`, cell: (alert) => <What alert={alert} /> },
+  { header: t`Since`, cell: ({ raised_at }) => <Time value={raised_at} /> },
 ]
-const ALL_COLUMNS: Column<Alert>[] = [
-  ...COLUMNS,
-  { header: 'Until', cell: ({ ended_at }) => (ended_at ? <Time value={ended_at} /> : 'still so') },
+const allColumns = (): Column<Alert>[] => [
+  ...columns(),
+  { header: t`Until`, cell: ({ ended_at }) => (ended_at ? <Time value={ended_at} /> : t`still so`) },
 ]
 
 export function Alerts() {
@@ -27,34 +29,42 @@ export function Alerts() {
   return (
     <>
       <PageHeader
-        title="Alerts"
-        description="What was out of order, and whether it still is."
+        title={t`Alerts`}
+        description={t`What was out of order, and whether it still is.`}
         actions={
           <LinkButton variant="default" to="/account">
-            Choose what you hear of
+            <Trans>Choose what you hear of</Trans>
           </LinkButton>
         }
       />
       <Stack gap="lg">
-        <Panel title="Now">
+        <Panel title={t`Now`}>
           {open.isError && <Problem error={open.error} again={() => void open.refetch()} />}
           {open.data && (
             <PlainTable
-              label="Open alerts"
-              columns={COLUMNS}
+              label={t`Open alerts`}
+              columns={columns()}
               rows={open.data}
               rowKey={({ id, kind }) => `${id} ${kind}`}
-              empty={<EmptyState title="All is well">Nothing that you want to hear of is out of order.</EmptyState>}
+              empty={
+                <EmptyState title={t`All is well`}>
+                  <Trans>Nothing that you want to hear of is out of order.</Trans>
+                </EmptyState>
+              }
             />
           )}
         </Panel>
-        <Panel title="All" description="Kept for three months after they have ended.">
+        <Panel title={t`All`} description={t`Kept for three months after they have ended.`}>
           <DataTable
-            label="All alerts"
+            label={t`All alerts`}
             list={all}
-            columns={ALL_COLUMNS}
+            columns={allColumns()}
             rowKey={({ id }) => id}
-            empty={<EmptyState title="No alert yet">When something is out of order, it is listed here.</EmptyState>}
+            empty={
+              <EmptyState title={t`No alert yet`}>
+                <Trans>When something is out of order, it is listed here.</Trans>
+              </EmptyState>
+            }
           />
         </Panel>
       </Stack>

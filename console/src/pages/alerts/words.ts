@@ -1,38 +1,55 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, plural, t } from '@lingui/core/macro'
 import { formatHours } from '../../parts/hours.tsx'
 import type { Alert, AlertKind } from '../../wire.ts'
 
 /** What people choose from. */
-export const ALERT_NAMES: Record<AlertKind, string> = {
-  webhook_failing: 'A webhook has not arrived for an hour',
-  webhook_disabled: 'A webhook was switched off',
-  hours_nearly_used: 'A partner has credited 80 % of its hours of the day',
-  hours_used: 'A partner has used up its hours of the day',
-  calls_rejected: 'Many calls were rejected within minutes',
-  credentials_expiring: 'Credentials expire within two weeks',
-  ledger_wrong: 'The books were found to be wrong',
-  backup_failed: 'A backup failed',
-  disk_low: 'The disk of the database is nearly full',
+export const ALERT_NAMES: Record<AlertKind, MessageDescriptor> = {
+  webhook_failing: msg`A webhook has not arrived for an hour`,
+  webhook_disabled: msg`A webhook was switched off`,
+  hours_nearly_used: msg`A partner has credited 80 % of its hours of the day`,
+  hours_used: msg`A partner has used up its hours of the day`,
+  calls_rejected: msg`Many calls were rejected within minutes`,
+  credentials_expiring: msg`Credentials expire within two weeks`,
+  ledger_wrong: msg`The books were found to be wrong`,
+  backup_failed: msg`A backup failed`,
+  disk_low: msg`The disk of the database is nearly full`,
 }
 
-type Detail = Alert['detail']
+/** The details of an alert as words; those that its kind does not have are empty. */
+type Words = Record<'partner' | 'used' | 'allowed' | 'minutes' | 'client' | 'reason', string>
 
-const SENTENCES: Record<AlertKind, (detail: Detail) => string> = {
-  webhook_failing: ({ partner }) => `Nothing arrives at a webhook of ${partner}`,
-  webhook_disabled: ({ partner }) => `A webhook of ${partner} was switched off`,
-  hours_nearly_used: (detail) => `${detail['partner']} had credited ${hours(detail)} of its day`,
-  hours_used: (detail) => `${detail['partner']} used up its hours of the day (${hours(detail)})`,
-  calls_rejected: ({ partner, calls, minutes }) =>
-    `${calls} calls of ${partner || 'unknown callers'} were rejected within ${minutes} minutes`,
-  credentials_expiring: ({ partner, client_id }) => `The credentials ${client_id} of ${partner} expire soon`,
-  ledger_wrong: ({ differences }) => `The books are wrong in ${differences} ${differences === 1 ? 'place' : 'places'}`,
-  backup_failed: ({ reason }) => `The last backup failed: ${reason}`,
-  disk_low: ({ reason }) => String(reason),
+const SENTENCES: Record<AlertKind, (words: Words, count: number) => string> = {
+  webhook_failing: ({ partner }) => t`Nothing arrives at a webhook of ${partner}`,
+  webhook_disabled: ({ partner }) => t`A webhook of ${partner} was switched off`,
+  hours_nearly_used: ({ partner, used, allowed }) => t`${partner} had credited ${used} of ${allowed} of its day`,
+  hours_used: ({ partner, used, allowed }) => t`${partner} used up its hours of the day (${used} of ${allowed})`,
+  calls_rejected: ({ partner, minutes }, count) =>
+    partner
+      ? plural(count, {
+          one: `# call of ${partner} was rejected within ${minutes} minutes`,
+          other: `# calls of ${partner} were rejected within ${minutes} minutes`,
+        })
+      : plural(count, {
+          one: `# call of unknown callers was rejected within ${minutes} minutes`,
+          other: `# calls of unknown callers were rejected within ${minutes} minutes`,
+        }),
+  credentials_expiring: ({ client, partner }) => t`The credentials ${client} of ${partner} expire soon`,
+  ledger_wrong: (_words, count) =>
+    plural(count, { one: 'The books are wrong in # place', other: 'The books are wrong in # places' }),
+  backup_failed: ({ reason }) => t`The last backup failed: ${reason}`,
+  disk_low: ({ reason }) => reason,
 }
 
 export function alertText({ kind, detail }: Alert): string {
-  return SENTENCES[kind](detail)
-}
-
-function hours({ centihours, limit_centihours }: Detail): string {
-  return `${formatHours(Number(centihours) / 100)} of ${formatHours(Number(limit_centihours) / 100)}`
+  const { partner, centihours, limit_centihours, minutes, client_id, reason, calls, differences } = detail
+  const words = {
+    partner: String(partner ?? ''),
+    used: formatHours(Number(centihours) / 100),
+    allowed: formatHours(Number(limit_centihours) / 100),
+    minutes: String(minutes),
+    client: String(client_id),
+    reason: String(reason),
+  }
+  return SENTENCES[kind](words, Number(calls ?? differences))
 }

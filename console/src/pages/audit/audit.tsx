@@ -1,4 +1,7 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Text } from '@mantine/core'
+import { translated } from '../../language/translate.ts'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { endOfDay, startOfDay } from '../../parts/day.ts'
@@ -9,18 +12,18 @@ import { Time, useTimeZone } from '../../parts/time.tsx'
 import { useList, useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import { Details } from './details.tsx'
-import { ACTIONS } from './sentences.ts'
+import { ACTIONS } from './actions.ts'
 import { SentenceText } from './sentence-text.tsx'
 import type { AuditRecord } from '../../wire.ts'
 
 const FILTERS = ['actor', 'action', 'subject_kind', 'subject_id', 'from', 'until', 'batch', 'view']
 /** Every single entry; otherwise imports and email reads are summed up. */
 const SINGLE = 'single'
-const VIEWS = [{ value: SINGLE, label: 'Every single entry' }]
+const VIEWS = [{ value: SINGLE, label: msg`Every single entry` }]
 const OTHERS = [
-  { value: 'client', label: 'Partners' },
-  { value: 'command', label: 'The command line' },
-  { value: 'system', label: 'The service itself' },
+  { value: 'client', label: msg`Partners` },
+  { value: 'command', label: msg`The command line` },
+  { value: 'system', label: msg`The service itself` },
 ]
 
 type Name = 'actor' | 'action' | 'subject_kind' | 'subject_id' | 'from' | 'until' | 'batch' | 'view'
@@ -42,35 +45,43 @@ export function Audit() {
   const isGrouped = view !== SINGLE && batch === undefined && subject_id === undefined
   const list = useList<AuditRecord>(path('/audit'), { ...query, batch, ...(isGrouped && { grouped: true }) })
   const admins = useRead<{ id: number; name: string }[]>(path('/administrators'))
-  const actors = [...(admins.data ?? []).map(({ id, name }) => ({ value: `admin ${id}`, label: name })), ...OTHERS]
+  const actors = [
+    ...(admins.data ?? []).map(({ id, name }) => ({ value: `admin ${id}`, label: name })),
+    ...translated(OTHERS),
+  ]
   return (
     <>
       <PageHeader
-        title="Audit"
-        description="Who did what, and when. Nothing here can be changed or removed."
+        title={t`Audit`}
+        description={t`Who did what, and when. Nothing here can be changed or removed.`}
         actions={<CsvDownload path={path('/audit/export')} query={query} />}
       />
       <FilterBar names={FILTERS}>
-        <ChoiceFilter name="actor" label="Who" choices={actors} any="Everybody" />
-        <ChoiceFilter name="action" label="What" choices={ACTIONS} any="Everything" />
-        <DateFilter name="from" label="From" />
-        <DateFilter name="until" label="Until" />
-        <ChoiceFilter name="view" label="Show" choices={VIEWS} any="Imports and email reads summed up" />
+        <ChoiceFilter name="actor" label={t`Who`} choices={actors} any={t`Everybody`} />
+        <ChoiceFilter name="action" label={t`What`} choices={translated(ACTIONS)} any={t`Everything`} />
+        <DateFilter name="from" label={t`From`} />
+        <DateFilter name="until" label={t`Until`} />
+        <ChoiceFilter
+          name="view"
+          label={t`Show`}
+          choices={translated(VIEWS)}
+          any={t`Imports and email reads summed up`}
+        />
       </FilterBar>
       <SubjectFilter />
       <DataTable
-        label="Audit log"
+        label={t`Audit log`}
         list={list}
         rowKey={(row) => row.id}
         empty={
-          <EmptyState title="Nothing fits the filters">
-            Clear them to see all. Everything that changes something is written down here.
+          <EmptyState title={t`Nothing fits the filters`}>
+            <Trans>Clear them to see all. Everything that changes something is written down here.</Trans>
           </EmptyState>
         }
         columns={[
-          { header: 'What happened', cell: (row) => <SentenceText entry={row} /> },
-          { header: 'When', cell: (row) => <Time value={row.at} /> },
-          { header: 'Details', cell: (row) => <Details entry={row} /> },
+          { header: t`What happened`, cell: (row) => <SentenceText entry={row} /> },
+          { header: t`When`, cell: (row) => <Time value={row.at} /> },
+          { header: t`Details`, cell: (row) => <Details entry={row} /> },
         ]}
       />
     </>
@@ -83,16 +94,20 @@ function SubjectFilter() {
   if (!kind && !batch) return null
   return (
     <Group mb="md" gap="sm">
-      <Text size="sm">{batch ? 'Only the rows of one import' : `Only about ${kind}${id ? ` number ${id}` : ''}`}</Text>
+      <Text size="sm">{batch ? t`Only the rows of one import` : subjectText(kind ?? '', id)}</Text>
       <Button
         size="compact-sm"
         variant="default"
         onClick={() => change({ subject_kind: undefined, subject_id: undefined, batch: undefined })}
       >
-        Show all
+        <Trans>Show all</Trans>
       </Button>
     </Group>
   )
+}
+
+function subjectText(kind: string, id: string | undefined): string {
+  return id ? t`Only about ${kind} number ${id}` : t`Only about ${kind}`
 }
 
 function readActor(actor: string | undefined): { actor_kind?: string; actor_id?: string } {

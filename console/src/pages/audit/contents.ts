@@ -1,105 +1,137 @@
+import { msg, plural } from '@lingui/core/macro'
+import type { MessageDescriptor } from '@lingui/core'
 import { formatHours } from '../../parts/hours.tsx'
-import type { AuditRecord } from '../../wire.ts'
+import type { AuditRecord, Role } from '../../wire.ts'
+import { fieldList } from './field-names.ts'
+import { it, when, who } from './placeholders.ts'
 
-const count = new Intl.NumberFormat('en-GB')
-
-/** Where the name of the subject stands in a sentence. */
-export const IT = '…'
-
-/** Fields of records as people call them; others by their own name. */
-const FIELDS: Record<string, string> = {
-  external_id: 'number',
-  joined_at: 'date of joining',
-  centihours: 'hours',
-  rate_limit_per_minute: 'calls per minute',
-  daily_limit_centihours: 'hours per day',
-  allowed_networks: 'allowed addresses',
-  target_host: 'receiver',
-  event_types: 'events',
-  lower_limit_hours: 'lower limit',
-  credit_limit_hours: 'largest credit',
-}
-
-type Content = (entry: AuditRecord) => string | undefined
+type Content = (entry: AuditRecord) => MessageDescriptor | undefined
 
 /** Sentences with what was moved or changed, where the entry says it. Undefined: the plain sentence has to do. */
 const CONTENTS: Record<string, Content> = {
   'members.email_reads': ({ detail }) => {
     const [addresses, calls] = [Number(detail['addresses']), Number(detail['calls'])]
-    return `read ${counted(addresses, 'email address', 'email addresses')} in ${counted(calls, 'call', 'calls')}, last `
+    return msg`${who} read ${plural(addresses, { one: '# email address', other: '# email addresses' })} in ${plural(calls, { one: '# call', other: '# calls' })}, last ${when}`
   },
-  'members.email_read': ({ member_ids }) =>
-    `read ${counted(member_ids?.length ?? 0, 'email address', 'email addresses')}`,
-  'exchange.recorded': ({ transfer }) => (transfer ? `recorded ${moved(transfer)} (number ${IT})` : undefined),
-  'transfer.reversed': ({ transfer }) => (transfer ? `took back ${moved(transfer)} (number ${IT})` : undefined),
-  'balance.adjusted': ({ transfer }) => {
-    if (!transfer) return undefined
-    const { receiver, giver, hours } = transfer
-    const member = (receiver ?? giver)?.name ?? 'a member'
-    return `adjusted the balance of ${member} by ${formatHours(receiver ? hours : -hours, true)}`
+  'members.email_read': ({ member_ids }) => {
+    const addresses = member_ids?.length ?? 0
+    return msg`${who} read ${plural(addresses, { one: '# email address', other: '# email addresses' })}`
   },
-  'members.imported': ({ detail }) => imported('members', detail),
-  'listings.imported': ({ detail }) => imported('listings', detail),
-  'member.changed': ({ detail }) => changed(detail['fields'], 'the member'),
-  'listing.updated': ({ detail }) => changed(detail['fields'], 'the listing'),
+  'exchange.recorded': ({ transfer }) => (transfer ? recorded(transfer) : undefined),
+  'transfer.reversed': ({ transfer }) => (transfer ? takenBack(transfer) : undefined),
+  'balance.adjusted': ({ transfer }) => (transfer ? adjusted(transfer) : undefined),
+  'members.imported': ({ detail }) => {
+    const rows = importedRows(detail)
+    return rows === '' ? msg`${who} imported members: nothing new` : msg`${who} imported members: ${rows}`
+  },
+  'listings.imported': ({ detail }) => {
+    const rows = importedRows(detail)
+    return rows === '' ? msg`${who} imported listings: nothing new` : msg`${who} imported listings: ${rows}`
+  },
+  'member.changed': ({ detail }) => {
+    const fields = changedFields(detail)
+    return fields === undefined ? undefined : msg`${who} changed ${fields} of the member ${it}`
+  },
+  'listing.updated': ({ detail }) => {
+    const fields = changedFields(detail)
+    return fields === undefined ? undefined : msg`${who} changed ${fields} of the listing ${it}`
+  },
   'partner.changed': ({ detail }) => {
-    if (detail['status'] === 'suspended') return `suspended the partner ${IT}`
-    if (detail['status'] === 'active') return `resumed the partner ${IT}`
-    return changed(Object.keys(detail), 'the partner')
+    if (detail['status'] === 'suspended') return msg`${who} suspended the partner ${it}`
+    if (detail['status'] === 'active') return msg`${who} resumed the partner ${it}`
+    const fields = fieldList(Object.keys(detail))
+    return Object.keys(detail).length === 0 ? undefined : msg`${who} changed ${fields} of the partner ${it}`
   },
-  'community.changed': ({ detail }) => `changed ${fieldList(Object.keys(detail))} of the community`,
-  'category.renamed': ({ detail }) => `renamed the category ${detail['from']} to ${detail['to']}`,
-  'admin.role_changed': ({ detail }) => `made ${IT} ${role(detail)}`,
-  'admin.invited': ({ detail }) => `invited ${IT} as ${role(detail)}`,
-  'client.expiry_changed': ({ detail }) =>
-    detail['expires_at'] === 'never'
-      ? `let the credentials ${IT} last without an end`
-      : `let the credentials ${IT} expire on ${String(detail['expires_at']).slice(0, 'YYYY-MM-DD'.length)}`,
-  'subscription.replayed': ({ detail }) =>
-    `sent ${counted(Number(detail['deliveries']), 'event', 'events')} to the webhook of ${IT} again`,
-  'subscription.failures_resent': ({ detail }) =>
-    `sent ${counted(Number(detail['deliveries']), 'failed delivery', 'failed deliveries')} to the webhook of ${IT} again`,
+  'community.changed': ({ detail }) => {
+    const fields = fieldList(Object.keys(detail))
+    return msg`${who} changed ${fields} of the community`
+  },
+  'category.renamed': ({ detail }) => {
+    const [before, after] = [String(detail['from']), String(detail['to'])]
+    return msg`${who} renamed the category ${before} to ${after}`
+  },
+  'admin.role_changed': ({ detail }) => MADE[detail['role'] as Role],
+  'admin.invited': ({ detail }) => INVITED[detail['role'] as Role],
+  'client.expiry_changed': ({ detail }) => {
+    if (detail['expires_at'] === 'never') return msg`${who} let the credentials ${it} last without an end`
+    const day = String(detail['expires_at']).slice(0, 'YYYY-MM-DD'.length)
+    return msg`${who} let the credentials ${it} expire on ${day}`
+  },
+  'subscription.replayed': ({ detail }) => {
+    const count = Number(detail['deliveries'])
+    return msg`${plural(count, {
+      one: `${who} sent # event to the webhook of ${it} again`,
+      other: `${who} sent # events to the webhook of ${it} again`,
+    })}`
+  },
+  'subscription.failures_resent': ({ detail }) => {
+    const count = Number(detail['deliveries'])
+    return msg`${plural(count, {
+      one: `${who} sent # failed delivery to the webhook of ${it} again`,
+      other: `${who} sent # failed deliveries to the webhook of ${it} again`,
+    })}`
+  },
 }
 
-export function contentOf(entry: AuditRecord): string | undefined {
-  const text = CONTENTS[entry.action]?.(entry)
-  // Ids say nothing to people; whose credentials they are does.
-  const { kind, partner } = entry.subject
-  return text && kind === 'client' && partner ? `${text} of ${partner}` : text
+const MADE: Record<Role, MessageDescriptor> = {
+  owner: msg`${who} made ${it} an owner`,
+  manager: msg`${who} made ${it} a manager`,
+  viewer: msg`${who} made ${it} a viewer`,
 }
 
-function counted(number: number, one: string, many: string): string {
-  return `${count.format(number)} ${number === 1 ? one : many}`
+const INVITED: Record<Role, MessageDescriptor> = {
+  owner: msg`${who} invited ${it} as an owner`,
+  manager: msg`${who} invited ${it} as a manager`,
+  viewer: msg`${who} invited ${it} as a viewer`,
 }
 
-function moved({ hours, giver, receiver }: NonNullable<AuditRecord['transfer']>): string {
-  const from = receiver ? `${formatHours(hours)} to ${receiver.name}` : formatHours(hours)
-  return giver ? `${from} from ${giver.name}` : from
+export function contentOf(entry: AuditRecord): MessageDescriptor | undefined {
+  return CONTENTS[entry.action]?.(entry)
 }
 
-function imported(what: string, { added, changed: altered, refused }: AuditRecord['detail']): string {
-  const parts = [
-    [added, 'added'],
-    [altered, 'changed'],
-    [refused, 'left out'],
-  ] as const
-  const told = parts
-    .filter(([number]) => Number(number) > 0)
-    .map(([number, word]) => `${count.format(Number(number))} ${word}`)
-  return `imported ${what}: ${told.join(', ') || 'nothing new'}`
+type Transfer = NonNullable<AuditRecord['transfer']>
+
+/** Whoever was erased has no name. */
+function recorded(transfer: Transfer): MessageDescriptor {
+  const { hours, giver, receiver } = namesOf(transfer)
+  if (giver && receiver) return msg`${who} recorded ${hours} to ${receiver} from ${giver} (number ${it})`
+  if (receiver) return msg`${who} recorded ${hours} to ${receiver} (number ${it})`
+  if (giver) return msg`${who} recorded ${hours} from ${giver} (number ${it})`
+  return msg`${who} recorded ${hours} (number ${it})`
 }
 
-function changed(fields: unknown, what: string): string | undefined {
-  return Array.isArray(fields) && fields.length > 0
-    ? `changed ${fieldList(fields as string[])} of ${what} ${IT}`
-    : undefined
+function takenBack(transfer: Transfer): MessageDescriptor {
+  const { hours, giver, receiver } = namesOf(transfer)
+  if (giver && receiver) return msg`${who} took back ${hours} to ${receiver} from ${giver} (number ${it})`
+  if (receiver) return msg`${who} took back ${hours} to ${receiver} (number ${it})`
+  if (giver) return msg`${who} took back ${hours} from ${giver} (number ${it})`
+  return msg`${who} took back ${hours} (number ${it})`
 }
 
-function fieldList(fields: readonly string[]): string {
-  const names = fields.map((field) => FIELDS[field] ?? field.replaceAll('_', ' '))
-  return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : (names[0] ?? 'something')
+function adjusted({ hours, giver, receiver }: Transfer): MessageDescriptor {
+  const member = (receiver ?? giver)?.name
+  const change = formatHours(receiver ? hours : -hours, true)
+  return member
+    ? msg`${who} adjusted the balance of ${member} by ${change}`
+    : msg`${who} adjusted the balance of a member by ${change}`
 }
 
-function role({ role: name }: AuditRecord['detail']): string {
-  return name === 'owner' ? 'an owner' : `a ${String(name)}`
+function namesOf({ hours, giver, receiver }: Transfer) {
+  return { hours: formatHours(hours), giver: giver?.name, receiver: receiver?.name }
+}
+
+/** '5 added, 1 changed'; empty if there is nothing to tell. */
+function importedRows(detail: AuditRecord['detail']): string {
+  const [added, changed, refused] = ['added', 'changed', 'refused'].map((name) => Number(detail[name] ?? 0))
+  return [
+    added && plural(added, { one: '# added', other: '# added' }),
+    changed && plural(changed, { one: '# changed', other: '# changed' }),
+    refused && plural(refused, { one: '# left out', other: '# left out' }),
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+function changedFields({ fields }: AuditRecord['detail']): string | undefined {
+  return Array.isArray(fields) && fields.length > 0 ? fieldList(fields as string[]) : undefined
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Facts } from '../../parts/facts.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { useCommunity } from '../../session.ts'
@@ -11,20 +13,22 @@ export function Details({ entry: { action, detail, member_ids } }: { entry: Audi
   const values = Object.entries(rest).map(([name, value]) => [labelOf(name), valueText(value)] as const)
   return (
     <details className={classes.details}>
-      <summary>More</summary>
+      <summary>
+        <Trans>More</Trans>
+      </summary>
       <Facts
         facts={[
-          ['Action', action],
+          [t`Action`, action],
           ...values,
           [
-            'Rows',
+            t`Rows`,
             typeof batch === 'string' && (
               <LinkText key="rows" inherit underline="always" to="/$slug/audit" params={{ slug }} search={{ batch }}>
-                Show each of them
+                <Trans>Show each of them</Trans>
               </LinkText>
             ),
           ],
-          ['Members', member_ids && <MemberLinks key="members" ids={member_ids} />],
+          [t`Members`, member_ids && <MemberLinks key="members" ids={member_ids} />],
         ]}
       />
     </details>
@@ -50,7 +54,7 @@ function labelOf(name: string): string {
 }
 
 function valueText(value: unknown): string {
-  if (value === null) return 'none'
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ')
+  if (value === null) return t`none`
+  if (Array.isArray(value)) return value.length === 0 ? t`none` : value.join(', ')
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -1,4 +1,6 @@
+import { Trans } from '@lingui/react'
 import { LinkText } from '../../parts/links.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useCommunity } from '../../session.ts'
 import { sentenceOf } from './sentences.ts'
@@ -6,14 +8,31 @@ import type { AuditRecord } from '../../wire.ts'
 
 /** 'Ada suspended the partner Bank', with the way to what it is about where there is one. */
 export function SentenceText({ entry }: { entry: AuditRecord }) {
-  const { who, before, subject, after } = sentenceOf(entry)
+  const { message, actor, subject } = sentenceOf(entry)
+  const values = {
+    ...isolated(message.values),
+    who: (
+      <strong>
+        <Name>{actor}</Name>
+      </strong>
+    ),
+    it: <Subject entry={entry} text={subject} />,
+    when: typeof entry.detail['last_at'] === 'string' && <Time value={entry.detail['last_at']} as="relative" />,
+  }
   return (
     <span>
-      <strong>{who}</strong> {before}
-      {subject && <Subject entry={entry} text={subject} />}
-      {after}
-      {typeof entry.detail['last_at'] === 'string' && <Time value={entry.detail['last_at']} as="relative" />}
+      <Trans id={message.id} values={values} />
     </span>
+  )
+}
+
+/** Names of people and things among the values. As elements, they are also never read as tags of the sentence. */
+function isolated(values: Record<string, unknown> = {}) {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? <Name key={name}>{value}</Name> : value,
+    ]),
   )
 }
 

@@ -1,4 +1,6 @@
+import { t } from '@lingui/core/macro'
 import { Skeleton } from '@mantine/core'
+import { formatDate, formatNumber } from '../../language/formats.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -9,7 +11,6 @@ import type { CallPoint } from '../../wire.ts'
 import { usePeriod } from './period.ts'
 import type { CallFilters } from './search.ts'
 
-const count = new Intl.NumberFormat('en-GB')
 const HOURS_24_MS = 24 * 60 * 60 * 1_000
 
 /** Calls over time, with errors by kind. The last day unless a period is chosen. */
@@ -21,25 +22,25 @@ export function CallChart({ filters }: { filters: CallFilters }) {
   const { data, isError, error, refetch } = useRead<CallPoint[]>(path('/calls/chart'), query)
   return (
     <Panel
-      title="Calls over time"
-      description={filters.period ? undefined : 'In the last 24 hours, unless you choose another time.'}
+      title={t`Calls over time`}
+      description={filters.period ? undefined : t`In the last 24 hours, unless you choose another time.`}
     >
       {isError && <Problem error={error} again={() => void refetch()} />}
       {data ? (
         <Chart
           kind="stacked"
-          label="Calls, by how they were answered"
+          label={t`Calls, by how they were answered`}
           data={data.map(({ at, ...figures }) => ({ at: slotName(at, data, zone), ...figures }))}
-          x={{ key: 'at', label: 'From' }}
+          x={{ key: 'at', label: t`From` }}
           series={[
-            { key: 'answered', label: 'Answered', color: 'teal' },
-            { key: 'unauthenticated', label: 'Not authenticated (401)', color: 'gray' },
-            { key: 'forbidden', label: 'Not allowed (403)', color: 'blue' },
-            { key: 'limited', label: 'Too many (429)', color: 'yellow' },
-            { key: 'rejected', label: 'Rejected (other 4xx)', color: 'grape' },
-            { key: 'failed', label: 'Failed (5xx)', color: 'red' },
+            { key: 'answered', label: t`Answered`, color: 'teal' },
+            { key: 'unauthenticated', label: t`Not authenticated (401)`, color: 'gray' },
+            { key: 'forbidden', label: t`Not allowed (403)`, color: 'blue' },
+            { key: 'limited', label: t`Too many (429)`, color: 'yellow' },
+            { key: 'rejected', label: t`Rejected (other 4xx)`, color: 'grape' },
+            { key: 'failed', label: t`Failed (5xx)`, color: 'red' },
           ]}
-          format={(value) => count.format(value)}
+          format={(value) => formatNumber(value)}
         />
       ) : (
         !isError && <Skeleton height={260} />
@@ -58,5 +59,5 @@ function slotName(at: string, points: readonly CallPoint[], timeZone: string): s
   // A day has 23 hours when the clocks are set forward.
   const isDays = stepMs > HOURS_24_MS / 2
   const parts = isDays ? day : spanMs > HOURS_24_MS ? { ...day, ...time } : time
-  return new Intl.DateTimeFormat('en-GB', { ...parts, timeZone }).format(new Date(at))
+  return formatDate(new Date(at), { ...parts, timeZone })
 }

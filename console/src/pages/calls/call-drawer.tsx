@@ -1,7 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Code, Group, Skeleton, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Drawer } from '../../parts/dialog.tsx'
+import { formatDuration } from '../../parts/duration.ts'
 import { LinkText } from '../../parts/links.tsx'
 import { Name } from '../../parts/name.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -11,12 +14,12 @@ import { useCommunity, useCommunityPath } from '../../session.ts'
 import classes from './call-drawer.module.css'
 import { CallStatus } from './call-status.tsx'
 import type { CallDetail } from '../../wire.ts'
-import { errorWords, formatDuration } from './words.ts'
+import { errorWords } from './words.ts'
 
 /** One call in detail. The address of the page names it, so that it can be passed on. */
 export function CallDrawer({ requestId, onClose }: { requestId: string | undefined; onClose: () => void }) {
   return (
-    <Drawer opened={requestId !== undefined} onClose={onClose} title="One call" size="lg">
+    <Drawer opened={requestId !== undefined} onClose={onClose} title={t`One call`} size="lg">
       {requestId !== undefined && <Detail requestId={requestId} />}
     </Drawer>
   )
@@ -38,7 +41,7 @@ function Detail({ requestId }: { requestId: string }) {
           {errorWords(call.error) && <Text size="sm">{errorWords(call.error)}</Text>}
           {call.error_description && (
             <Text size="sm" c="dimmed">
-              The partner was told: {call.error_description}
+              <Trans>The partner was told: {call.error_description}</Trans>
             </Text>
           )}
         </Stack>
@@ -53,33 +56,33 @@ function Facts({ call }: { call: CallDetail }) {
   const { partner_id, partner_name, client_id, client_name, address, user_agent } = call
   return (
     <dl className={classes.facts}>
-      <Fact name="Answer">
+      <Fact name={t`Answer`}>
         <CallStatus status={call.status} />
       </Fact>
-      <Fact name="When">
+      <Fact name={t`When`}>
         <Time value={call.at} as="second" focusable />
       </Fact>
-      <Fact name="Partner">
+      <Fact name={t`Partner`}>
         {partner_id === null ? (
-          'unknown: the call did not prove who it came from'
+          t`unknown: the call did not prove who it came from`
         ) : (
           <LinkText to="/$slug/partners/$id" params={{ slug, id: String(partner_id) }}>
-            <Name>{partner_name ?? `Partner ${partner_id}`}</Name>
+            <Name>{partner_name ?? t`Partner ${partner_id}`}</Name>
           </LinkText>
         )}
       </Fact>
       {client_id && (
-        <Fact name="Credentials">
-          {client_name} <Code>{client_id}</Code>
+        <Fact name={t`Credentials`}>
+          {client_name && <Name>{client_name}</Name>} <Code>{client_id}</Code>
         </Fact>
       )}
-      <Fact name="Took">{formatDuration(call.duration_ms)}</Fact>
-      {address && <Fact name="From address">{address}</Fact>}
-      {user_agent && <Fact name="Program">{user_agent}</Fact>}
-      <Fact name="Request id">
+      <Fact name={t`Took`}>{formatDuration(call.duration_ms)}</Fact>
+      {address && <Fact name={t`From address`}>{address}</Fact>}
+      {user_agent && <Fact name={t`Program`}>{user_agent}</Fact>}
+      <Fact name={t`Request id`}>
         <Group gap="sm">
           <Code>{call.request_id}</Code>
-          <CopyButton value={call.request_id} what="request id" />
+          <CopyButton value={call.request_id} what={t`request id`} />
         </Group>
       </Fact>
     </dl>

@@ -1,4 +1,6 @@
+import { msg, t } from '@lingui/core/macro'
 import { TextInput } from '@mantine/core'
+import { translated } from '../../language/translate.ts'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
@@ -9,11 +11,11 @@ import type { CallFilters } from './search.ts'
 const PARTNERS_MAX = 100
 
 const STATUSES = [
-  { value: '2xx', label: 'OK' },
-  { value: '4xx', label: 'Refused (4xx)' },
-  { value: '5xx', label: 'Failed (5xx)' },
-  ...['400', '401', '403', '404', '409', '422', '429', '503'].map((value) => ({ value, label: value })),
+  { value: '2xx', label: msg`OK` },
+  { value: '4xx', label: msg`Refused (4xx)` },
+  { value: '5xx', label: msg`Failed (5xx)` },
 ]
+const CODES = ['400', '401', '403', '404', '409', '422', '429', '503'].map((value) => ({ value, label: value }))
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'].map((value) => ({ value, label: value }))
 
 const PERIOD_NAMES = ['partner', 'period', 'since', 'until']
@@ -25,11 +27,11 @@ export function CallFilterBar() {
     <FilterBar names={ALL_NAMES}>
       <PartnerFilter />
       <PeriodFilter />
-      <ChoiceFilter name="status" label="Answer" choices={STATUSES} />
-      <ChoiceFilter name="method" label="Method" choices={METHODS} />
-      <TextFilter name="path" label="Address contains" placeholder="/wallet" />
-      <TextFilter name="error" label="Error code" placeholder="insufficient_scope" />
-      <TextFilter name="request" label="Request id" />
+      <ChoiceFilter name="status" label={t`Answer`} choices={[...translated(STATUSES), ...CODES]} />
+      <ChoiceFilter name="method" label={t`Method`} choices={METHODS} />
+      <TextFilter name="path" label={t`Address contains`} placeholder="/wallet" />
+      <TextFilter name="error" label={t`Error code`} placeholder="insufficient_scope" />
+      <TextFilter name="request" label={t`Request id`} />
     </FilterBar>
   )
 }
@@ -49,18 +51,18 @@ function PartnerFilter() {
   const list = useList<PartnerOverview>(path('/partners'), { limit: PARTNERS_MAX })
   const partners = list.data?.pages.flatMap((page) => page.data) ?? []
   const choices = partners.map(({ id, name }) => ({ value: String(id), label: name }))
-  return <ChoiceFilter name="partner" label="Partner" choices={choices} />
+  return <ChoiceFilter name="partner" label={t`Partner`} choices={choices} />
 }
 
 function PeriodFilter() {
   const [{ period }] = useFilters<CallFilters>()
   return (
     <>
-      <ChoiceFilter name="period" label="When" choices={PERIODS} any="At any time" />
+      <ChoiceFilter name="period" label={t`When`} choices={translated(PERIODS)} any={t`At any time`} />
       {period === DAYS && (
         <>
-          <DayFilter name="since" label="From day" />
-          <DayFilter name="until" label="To day" />
+          <DayFilter name="since" label={t`From day`} />
+          <DayFilter name="until" label={t`To day`} />
         </>
       )}
     </>

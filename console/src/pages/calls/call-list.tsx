@@ -1,6 +1,9 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Code, Group, Text } from '@mantine/core'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { formatDuration } from '../../parts/duration.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Time } from '../../parts/time.tsx'
 import { refresh, useList } from '../../reading.ts'
@@ -10,21 +13,21 @@ import { CallStatus } from './call-status.tsx'
 import { usePeriod } from './period.ts'
 import type { CallFilters } from './search.ts'
 import type { Call } from '../../wire.ts'
-import { formatDuration, shortPath } from './words.ts'
+import { shortPath } from './words.ts'
 
-const COLUMNS: Column<Call>[] = [
-  { header: 'When', cell: ({ at }) => <Time value={at} as="second" /> },
-  { header: 'Partner', cell: ({ partner_name }) => partner_name ?? 'unknown' },
+const columns = (): Column<Call>[] => [
+  { header: t`When`, cell: ({ at }) => <Time value={at} as="second" /> },
+  { header: t`Partner`, cell: ({ partner_name }) => partner_name ?? t`unknown` },
   {
-    header: 'Call',
+    header: t`Call`,
     cell: ({ method, path }) => (
       <Code>
         {method} {shortPath(path)}
       </Code>
     ),
   },
-  { header: 'Answer', cell: (call) => <Answer call={call} /> },
-  { header: 'Took', align: 'end', cell: ({ duration_ms }) => formatDuration(duration_ms) },
+  { header: t`Answer`, cell: (call) => <Answer call={call} /> },
+  { header: t`Took`, align: 'end', cell: ({ duration_ms }) => formatDuration(duration_ms) },
 ]
 
 function Answer({ call: { status, error } }: { call: Call }) {
@@ -53,14 +56,14 @@ export function CallList({ filters }: { filters: CallFilters }) {
       <CallFilterBar />
       <Group justify="flex-end" mb="sm" className="no-print">
         <Button variant="default" onClick={() => void refresh(path('/calls'))}>
-          Look again
+          <Trans>Look again</Trans>
         </Button>
         <CsvDownload path={path('/calls/export')} query={query} />
       </Group>
       <DataTable
-        label="Calls"
+        label={t`Calls`}
         list={list}
-        columns={COLUMNS}
+        columns={columns()}
         rowKey={({ request_id }) => request_id}
         rowLink={({ request_id }) => ({
           to: '/$slug/calls',
@@ -75,13 +78,19 @@ export function CallList({ filters }: { filters: CallFilters }) {
 }
 
 function NothingFound() {
-  return <EmptyState title="No call matches">Take a filter away, or choose a longer time.</EmptyState>
+  return (
+    <EmptyState title={t`No call matches`}>
+      <Trans>Take a filter away, or choose a longer time.</Trans>
+    </EmptyState>
+  )
 }
 
 function NoCall() {
   return (
-    <EmptyState title="No call yet">
-      As soon as a partner’s system fetches its first token, it is listed here. Calls are kept for a limited time.
+    <EmptyState title={t`No call yet`}>
+      <Trans>
+        As soon as a partner’s system fetches its first token, it is listed here. Calls are kept for a limited time.
+      </Trans>
     </EmptyState>
   )
 }

@@ -1,8 +1,10 @@
-import { SegmentedControl } from '@mantine/core'
-import { useFilters } from '../../parts/filter-bar.tsx'
-import { PageHeader } from '../../parts/page-header.tsx'
+import { msg, t } from '@lingui/core/macro'
+import { SegmentedControl, Skeleton } from '@mantine/core'
 import { Suspense } from 'react'
+import { translated } from '../../language/translate.ts'
+import { useFilters } from '../../parts/filter-bar.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
 import { PeriodFilterBar } from './call-filters.tsx'
 import { CallList } from './call-list.tsx'
 import type { CallFilters } from './search.ts'
@@ -14,9 +16,9 @@ const ErrorGroups = lazyPart(async () => (await import('./error-groups.tsx')).Er
 const ERRORS = 'errors'
 const CHART = 'chart'
 const VIEWS = [
-  { value: 'all', label: 'All calls' },
-  { value: CHART, label: 'Chart' },
-  { value: ERRORS, label: 'Errors in groups' },
+  { value: 'all', label: msg`All calls` },
+  { value: CHART, label: msg`Chart` },
+  { value: ERRORS, label: msg`Errors in groups` },
 ]
 
 export function Calls() {
@@ -25,22 +27,30 @@ export function Calls() {
   return (
     <>
       <PageHeader
-        title="Calls"
-        description="What partners’ systems asked of this community, and what they were answered. The newest are first."
+        title={t`Calls`}
+        description={t`What partners’ systems asked of this community, and what they were answered. The newest are first.`}
       />
       <SegmentedControl
-        aria-label="How to show calls"
+        aria-label={t`How to show calls`}
         mb="lg"
-        data={VIEWS}
+        data={translated(VIEWS)}
         value={view}
         onChange={(chosen) => change({ view: chosen === 'all' ? undefined : chosen })}
       />
       {view === 'all' && <CallList filters={filters} />}
-      {view === CHART && <PeriodFilterBar />}
-      <Suspense>
-        {view === CHART && <CallChart filters={filters} />}
-        {view === ERRORS && <ErrorGroups filters={filters} />}
-      </Suspense>
+      {view === CHART && (
+        <>
+          <PeriodFilterBar />
+          <Suspense fallback={<Skeleton height={320} />}>
+            <CallChart filters={filters} />
+          </Suspense>
+        </>
+      )}
+      {view === ERRORS && (
+        <Suspense fallback={<Skeleton height={320} />}>
+          <ErrorGroups filters={filters} />
+        </Suspense>
+      )}
       <Suspense>
         <CallDrawer requestId={filters.call} onClose={() => change({ call: undefined })} />
       </Suspense>

@@ -1,4 +1,7 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Code, Skeleton, Text } from '@mantine/core'
+import { formatNumber } from '../../language/formats.ts'
 import { type Column, PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -12,8 +15,6 @@ import { usePeriod } from './period.ts'
 import type { CallFilters } from './search.ts'
 import type { ErrorGroup } from '../../wire.ts'
 import { errorWords, shortPath } from './words.ts'
-
-const count = new Intl.NumberFormat('en-GB')
 
 /** What goes wrong most often, and what it means. */
 export function ErrorGroups({ filters }: { filters: CallFilters }) {
@@ -35,16 +36,16 @@ function GroupTable({ groups, filters }: { groups: ErrorGroup[]; filters: CallFi
   const { period, since, until } = filters
   const most = Math.max(1, ...groups.map((group) => group.count))
   const columns: Column<ErrorGroup>[] = [
-    { header: 'What went wrong', cell: ({ error }) => errorWords(error) ?? 'The call was refused.' },
-    { header: 'Where', cell: (group) => <Where group={group} /> },
-    { header: 'Partner', cell: ({ partner_name }) => partner_name ?? 'unknown' },
-    { header: 'Answer', cell: ({ status }) => <CallStatus status={status} /> },
-    { header: 'How often', cell: (group) => <Bar value={group.count} most={most} /> },
-    { header: 'Last', cell: ({ last_at }) => <Time value={last_at} as="relative" /> },
+    { header: t`What went wrong`, cell: ({ error }) => errorWords(error) ?? t`The call was refused.` },
+    { header: t`Where`, cell: (group) => <Where group={group} /> },
+    { header: t`Partner`, cell: ({ partner_name }) => partner_name ?? t`unknown` },
+    { header: t`Answer`, cell: ({ status }) => <CallStatus status={status} /> },
+    { header: t`How often`, cell: (group) => <Bar value={group.count} most={most} /> },
+    { header: t`Last`, cell: ({ last_at }) => <Time value={last_at} as="relative" /> },
   ]
   return (
     <PlainTable
-      label="Errors in groups"
+      label={t`Errors in groups`}
       columns={columns}
       rows={groups}
       rowKey={(group) => JSON.stringify([group.status, group.error, group.method, group.route, group.partner_id])}
@@ -61,7 +62,11 @@ function GroupTable({ groups, filters }: { groups: ErrorGroup[]; filters: CallFi
           method,
         },
       })}
-      empty={<EmptyState title="No error">Every call in this time was answered well.</EmptyState>}
+      empty={
+        <EmptyState title={t`No error`}>
+          <Trans>Every call in this time was answered well.</Trans>
+        </EmptyState>
+      }
     />
   )
 }
@@ -71,7 +76,7 @@ function Where({ group: { method, route, error } }: { group: ErrorGroup }) {
   return (
     <div>
       <Code>
-        {method} {route ? shortPath(route) : 'an unknown address'}
+        {method} {route ? shortPath(route) : t`an unknown address`}
       </Code>
       <Text size="sm" c="dimmed">
         {error}
@@ -86,7 +91,7 @@ function Bar({ value, most }: { value: number; most: number }) {
       <div className={classes.track} aria-hidden="true">
         <div className={classes.bar} style={{ width: `${(value / most) * 100}%` }} />
       </div>
-      <span className={classes.number}>{count.format(value)}</span>
+      <span className={classes.number}>{formatNumber(value)}</span>
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { msg } from '@lingui/core/macro'
 import { useMemo } from 'react'
 import { addDays, endOfDay, startOfDay, today } from '../../parts/day.ts'
 import { useTimeZone } from '../../parts/time.tsx'
@@ -18,13 +19,13 @@ const CALENDAR: Record<string, { began: number; ended?: number }> = {
 const LENGTHS_MS: Record<string, number> = { '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS }
 
 export const PERIODS = [
-  { value: '1h', label: 'Last hour' },
-  { value: 'today', label: 'Today' },
-  { value: 'yesterday', label: 'Yesterday' },
-  { value: '24h', label: 'Last 24 hours' },
-  { value: '7d', label: 'Last 7 days' },
-  { value: '30d', label: 'Last 30 days' },
-  { value: DAYS, label: 'Between two days' },
+  { value: '1h', label: msg`Last hour` },
+  { value: 'today', label: msg`Today` },
+  { value: 'yesterday', label: msg`Yesterday` },
+  { value: '24h', label: msg`Last 24 hours` },
+  { value: '7d', label: msg`Last 7 days` },
+  { value: '30d', label: msg`Last 30 days` },
+  { value: DAYS, label: msg`Between two days` },
 ]
 
 interface Bounds {

@@ -1,12 +1,14 @@
+import { t } from '@lingui/core/macro'
 import { Radio, Stack, TextInput } from '@mantine/core'
 import { api } from '../../api.ts'
+import { translate } from '../../language/translate.ts'
 import { FormDialog } from '../../parts/form.tsx'
 import { notify } from '../../parts/notices.tsx'
 import type { ShownSecret } from '../../parts/secret-once.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { keepSession, useCommunityPath } from '../../session.ts'
-import type { Administrator, OneTimeLink, Role, Session } from '../../wire.ts'
+import type { Administrator, OneTimeLink, Session } from '../../wire.ts'
 import { ROLES } from './roles.ts'
 import { shownLink } from './shown-link.ts'
 
@@ -29,9 +31,9 @@ export function InviteDialog({ opened, onClose, showLink }: InviteProps) {
     },
   })
   return (
-    <FormDialog form={form} title="Invite an administrator" submit="Invite" opened={opened} onClose={onClose}>
-      <TextInput label="Name" data-autofocus autoComplete="off" {...form.text('name')} />
-      <TextInput label="Email" type="email" autoComplete="off" {...form.text('email')} />
+    <FormDialog form={form} title={t`Invite an administrator`} submit={t`Invite`} opened={opened} onClose={onClose}>
+      <TextInput label={t`Name`} data-autofocus autoComplete="off" {...form.text('name')} />
+      <TextInput label={t`Email`} type="email" autoComplete="off" {...form.text('email')} />
       <RoleChoice {...form.value<string>('role')} />
     </FormDialog>
   )
@@ -45,14 +47,14 @@ export function RoleDialog({ administrator, onClose }: { administrator: Administ
       api.patch(path(`/administrators/${administrator.id}`), values, { version: administrator.version }),
     onSaved: async () => {
       onClose()
-      notify('Role changed')
+      notify(t`Role changed`)
       await refresh(path('/administrators'))
       // It may have been one's own.
       keepSession(await api.get<Session>('/session'))
     },
   })
   return (
-    <FormDialog form={form} title={`Role of ${administrator.name}`} submit="Save" opened onClose={onClose}>
+    <FormDialog form={form} title={t`Role of ${administrator.name}`} submit={t`Save`} opened onClose={onClose}>
       <RoleChoice {...form.value<string>('role')} />
     </FormDialog>
   )
@@ -67,10 +69,10 @@ interface ChoiceProps {
 
 function RoleChoice(field: ChoiceProps) {
   return (
-    <Radio.Group label="Role" {...field}>
+    <Radio.Group label={t`Role`} {...field}>
       <Stack gap="sm" mt={6}>
-        {ROLES.map(({ value, label, text }: { value: Role; label: string; text: string }) => (
-          <Radio key={value} value={value} label={label} description={text} />
+        {ROLES.map(({ value, label, text }) => (
+          <Radio key={value} value={value} label={translate(label)} description={translate(text)} />
         ))}
       </Stack>
     </Radio.Group>

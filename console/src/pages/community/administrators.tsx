@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Skeleton } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -25,9 +27,15 @@ export function Administrators() {
   const [secret, setSecret] = useState<ShownSecret>()
   return (
     <Panel
-      title="Administrators"
-      description="Who may use this console for this community, and for what."
-      actions={isOwner && <Button onClick={() => setInviting(true)}>Invite</Button>}
+      title={t`Administrators`}
+      description={t`Who may use this console for this community, and for what.`}
+      actions={
+        isOwner && (
+          <Button onClick={() => setInviting(true)}>
+            <Trans>Invite</Trans>
+          </Button>
+        )
+      }
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
       {!data && !isError && <Skeleton height={200} />}
@@ -47,28 +55,28 @@ interface TableProps {
   showLink: (secret: ShownSecret) => void
 }
 
-const SECOND_FACTOR: Column<Administrator> = {
-  header: 'Second factor',
-  cell: ({ second_factor }) => (second_factor ? 'yes' : 'none yet'),
-}
+const secondFactor = (): Column<Administrator> => ({
+  header: t`Second factor`,
+  cell: ({ second_factor }) => (second_factor ? t`yes` : t`none yet`),
+})
 
 function AdministratorTable({ administrators, isOwner, showLink }: TableProps) {
   const [asking, setAsking] = useState<{ act: Act; admin: Administrator }>()
   const close = () => setAsking(undefined)
   const { admin: self } = useSession()
   const columns: Column<Administrator>[] = [
-    { header: 'Name', cell: ({ id, name }) => (id === self.id ? `${name} (you)` : name) },
-    { header: 'Email', cell: ({ email }) => email },
-    { header: 'Role', cell: ({ role }) => roleName(role) },
+    { header: t`Name`, cell: ({ id, name }) => (id === self.id ? t`${name} (you)` : name) },
+    { header: t`Email`, cell: ({ email }) => email },
+    { header: t`Role`, cell: ({ role }) => roleName(role) },
     // Known only where the community requires it.
-    ...(administrators.some(({ second_factor }) => second_factor !== null) ? [SECOND_FACTOR] : []),
+    ...(administrators.some(({ second_factor }) => second_factor !== null) ? [secondFactor()] : []),
     {
-      header: 'Last seen here',
-      cell: ({ last_seen_at }) => (last_seen_at ? <Time value={last_seen_at} as="relative" /> : 'never'),
+      header: t`Last seen here`,
+      cell: ({ last_seen_at }) => (last_seen_at ? <Time value={last_seen_at} as="relative" /> : t`never`),
     },
   ]
   const actions: Column<Administrator> = {
-    header: 'Actions',
+    header: t`Actions`,
     quiet: true,
     align: 'end',
     cell: (admin) => <Actions administrator={admin} ask={(act) => setAsking({ act, admin })} />,
@@ -76,7 +84,7 @@ function AdministratorTable({ administrators, isOwner, showLink }: TableProps) {
   return (
     <>
       <PlainTable
-        label="Administrators"
+        label={t`Administrators`}
         rows={administrators}
         rowKey={({ id }) => id}
         empty={null}
@@ -90,23 +98,28 @@ function AdministratorTable({ administrators, isOwner, showLink }: TableProps) {
 }
 
 function Actions({ administrator, ask }: { administrator: Administrator; ask: (act: Act) => void }) {
-  const of = `of ${administrator.name}`
+  const { name } = administrator
   return (
     <Group gap="xs" justify="flex-end">
-      <Button variant="default" size="compact-sm" aria-label={`Change the role ${of}`} onClick={() => ask('role')}>
-        Role
+      <Button
+        variant="default"
+        size="compact-sm"
+        aria-label={t`Change the role of ${name}`}
+        onClick={() => ask('role')}
+      >
+        <Trans>Role</Trans>
       </Button>
-      <Button variant="default" size="compact-sm" aria-label={`New password ${of}`} onClick={() => ask('reset')}>
-        New password
+      <Button variant="default" size="compact-sm" aria-label={t`New password of ${name}`} onClick={() => ask('reset')}>
+        <Trans>New password</Trans>
       </Button>
       <Button
         variant="light"
         color="red"
         size="compact-sm"
-        aria-label={`Remove ${administrator.name}`}
+        aria-label={t`Remove ${name}`}
         onClick={() => ask('remove')}
       >
-        Remove
+        <Trans>Remove</Trans>
       </Button>
     </Group>
   )
@@ -119,40 +132,46 @@ interface AskProps {
 
 function Reset({ administrator, onClose, showLink }: AskProps & { showLink: (secret: ShownSecret) => void }) {
   const path = useCommunityPath()
+  const name = administrator?.name ?? ''
   return (
     <ConfirmDialog
       opened={administrator !== undefined}
       onClose={onClose}
-      title={`A new password for ${administrator?.name}?`}
-      confirm="Make the link"
+      title={t`A new password for ${name}?`}
+      confirm={t`Make the link`}
       action={async () => {
         const link = await api.post<OneTimeLink>(path(`/administrators/${administrator?.id}/reset-link`))
-        showLink(shownLink('reset', administrator?.name ?? '', link.url))
+        showLink(shownLink('reset', name, link.url))
       }}
     >
-      You get a link to hand to {administrator?.name}, who chooses a new password with it. Until then the old password
-      works. The link works once, within a day.
+      <Trans>
+        You get a link to hand to <bdi>{name}</bdi>, who chooses a new password with it. Until then the old password
+        works. The link works once, within a day.
+      </Trans>
     </ConfirmDialog>
   )
 }
 
 function Remove({ administrator, onClose }: AskProps) {
   const path = useCommunityPath()
+  const name = administrator?.name ?? ''
   return (
     <ConfirmDialog
       opened={administrator !== undefined}
       onClose={onClose}
-      title={`Remove ${administrator?.name}?`}
-      confirm="Remove"
+      title={t`Remove ${name}?`}
+      confirm={t`Remove`}
       danger
       action={async () => {
         await api.delete(path(`/administrators/${administrator?.id}`))
-        notify('Administrator removed')
+        notify(t`Administrator removed`)
         await refresh(path('/administrators'))
       }}
     >
-      {administrator?.name} loses access to this community at once. What they did stays in the audit log. You can invite
-      them again.
+      <Trans>
+        <bdi>{name}</bdi> loses access to this community at once. What they did stays in the audit log. You can invite
+        them again.
+      </Trans>
     </ConfirmDialog>
   )
 }

@@ -1,6 +1,9 @@
+import { t } from '@lingui/core/macro'
+import { Plural, Trans } from '@lingui/react/macro'
 import { Button, Group, Skeleton, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
+import { formatNumber } from '../../language/formats.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -19,11 +22,15 @@ export function Categories() {
   const { mayManage } = useRole()
   const { data, isError, error, refetch } = useRead<Category[]>(useCommunityPath()('/categories'))
   const [adding, setAdding] = useState(false)
-  const add = mayManage && <Button onClick={() => setAdding(true)}>Add a category</Button>
+  const add = mayManage && (
+    <Button onClick={() => setAdding(true)}>
+      <Trans>Add a category</Trans>
+    </Button>
+  )
   return (
     <Panel
-      title="Categories"
-      description="What listings are sorted by. A retired category is not offered for new listings; those that have it keep it."
+      title={t`Categories`}
+      description={t`What listings are sorted by. A retired category is not offered for new listings; those that have it keep it.`}
       actions={add}
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
@@ -37,40 +44,41 @@ export function Categories() {
 function CategoryTable({ categories, mayManage }: { categories: Category[]; mayManage: boolean }) {
   const [renaming, setRenaming] = useState<Category>()
   const [retiring, setRetiring] = useState<Category>()
+  const retiringName = retiring?.name ?? ''
   const path = useCommunityPath()
   const retire = async () => {
     const change = { retired: retiring?.retired_at === null }
     await api.patch(path(`/categories/${retiring?.id}`), change, { version: retiring?.version })
-    notify(retiring?.retired_at === null ? 'Category retired' : 'Category is offered again')
+    notify(retiring?.retired_at === null ? t`Category retired` : t`Category is offered again`)
     await refresh(path('/categories'))
   }
   return (
     <>
       <PlainTable
-        label="Categories"
+        label={t`Categories`}
         rows={categories}
         rowKey={(category) => category.id}
         empty={
-          <EmptyState title="No category yet">
-            Add one here, or with a listing: a new category is made by the first listing that names it.
+          <EmptyState title={t`No category yet`}>
+            <Trans>Add one here, or with a listing: a new category is made by the first listing that names it.</Trans>
           </EmptyState>
         }
         columns={[
-          { header: 'Name', cell: ({ name }) => name },
-          { header: 'Active listings', align: 'end', cell: ({ active_listings }) => active_listings },
+          { header: t`Name`, cell: ({ name }) => name },
+          { header: t`Active listings`, align: 'end', cell: ({ active_listings }) => formatNumber(active_listings) },
           {
-            header: 'Status',
+            header: t`Status`,
             cell: ({ retired_at }) =>
               retired_at ? (
-                <StatusBadge status="closed" label="Retired" />
+                <StatusBadge status="closed" label={t`Retired`} />
               ) : (
-                <StatusBadge status="active" label="Offered" />
+                <StatusBadge status="active" label={t`Offered`} />
               ),
           },
           ...(mayManage
             ? [
                 {
-                  header: 'Actions',
+                  header: t`Actions`,
                   quiet: true,
                   align: 'end' as const,
                   cell: (category: Category) => (
@@ -78,18 +86,20 @@ function CategoryTable({ categories, mayManage }: { categories: Category[]; mayM
                       <Button
                         variant="default"
                         size="compact-sm"
-                        aria-label={`Rename ${category.name}`}
+                        aria-label={t`Rename ${category.name}`}
                         onClick={() => setRenaming(category)}
                       >
-                        Rename
+                        <Trans>Rename</Trans>
                       </Button>
                       <Button
                         variant="default"
                         size="compact-sm"
-                        aria-label={`${category.retired_at ? 'Offer again' : 'Retire'}: ${category.name}`}
+                        aria-label={
+                          category.retired_at ? t`Offer again: ${category.name}` : t`Retire: ${category.name}`
+                        }
                         onClick={() => setRetiring(category)}
                       >
-                        {category.retired_at ? 'Offer again' : 'Retire'}
+                        {category.retired_at ? t`Offer again` : t`Retire`}
                       </Button>
                     </Group>
                   ),
@@ -104,13 +114,13 @@ function CategoryTable({ categories, mayManage }: { categories: Category[]; mayM
       <ConfirmDialog
         opened={retiring !== undefined}
         onClose={() => setRetiring(undefined)}
-        title={retiring?.retired_at ? `Offer ${retiring.name} again?` : `Retire ${retiring?.name}?`}
-        confirm={retiring?.retired_at ? 'Offer again' : 'Retire'}
+        title={retiring?.retired_at ? t`Offer ${retiringName} again?` : t`Retire ${retiringName}?`}
+        confirm={retiring?.retired_at ? t`Offer again` : t`Retire`}
         action={retire}
       >
         {retiring?.retired_at
-          ? 'New listings can be put under it again.'
-          : 'It is not offered for new listings any more. Listings that have it keep it. You can offer it again at any time.'}
+          ? t`New listings can be put under it again.`
+          : t`It is not offered for new listings any more. Listings that have it keep it. You can offer it again at any time.`}
       </ConfirmDialog>
     </>
   )
@@ -127,7 +137,7 @@ function CategoryDialog({ category, opened, onClose }: DialogProps) {
   const path = useCommunityPath()
   const form = useForm({
     initial: { name: category?.name ?? '' },
-    check: ({ name }): Record<string, string> => (name.trim() ? {} : { name: 'Give it a name.' }),
+    check: ({ name }): Record<string, string> => (name.trim() ? {} : { name: t`Give it a name.` }),
     save: (values, { key }) =>
       category
         ? api.patch(path(`/categories/${category.id}`), values, { version: category.version })
@@ -135,22 +145,28 @@ function CategoryDialog({ category, opened, onClose }: DialogProps) {
     onSaved: () => {
       if (!category) form.reset()
       onClose()
-      notify(category ? 'Category renamed' : 'Category added')
+      notify(category ? t`Category renamed` : t`Category added`)
       void refresh(path('/categories'), path('/listings'))
     },
   })
   return (
     <FormDialog
       form={form}
-      title={category ? `Rename ${category.name}` : 'Add a category'}
-      submit={category ? 'Rename' : 'Add'}
+      title={category ? t`Rename ${category.name}` : t`Add a category`}
+      submit={category ? t`Rename` : t`Add`}
       opened={opened}
       onClose={onClose}
     >
       {category && category.active_listings > 0 && (
-        <Text size="sm">Its {category.active_listings} active listings follow, and partners are told.</Text>
+        <Text size="sm">
+          <Plural
+            value={category.active_listings}
+            one="Its # active listing follows, and partners are told."
+            other="Its # active listings follow, and partners are told."
+          />
+        </Text>
       )}
-      <TextInput label="Name" data-autofocus {...form.text('name')} />
+      <TextInput label={t`Name`} data-autofocus {...form.text('name')} />
     </FormDialog>
   )
 }

@@ -1,5 +1,7 @@
+import { msg, t } from '@lingui/core/macro'
 import { Skeleton, Tabs } from '@mantine/core'
 import { Suspense } from 'react'
+import { translate } from '../../language/translate.ts'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
@@ -11,10 +13,10 @@ const Administrators = lazyPart(async () => (await import('./administrators.tsx'
 const PartnersView = lazyPart(async () => (await import('./partners-view.tsx')).PartnersView)
 
 const PARTS = [
-  { value: 'general', label: 'General', page: <General /> },
-  { value: 'categories', label: 'Categories', page: <Categories /> },
-  { value: 'administrators', label: 'Administrators', page: <Administrators /> },
-  { value: 'partners', label: 'What partners see', page: <PartnersView /> },
+  { value: 'general', label: msg`General`, page: <General /> },
+  { value: 'categories', label: msg`Categories`, page: <Categories /> },
+  { value: 'administrators', label: msg`Administrators`, page: <Administrators /> },
+  { value: 'partners', label: msg`What partners see`, page: <PartnersView /> },
 ]
 
 export function CommunityPage() {
@@ -23,16 +25,16 @@ export function CommunityPage() {
   const shown = PARTS.some(({ value }) => value === part) ? part : 'general'
   return (
     <>
-      <PageHeader title="Settings" description={name} />
+      <PageHeader title={t`Settings`} description={name} />
       <Tabs
         value={shown}
         keepMounted={false}
         onChange={(value) => change({ part: value === null || value === 'general' ? undefined : value })}
       >
-        <Tabs.List mb="lg" aria-label="Settings">
+        <Tabs.List mb="lg" aria-label={t`Settings`}>
           {PARTS.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
-              {label}
+              {translate(label)}
             </Tabs.Tab>
           ))}
         </Tabs.List>

@@ -24,7 +24,7 @@ export function General() {
   if (!data) return <Skeleton height={320} />
   return (
     <Stack gap="lg">
-      <Panel title="Community" description={isOwner ? undefined : 'Only owners change these.'}>
+      <Panel title={t`Community`} description={isOwner ? undefined : t`Only owners change these.`}>
         <Box maw="32rem">{isOwner ? <SettingsForm settings={data} /> : <SettingsFacts settings={data} />}</Box>
       </Panel>
       <RemoveTestCommunity />
@@ -36,15 +36,15 @@ function SettingsFacts({ settings }: { settings: CommunitySettings }) {
   return (
     <Facts
       facts={[
-        ['Name', settings.name],
-        ['Time zone', settings.time_zone],
+        [t`Name`, settings.name],
+        [t`Time zone`, settings.time_zone],
         [t`Language`, languageName(settings.language)],
-        ['Lowest balance', <Hours key="lower" value={settings.lower_limit_hours} />],
-        ['Largest credit', <Hours key="credit" value={settings.credit_limit_hours} />],
+        [t`Lowest balance`, <Hours key="lower" value={settings.lower_limit_hours} />],
+        [t`Largest credit`, <Hours key="credit" value={settings.credit_limit_hours} />],
         ['IBAN', settings.iban],
-        ['Account holder', settings.iban && settings.account_holder],
-        ['Second factor', settings.second_factor_required ? 'required' : 'not required'],
-        ['Since', <Time key="since" value={settings.created_at} as="date" />],
+        [t`Account holder`, settings.iban && settings.account_holder],
+        [t`Second factor`, settings.second_factor_required ? t`required` : t`not required`],
+        [t`Since`, <Time key="since" value={settings.created_at} as="date" />],
       ]}
     />
   )
@@ -74,7 +74,7 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
     save: (values, { before, version }) => api.patch<CommunitySettings>(path(), changesOf(before, values), { version }),
     onSaved: async (saved) => {
       form.replace(valuesOf(saved), saved.version)
-      notify('Settings saved')
+      notify(t`Settings saved`)
       await refresh(path())
       // The name, the zone and the language are part of the session, which every page reads them from.
       const session = await api.get<Session>('/session')
@@ -83,11 +83,11 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
     },
   })
   return (
-    <Form form={form} submit="Save">
-      <TextInput label="Name" {...form.text('name')} />
+    <Form form={form} submit={t`Save`}>
+      <TextInput label={t`Name`} {...form.text('name')} />
       <NativeSelect
-        label="Time zone"
-        description="Days and months of the community begin by its clock. Months that are closed for partners stay as they are."
+        label={t`Time zone`}
+        description={t`Days and months of the community begin by its clock. Months that are closed for partners stay as they are.`}
         data={timeZones(settings.time_zone)}
         {...form.text('time_zone')}
       />
@@ -98,32 +98,32 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
         {...form.text('language')}
       />
       <TextInput
-        label="Lowest balance, in hours"
-        description="How far a wallet may fall by receiving help: 0 or less. The office may go below it with an adjustment."
+        label={t`Lowest balance, in hours`}
+        description={t`How far a wallet may fall by receiving help: 0 or less. The office may go below it with an adjustment.`}
         inputMode="decimal"
         {...form.text('lower_limit_hours')}
       />
       <TextInput
-        label="Largest credit, in hours"
-        description="The most that a partner may credit at once."
+        label={t`Largest credit, in hours`}
+        description={t`The most that a partner may credit at once.`}
         inputMode="decimal"
         {...form.text('credit_limit_hours')}
       />
       <TextInput
         label="IBAN"
-        description="If members pay money to you: printed on their statements, with a QR code for the transfer. May stay empty."
+        description={t`If members pay money to you: printed on their statements, with a QR code for the transfer. May stay empty.`}
         autoComplete="off"
         {...form.text('iban')}
       />
       <TextInput
-        label="Account holder"
-        description="As the bank knows it, if it is not the name of the community."
+        label={t`Account holder`}
+        description={t`As the bank knows it, if it is not the name of the community.`}
         autoComplete="off"
         {...form.text('account_holder')}
       />
       <Switch
-        label="Require a second factor"
-        description="Administrators without one can do nothing here until they have set one up. You need one yourself first."
+        label={t`Require a second factor`}
+        description={t`Administrators without one can do nothing here until they have set one up. You need one yourself first.`}
         {...form.checkbox('second_factor_required')}
       />
     </Form>
@@ -147,9 +147,9 @@ function valuesOf(settings: CommunitySettings): Values {
 
 function check({ name, lower_limit_hours, credit_limit_hours }: Values): Record<string, string> {
   return {
-    ...(name.trim() === '' && { name: 'The community needs a name.' }),
-    ...(readNumber(lower_limit_hours) === undefined && { lower_limit_hours: 'A number like -10.' }),
-    ...(readNumber(credit_limit_hours) === undefined && { credit_limit_hours: 'A number like 1000.' }),
+    ...(name.trim() === '' && { name: t`The community needs a name.` }),
+    ...(readNumber(lower_limit_hours) === undefined && { lower_limit_hours: t`A number like -10.` }),
+    ...(readNumber(credit_limit_hours) === undefined && { credit_limit_hours: t`A number like 1000.` }),
   }
 }
 

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Title } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -30,7 +32,7 @@ export function Invitations({ isOwner, showLink }: Props) {
   if (isError && !data) return <Problem error={error} again={() => void refetch()} />
   if (!data || data.length === 0) return null
   const actions: Column<Invitation> = {
-    header: 'Actions',
+    header: t`Actions`,
     quiet: true,
     align: 'end',
     cell: (invitation) => <Actions invitation={invitation} ask={(act) => setAsking({ act, invitation })} />,
@@ -38,14 +40,14 @@ export function Invitations({ isOwner, showLink }: Props) {
   return (
     <>
       <Title order={3} size="h4" mt="lg" mb="xs">
-        Invitations
+        <Trans>Invitations</Trans>
       </Title>
       <PlainTable
-        label="Invitations"
+        label={t`Invitations`}
         rows={data}
         rowKey={({ id }) => id}
         empty={null}
-        columns={isOwner ? [...COLUMNS, actions] : COLUMNS}
+        columns={isOwner ? [...commonColumns(), actions] : commonColumns()}
       />
       <Renew invitation={asking?.act === 'renew' ? asking.invitation : undefined} onClose={close} showLink={showLink} />
       <Withdraw invitation={asking?.act === 'withdraw' ? asking.invitation : undefined} onClose={close} />
@@ -53,12 +55,12 @@ export function Invitations({ isOwner, showLink }: Props) {
   )
 }
 
-const COLUMNS: Column<Invitation>[] = [
-  { header: 'Name', cell: ({ name }) => name },
-  { header: 'Email', cell: ({ email }) => email },
-  { header: 'Role', cell: ({ role }) => roleName(role) },
+const commonColumns = (): Column<Invitation>[] => [
+  { header: t`Name`, cell: ({ name }) => name },
+  { header: t`Email`, cell: ({ email }) => email },
+  { header: t`Role`, cell: ({ role }) => roleName(role) },
   {
-    header: 'Valid until',
+    header: t`Valid until`,
     cell: ({ expires_at }) =>
       Date.parse(expires_at) > Date.now() ? <Time value={expires_at} /> : <StatusBadge status="expired" />,
   },
@@ -70,19 +72,19 @@ function Actions({ invitation, ask }: { invitation: Invitation; ask: (act: Act) 
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={`New link for ${invitation.name}`}
+        aria-label={t`New link for ${invitation.name}`}
         onClick={() => ask('renew')}
       >
-        New link
+        <Trans>New link</Trans>
       </Button>
       <Button
         variant="light"
         color="red"
         size="compact-sm"
-        aria-label={`Withdraw the invitation of ${invitation.name}`}
+        aria-label={t`Withdraw the invitation of ${invitation.name}`}
         onClick={() => ask('withdraw')}
       >
-        Withdraw
+        <Trans>Withdraw</Trans>
       </Button>
     </Group>
   )
@@ -95,39 +97,45 @@ interface AskProps {
 
 function Renew({ invitation, onClose, showLink }: AskProps & { showLink: (secret: ShownSecret) => void }) {
   const path = useCommunityPath()
+  const name = invitation?.name ?? ''
   return (
     <ConfirmDialog
       opened={invitation !== undefined}
       onClose={onClose}
-      title={`A new link for ${invitation?.name}?`}
-      confirm="Make the link"
+      title={t`A new link for ${name}?`}
+      confirm={t`Make the link`}
       action={async () => {
         const renewed = await api.post<{ link: OneTimeLink }>(path(`/invitations/${invitation?.id}/renew`))
-        showLink(shownLink('invitation', invitation?.name ?? '', renewed.link.url))
+        showLink(shownLink('invitation', name, renewed.link.url))
         await refresh(path('/invitations'))
       }}
     >
-      The link that {invitation?.name} has stops working. The new one works once, within seven days.
+      <Trans>
+        The link that <bdi>{name}</bdi> has stops working. The new one works once, within seven days.
+      </Trans>
     </ConfirmDialog>
   )
 }
 
 function Withdraw({ invitation, onClose }: AskProps) {
   const path = useCommunityPath()
+  const name = invitation?.name ?? ''
   return (
     <ConfirmDialog
       opened={invitation !== undefined}
       onClose={onClose}
-      title={`Withdraw the invitation of ${invitation?.name}?`}
-      confirm="Withdraw"
+      title={t`Withdraw the invitation of ${name}?`}
+      confirm={t`Withdraw`}
       danger
       action={async () => {
         await api.delete(path(`/invitations/${invitation?.id}`))
-        notify('Invitation withdrawn')
+        notify(t`Invitation withdrawn`)
         await refresh(path('/invitations'))
       }}
     >
-      The link that {invitation?.name} has stops working. You can invite them again.
+      <Trans>
+        The link that <bdi>{name}</bdi> has stops working. You can invite them again.
+      </Trans>
     </ConfirmDialog>
   )
 }

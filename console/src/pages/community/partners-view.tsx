@@ -1,4 +1,8 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Skeleton, Stack, Text, Title } from '@mantine/core'
+import { translate } from '../../language/translate.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -11,12 +15,12 @@ import { useCommunityPath } from '../../session.ts'
 import { figureText, isSuppressed, monthsText } from './figures.ts'
 import type { CommunityAggregates, Flow } from '../../wire.ts'
 
-const FLOWS: readonly { name: keyof CommunityAggregates['flows']; label: string }[] = [
-  { name: 'exchanges', label: 'Exchanges' },
-  { name: 'hours_exchanged', label: 'Hours exchanged' },
-  { name: 'hours_credited', label: 'Hours credited by partners' },
-  { name: 'trading_members', label: 'Members who traded' },
-  { name: 'new_members', label: 'New members' },
+const FLOWS: readonly { name: keyof CommunityAggregates['flows']; label: MessageDescriptor }[] = [
+  { name: 'exchanges', label: msg`Exchanges` },
+  { name: 'hours_exchanged', label: msg`Hours exchanged` },
+  { name: 'hours_credited', label: msg`Hours credited by partners` },
+  { name: 'trading_members', label: msg`Members who traded` },
+  { name: 'new_members', label: msg`New members` },
 ]
 
 /** The very figures that partners with access to totals are given. */
@@ -24,18 +28,22 @@ export function PartnersView() {
   const { data, isError, error, refetch } = useRead<CommunityAggregates>(useCommunityPath()('/aggregates'))
   if (isError && !data) return <Problem error={error} again={() => void refetch()} />
   if (!data) return <Skeleton height={320} />
+  const month = data.closed_through && monthsText(data.closed_through, data.closed_through)
   return (
     <Stack gap="lg">
-      <Panel title="What partners see of the community as a whole">
+      <Panel title={t`What partners see of the community as a whole`}>
         <Text>
-          Partners with the permission for totals get exactly these figures, no others. They are ranges, not numbers,
-          and a figure with too few people behind it is kept back, so that nobody can be recognised. Months are closed
-          ten days after their end, and never change afterwards.
+          <Trans>
+            Partners with the permission for totals get exactly these figures, no others. They are ranges, not numbers,
+            and a figure with too few people behind it is kept back, so that nobody can be recognised. Months are closed
+            ten days after their end, and never change afterwards.
+          </Trans>
         </Text>
         {data.closed_at && (
           <Text size="sm" c="dimmed">
-            Closed up to {monthsText(data.closed_through!, data.closed_through!)}, on{' '}
-            <Time value={data.closed_at} as="date" />
+            <Trans>
+              Closed up to {month}, on <Time value={data.closed_at} as="date" />
+            </Trans>
           </Text>
         )}
       </Panel>
@@ -47,8 +55,10 @@ export function PartnersView() {
 function NothingClosed() {
   return (
     <Panel>
-      <EmptyState title="Nothing is told yet">
-        No month of this community is closed. The first figures appear ten days after the end of its first month.
+      <EmptyState title={t`Nothing is told yet`}>
+        <Trans>
+          No month of this community is closed. The first figures appear ten days after the end of its first month.
+        </Trans>
       </EmptyState>
     </Panel>
   )
@@ -58,22 +68,26 @@ function Figures({ aggregates: { flows, stocks } }: { aggregates: CommunityAggre
   return (
     <>
       <StatRow>
-        <Stat label="Active members" value={figureText(stocks.active_members)} />
-        <Stat label="Services offered" value={figureText(stocks.active_services)} />
-        <Stat label="Requests" value={figureText(stocks.active_requests)} />
+        <Stat label={t`Active members`} value={figureText(stocks.active_members)} />
+        <Stat label={t`Services offered`} value={figureText(stocks.active_services)} />
+        <Stat label={t`Requests`} value={figureText(stocks.active_requests)} />
       </StatRow>
       {FLOWS.map(({ name, label }) => (
-        <FlowPanel key={name} label={label} flow={flows[name]} />
+        <FlowPanel key={name} label={translate(label)} flow={flows[name]} />
       ))}
-      <Panel title="Listings by category">
+      <Panel title={t`Listings by category`}>
         <PlainTable
-          label="Listings by category"
+          label={t`Listings by category`}
           rows={stocks.listings_by_category}
           rowKey={({ category }) => category}
-          empty={<EmptyState title="No category is told">In each there is too little, or it is too new.</EmptyState>}
+          empty={
+            <EmptyState title={t`No category is told`}>
+              <Trans>In each there is too little, or it is too new.</Trans>
+            </EmptyState>
+          }
           columns={[
-            { header: 'Category', cell: ({ category }) => category },
-            { header: 'Active listings', align: 'end', cell: ({ figure }) => figureText(figure) },
+            { header: t`Category`, cell: ({ category }) => category },
+            { header: t`Active listings`, align: 'end', cell: ({ figure }) => figureText(figure) },
           ]}
         />
       </Panel>
@@ -87,32 +101,33 @@ function FlowPanel({ label, flow }: { label: string; flow: Flow }) {
     months: monthsText(from, to),
     ...(isSuppressed(figure) ? { min: 0, max: 0 } : { min: figure.min, max: figure.max }),
   }))
+  const total = figureText(flow.total)
   return (
-    <Panel title={label} description={`In all: ${figureText(flow.total)}`}>
+    <Panel title={label} description={t`In all: ${total}`}>
       {data.length > 1 && (
         <Chart
           kind="line"
-          label={`${label}, from at least to at most`}
+          label={t`${label}, from at least to at most`}
           data={data}
-          x={{ key: 'months', label: 'Months' }}
+          x={{ key: 'months', label: t`Months` }}
           series={[
-            { key: 'min', label: 'At least' },
-            { key: 'max', label: 'At most', color: 'gray' },
+            { key: 'min', label: t`At least` },
+            { key: 'max', label: t`At most`, color: 'gray' },
           ]}
         />
       )}
       <details>
         <Title order={3} component="summary" size="sm">
-          Every period, also what is kept back
+          <Trans>Every period, also what is kept back</Trans>
         </Title>
         <PlainTable
-          label={`${label} by months`}
+          label={t`${label} by months`}
           rows={flow.periods}
           rowKey={({ from }) => from}
-          empty={<EmptyState title="Nothing is told yet" />}
+          empty={<EmptyState title={t`Nothing is told yet`} />}
           columns={[
-            { header: 'Months', cell: ({ from, to }) => monthsText(from, to) },
-            { header: 'Figure', align: 'end', cell: ({ figure }) => figureText(figure) },
+            { header: t`Months`, cell: ({ from, to }) => monthsText(from, to) },
+            { header: t`Figure`, align: 'end', cell: ({ figure }) => figureText(figure) },
           ]}
         />
       </details>

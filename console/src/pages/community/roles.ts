@@ -1,11 +1,19 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { translate } from '../../language/translate.ts'
 import type { Role } from '../../wire.ts'
 
-export const ROLES: readonly { value: Role; label: string; text: string }[] = [
-  { value: 'viewer', label: 'Viewer', text: 'Sees everything, changes nothing.' },
-  { value: 'manager', label: 'Manager', text: 'Also changes members, listings and categories, and records exchanges.' },
-  { value: 'owner', label: 'Owner', text: 'Everything: partners and their access, settings, administrators.' },
+export const ROLES: readonly { value: Role; label: MessageDescriptor; text: MessageDescriptor }[] = [
+  { value: 'viewer', label: msg`Viewer`, text: msg`Sees everything, changes nothing.` },
+  {
+    value: 'manager',
+    label: msg`Manager`,
+    text: msg`Also changes members, listings and categories, and records exchanges.`,
+  },
+  { value: 'owner', label: msg`Owner`, text: msg`Everything: partners and their access, settings, administrators.` },
 ]
 
 export function roleName(role: Role): string {
-  return ROLES.find(({ value }) => value === role)?.label ?? role
+  const known = ROLES.find(({ value }) => value === role)
+  return known ? translate(known.label) : role
 }

@@ -166,10 +166,12 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
 }
 
 /** Whoever keeps the paper can prove later that nobody changed what was recorded before it. */
-function LedgerSeal({ head }: { head: LedgerHead }) {
+function LedgerSeal({ head: { position, hash } }: { head: LedgerHead }) {
   return (
     <Text className={classes.seal}>
-      Ledger of the community: position {head.position}, SHA-256 {head.hash}
+      <Trans>
+        Ledger of the community: position {position}, SHA-256 {hash}
+      </Trans>
     </Text>
   )
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -26,7 +28,7 @@ export function AddClient({ partner, onSecret }: Props) {
   const form = useForm({
     initial,
     check: (values) => ({
-      ...(values.scopes.length === 0 && { scopes: 'Choose at least one.' }),
+      ...(values.scopes.length === 0 && { scopes: t`Choose at least one.` }),
       ...checkKeys(values),
     }),
     save: ({ name, scopes, ...keys }, { key }) =>
@@ -34,9 +36,9 @@ export function AddClient({ partner, onSecret }: Props) {
     onSaved: (credentials) => {
       setOpened(false)
       form.replace(initial)
-      const secret = shownCredentials(`New credentials of ${partner.name}`, credentials)
+      const secret = shownCredentials(t`New credentials of ${partner.name}`, credentials)
       if (secret) onSecret(secret)
-      else notify('The credentials are added')
+      else notify(t`The credentials are added`)
       void refresh(path('/partners'))
     },
   })
@@ -50,22 +52,22 @@ export function AddClient({ partner, onSecret }: Props) {
           setOpened(true)
         }}
       >
-        Add credentials …
+        <Trans>Add credentials …</Trans>
       </Button>
       <FormDialog
         form={form}
-        title="Add credentials"
-        submit="Add credentials"
+        title={t`Add credentials`}
+        submit={t`Add credentials`}
         opened={opened}
         onClose={() => setOpened(false)}
       >
         <TextInput
-          label="Name"
-          description="What they are for, if the partner has several. You may leave it empty."
+          label={t`Name`}
+          description={t`What they are for, if the partner has several. You may leave it empty.`}
           data-autofocus
           {...form.text('name')}
         />
-        <ScopesField label="What they allow" among={partner.scopes} {...scopes} />
+        <ScopesField label={t`What they allow`} among={partner.scopes} {...scopes} />
         <KeyFields form={form} />
       </FormDialog>
     </>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -19,12 +21,12 @@ export function ChangeExpiry({ client }: { client: Client }) {
   const form = useForm({
     initial,
     check: ({ expires_at: day }): Record<string, string> =>
-      day && day < today(zone) ? { expires_at: 'Choose today or a later day.' } : {},
+      day && day < today(zone) ? { expires_at: t`Choose today or a later day.` } : {},
     save: ({ expires_at: day }) =>
       api.post(path(`/clients/${client.client_id}/expiry`), day ? { expires_at: endOfDay(day, zone) } : {}),
     onSaved: (_saved, { expires_at: day }) => {
       setOpened(false)
-      notify(day ? 'The credentials expire after that day' : 'The credentials do not expire')
+      notify(day ? t`The credentials expire after that day` : t`The credentials do not expire`)
       void refresh(path('/partners'))
     },
   })
@@ -33,26 +35,33 @@ export function ChangeExpiry({ client }: { client: Client }) {
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={`Expiry of ${client.client_id}`}
+        aria-label={t`Expiry of ${client.client_id}`}
         onClick={() => {
           form.replace(initial)
           setOpened(true)
         }}
       >
-        Expiry …
+        <Trans>Expiry …</Trans>
       </Button>
       <FormDialog
         form={form}
-        title="When do these credentials expire?"
-        submit="Save"
+        title={t`When do these credentials expire?`}
+        submit={t`Save`}
         opened={opened}
         onClose={() => setOpened(false)}
       >
         <Text size="sm">
-          After their last day they are rejected as if they were revoked, and webhooks made with them wait. A later day
-          brings them back. The overview warns two weeks before.
+          <Trans>
+            After their last day they are rejected as if they were revoked, and webhooks made with them wait. A later
+            day brings them back. The overview warns two weeks before.
+          </Trans>
         </Text>
-        <TextInput type="date" label="Last day" description="Empty: they do not expire." {...form.text('expires_at')} />
+        <TextInput
+          type="date"
+          label={t`Last day`}
+          description={t`Empty: they do not expire.`}
+          {...form.text('expires_at')}
+        />
       </FormDialog>
     </>
   )

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -36,7 +38,7 @@ function AddKey({ client }: { client: Client }) {
     save: ({ public_key }) => api.post(path(`/clients/${client.client_id}/keys`), { public_key }),
     onSaved: () => {
       setOpened(false)
-      notify('The key is registered')
+      notify(t`The key is registered`)
       void refresh(path('/partners'))
     },
   })
@@ -45,13 +47,21 @@ function AddKey({ client }: { client: Client }) {
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={`Add a key to ${client.client_id}`}
+        aria-label={t`Add a key to ${client.client_id}`}
         onClick={() => setOpened(true)}
       >
-        Add key …
+        <Trans>Add key …</Trans>
       </Button>
-      <FormDialog form={form} title="Add a key?" submit="Add key" opened={opened} onClose={() => setOpened(false)}>
-        <Text>Both keys work until you remove one. The client id stays the same.</Text>
+      <FormDialog
+        form={form}
+        title={t`Add a key?`}
+        submit={t`Add key`}
+        opened={opened}
+        onClose={() => setOpened(false)}
+      >
+        <Text>
+          <Trans>Both keys work until you remove one. The client id stays the same.</Trans>
+        </Text>
         <PublicKeyField {...form.text('public_key')} />
       </FormDialog>
     </>
@@ -61,10 +71,11 @@ function AddKey({ client }: { client: Client }) {
 function RemoveKey({ client, clientKey: { thumbprint } }: { client: Client; clientKey: ClientKey }) {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
+  const start = thumbprint.slice(0, 6)
   const isLast = client.keys.length === 1
   const remove = async () => {
     await api.delete(path(`/clients/${client.client_id}/keys/${thumbprint}`))
-    notify('The key is removed')
+    notify(t`The key is removed`)
     await refresh(path('/partners'))
   }
   return (
@@ -72,22 +83,22 @@ function RemoveKey({ client, clientKey: { thumbprint } }: { client: Client; clie
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={`Remove the key ${thumbprint}`}
+        aria-label={t`Remove the key ${thumbprint}`}
         onClick={() => setOpened(true)}
       >
-        Remove key {thumbprint.slice(0, 6)} …
+        <Trans>Remove key {start} …</Trans>
       </Button>
       <ConfirmDialog
         opened={opened}
         onClose={() => setOpened(false)}
-        title="Remove this key now?"
-        confirm="Remove it now"
+        title={t`Remove this key now?`}
+        confirm={t`Remove it now`}
         danger
         action={remove}
       >
         {isLast
-          ? 'It is the only key: until you add another, these credentials get no new access. Access that was given before lasts up to an hour; revoke the credentials to end that too.'
-          : 'From now on only the other key works. Do it once the partner has changed over.'}
+          ? t`It is the only key: until you add another, these credentials get no new access. Access that was given before lasts up to an hour; revoke the credentials to end that too.`
+          : t`From now on only the other key works. Do it once the partner has changed over.`}
       </ConfirmDialog>
     </>
   )
@@ -102,7 +113,7 @@ function ReplaceAddress({ client }: { client: Client }) {
     save: ({ jwks_url }) => api.post(path(`/clients/${client.client_id}/jwks-url`), { jwks_url: jwks_url.trim() }),
     onSaved: () => {
       setOpened(false)
-      notify('The address is replaced')
+      notify(t`The address is replaced`)
       void refresh(path('/partners'))
     },
   })
@@ -111,19 +122,21 @@ function ReplaceAddress({ client }: { client: Client }) {
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={`New address for ${client.client_id}`}
+        aria-label={t`New address for ${client.client_id}`}
         onClick={() => setOpened(true)}
       >
-        New address …
+        <Trans>New address …</Trans>
       </Button>
       <FormDialog
         form={form}
-        title="Replace the address?"
-        submit="Replace"
+        title={t`Replace the address?`}
+        submit={t`Replace`}
         opened={opened}
         onClose={() => setOpened(false)}
       >
-        <Text>From now on only the keys at the new address work.</Text>
+        <Text>
+          <Trans>From now on only the keys at the new address work.</Trans>
+        </Text>
         <JwksUrlField {...form.text('jwks_url')} />
       </FormDialog>
     </>

@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { Badge, Text } from '@mantine/core'
 import { Time } from '../../parts/time.tsx'
 import type { Client } from '../../wire.ts'
@@ -10,10 +11,12 @@ export function ClientExpiry({ client: { expires_at, status } }: { client: Clien
   const isSoon = status === 'active' && Date.parse(expires_at) - Date.now() < WARNING_MS
   return (
     <Text size="xs" c="dimmed" component="div">
-      until <Time value={expires_at} as="date" />
+      <Trans>
+        until <Time value={expires_at} as="date" />
+      </Trans>
       {isSoon && (
-        <Badge color="yellow" ml="xs">
-          Soon
+        <Badge color="yellow" ms="xs">
+          <Trans>Soon</Trans>
         </Badge>
       )}
     </Text>

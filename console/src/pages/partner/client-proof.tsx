@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { Code, Text } from '@mantine/core'
 import { Time } from '../../parts/time.tsx'
 import type { Client } from '../../wire.ts'
@@ -11,7 +12,9 @@ export function ClientProof({ client }: { client: Client }) {
       {client.authentication === 'jwks' && <KeySet client={client} />}
       {client.revoked_at && (
         <Text size="sm" c="dimmed">
-          Revoked <Time value={client.revoked_at} />
+          <Trans>
+            Revoked <Time value={client.revoked_at} />
+          </Trans>
         </Text>
       )}
     </div>
@@ -27,12 +30,16 @@ function Secret({ client: { secret_last_four, secret_created_at, grace_until, re
       </Code>
       {!revoked_at && (
         <Text size="sm" c="dimmed">
-          Made <Time value={secret_created_at} />
+          <Trans>
+            Made <Time value={secret_created_at} />
+          </Trans>
         </Text>
       )}
       {grace_until && (
         <Text size="sm">
-          The old secret works until <Time value={grace_until} />
+          <Trans>
+            The old secret works until <Time value={grace_until} />
+          </Trans>
         </Text>
       )}
     </>
@@ -40,13 +47,22 @@ function Secret({ client: { secret_last_four, secret_created_at, grace_until, re
 }
 
 function Keys({ client: { keys } }: { client: Client }) {
-  if (keys.length === 0) return <Text size="sm">No key: these credentials do not work.</Text>
+  if (keys.length === 0)
+    return (
+      <Text size="sm">
+        <Trans>No key: these credentials do not work.</Trans>
+      </Text>
+    )
   return keys.map(({ thumbprint, kty, created_at }) => (
     <div key={thumbprint}>
-      <Text size="sm">{KINDS[kty] ?? kty} key</Text>
+      <Text size="sm">
+        <KeyKind kty={kty} />
+      </Text>
       <Code style={{ overflowWrap: 'anywhere' }}>{thumbprint}</Code>
       <Text size="sm" c="dimmed">
-        Registered <Time value={created_at} />
+        <Trans>
+          Registered <Time value={created_at} />
+        </Trans>
       </Text>
     </div>
   ))
@@ -54,14 +70,23 @@ function Keys({ client: { keys } }: { client: Client }) {
 
 const KINDS: Record<string, string> = { EC: 'EC', OKP: 'Ed25519', RSA: 'RSA' }
 
+function KeyKind({ kty }: { kty: string }) {
+  const kind = KINDS[kty] ?? kty
+  return <Trans>{kind} key</Trans>
+}
+
 function KeySet({ client: { jwks_url, jwks_url_set_at } }: { client: Client }) {
   return (
     <>
-      <Text size="sm">Keys at</Text>
+      <Text size="sm">
+        <Trans>Keys at</Trans>
+      </Text>
       <Code style={{ overflowWrap: 'anywhere' }}>{jwks_url}</Code>
       {jwks_url_set_at && (
         <Text size="sm" c="dimmed">
-          Registered <Time value={jwks_url_set_at} />
+          <Trans>
+            Registered <Time value={jwks_url_set_at} />
+          </Trans>
         </Text>
       )}
     </>

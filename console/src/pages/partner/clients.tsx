@@ -1,5 +1,8 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Code, Group, Text } from '@mantine/core'
 import { Suspense, useState } from 'react'
+import { formatNumber } from '../../language/formats.ts'
 import { type Column, PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
@@ -20,16 +23,14 @@ const RotateClient = lazyPart(async () => (await import('./rotate-client.tsx')).
 const AddClient = lazyPart(async () => (await import('./add-client.tsx')).AddClient)
 const ChangeExpiry = lazyPart(async () => (await import('./change-expiry.tsx')).ChangeExpiry)
 
-const count = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 })
-
 /** By what the partner's systems prove who they are. Secrets are only hinted at. */
 export function Clients({ partner }: { partner: PartnerDetail }) {
   const { isOwner } = useRole()
   const [secret, setSecret] = useState<ShownSecret>()
   const columns: Column<Client>[] = [
-    { header: 'Client id', cell: (client) => <Identity client={client} partner={partner} /> },
+    { header: t`Client id`, cell: (client) => <Identity client={client} partner={partner} /> },
     {
-      header: 'Status',
+      header: t`Status`,
       cell: (client) => (
         <>
           <StatusBadge status={client.status} />
@@ -37,14 +38,14 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
         </>
       ),
     },
-    { header: 'Secret or keys', cell: (client) => <ClientProof client={client} /> },
+    { header: t`Secret or keys`, cell: (client) => <ClientProof client={client} /> },
     {
-      header: 'Last used',
+      header: t`Last used`,
       cell: ({ last_used_at, calls_per_day }) => (
         <>
-          {last_used_at ? <Time value={last_used_at} as="relative" /> : 'never'}
+          {last_used_at ? <Time value={last_used_at} as="relative" /> : t`never`}
           <Text size="xs" c="dimmed">
-            {count.format(calls_per_day)} calls per day
+            <CallsPerDay count={calls_per_day} />
           </Text>
         </>
       ),
@@ -52,7 +53,7 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
     ...(isOwner
       ? [
           {
-            header: 'Actions',
+            header: t`Actions`,
             quiet: true,
             cell: (client: Client) =>
               client.status !== 'revoked' && (
@@ -75,14 +76,14 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
   ]
   return (
     <Panel
-      title="Credentials"
-      description="An id and a secret or a key, by which the partner’s systems prove who they are."
+      title={t`Credentials`}
+      description={t`An id and a secret or a key, by which the partner’s systems prove who they are.`}
       actions={
         isOwner && (
           <Suspense
             fallback={
               <Button variant="default" disabled>
-                Add credentials …
+                <Trans>Add credentials …</Trans>
               </Button>
             }
           >
@@ -92,18 +93,28 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
       }
     >
       <PlainTable
-        label="Credentials"
+        label={t`Credentials`}
         columns={columns}
         rows={partner.clients}
         rowKey={({ client_id }) => client_id}
-        empty={<EmptyState title="No credentials">Without credentials the partner cannot call.</EmptyState>}
+        empty={
+          <EmptyState title={t`No credentials`}>
+            <Trans>Without credentials the partner cannot call.</Trans>
+          </EmptyState>
+        }
       />
       <SecretOnce secret={secret} onClose={() => setSecret(undefined)} />
     </Panel>
   )
 }
 
+function CallsPerDay({ count }: { count: number }) {
+  const calls = formatNumber(count, { maximumFractionDigits: 1 })
+  return <Trans>{calls} calls per day</Trans>
+}
+
 function Identity({ client, partner }: { client: Client; partner: PartnerDetail }) {
+  const scopes = client.scopes.map(scopeLabel).join(', ')
   const isNarrower = client.scopes.length < partner.scopes.length
   return (
     <div>
@@ -111,7 +122,7 @@ function Identity({ client, partner }: { client: Client; partner: PartnerDetail 
       {client.name && <Text size="sm">{client.name}</Text>}
       {isNarrower && (
         <Text size="sm" c="dimmed">
-          Only: {client.scopes.map(scopeLabel).join(', ')}
+          <Trans>Only: {scopes}</Trans>
         </Text>
       )}
     </div>

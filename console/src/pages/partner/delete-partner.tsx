@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -17,30 +19,30 @@ export function DeletePartner({ partner }: { partner: PartnerDetail }) {
   const [opened, setOpened] = useState(false)
   const remove = async () => {
     await api.delete(path(`/partners/${partner.id}`))
-    notify(`${partner.name} is deleted`)
+    notify(t`${partner.name} is deleted`)
     await navigate({ to: '/$slug/partners', params: { slug } })
     await refresh(path('/partners'))
   }
   return (
     <Panel
-      title="Delete"
-      description="This partner has never used its credentials, so it can be deleted."
+      title={t`Delete`}
+      description={t`This partner has never used its credentials, so it can be deleted.`}
       danger
       actions={
         <Button color="red" variant="outline" onClick={() => setOpened(true)}>
-          Delete …
+          <Trans>Delete …</Trans>
         </Button>
       }
     >
       <ConfirmDialog
         opened={opened}
         onClose={() => setOpened(false)}
-        title={`Delete ${partner.name}?`}
-        confirm="Delete"
+        title={t`Delete ${partner.name}?`}
+        confirm={t`Delete`}
         danger
         action={remove}
       >
-        The partner and its credentials are removed for good. The audit log keeps a note of it.
+        <Trans>The partner and its credentials are removed for good. The audit log keeps a note of it.</Trans>
       </ConfirmDialog>
     </Panel>
   )

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { api } from '../../api.ts'
 import { Form } from '../../parts/form.tsx'
 import { notify } from '../../parts/notices.tsx'
@@ -25,13 +26,16 @@ export function EditPartner({ partner }: { partner: PartnerDetail }) {
       return api.patch<{ version: string }>(path(`/partners/${partner.id}`), changes, { version })
     },
     onSaved: () => {
-      notify('Saved. It holds from now on.')
+      notify(t`Saved. It holds from now on.`)
       void refresh(path('/partners'))
     },
   })
   return (
-    <Panel title="What this partner may do" description="Changes hold at once, for credentials that are in use too.">
-      <Form form={form} submit="Save">
+    <Panel
+      title={t`What this partner may do`}
+      description={t`Changes hold at once, for credentials that are in use too.`}
+    >
+      <Form form={form} submit={t`Save`}>
         <PartnerFields form={form} />
       </Form>
     </Panel>

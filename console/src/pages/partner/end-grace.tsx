@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -12,7 +14,7 @@ export function EndGrace({ client }: { client: Client }) {
   const [opened, setOpened] = useState(false)
   const end = async () => {
     await api.post(path(`/clients/${client.client_id}/end-grace`))
-    notify('The old secret has ended')
+    notify(t`The old secret has ended`)
     await refresh(path('/partners'))
   }
   return (
@@ -20,20 +22,20 @@ export function EndGrace({ client }: { client: Client }) {
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={`End the old secret of ${client.client_id}`}
+        aria-label={t`End the old secret of ${client.client_id}`}
         onClick={() => setOpened(true)}
       >
-        End old secret …
+        <Trans>End old secret …</Trans>
       </Button>
       <ConfirmDialog
         opened={opened}
         onClose={() => setOpened(false)}
-        title="End the old secret now?"
-        confirm="End it now"
+        title={t`End the old secret now?`}
+        confirm={t`End it now`}
         danger
         action={end}
       >
-        From now on only the new secret works. Do it once the partner has changed over.
+        <Trans>From now on only the new secret works. Do it once the partner has changed over.</Trans>
       </ConfirmDialog>
     </>
   )

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Skeleton, Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
@@ -26,7 +28,7 @@ export function Partner() {
   if (!partner) {
     return (
       <>
-        <PageHeader title="Partner" />
+        <PageHeader title={t`Partner`} />
         {isError ? <Problem error={error} again={() => void refetch()} /> : <Skeleton height={320} />}
       </>
     )
@@ -39,7 +41,7 @@ export function Partner() {
         description={partner.contact}
         actions={
           <LinkButton variant="default" to="/$slug/calls" params={{ slug }} search={{ partner: id }}>
-            Its calls
+            <Trans>Its calls</Trans>
           </LinkButton>
         }
       />

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -9,10 +11,11 @@ import type { Client, PartnerDetail } from '../../wire.ts'
 
 export function RevokeClient({ client, partner }: { client: Client; partner: PartnerDetail }) {
   const path = useCommunityPath()
+  const name = client.name || client.client_id
   const [opened, setOpened] = useState(false)
   const revoke = async () => {
     await api.post(path(`/clients/${client.client_id}/revoke`))
-    notify('The credentials are revoked')
+    notify(t`The credentials are revoked`)
     await refresh(path('/partners'))
   }
   return (
@@ -21,22 +24,24 @@ export function RevokeClient({ client, partner }: { client: Client; partner: Par
         variant="subtle"
         color="red"
         size="compact-sm"
-        aria-label={`Revoke ${client.client_id}`}
+        aria-label={t`Revoke ${client.client_id}`}
         onClick={() => setOpened(true)}
       >
-        Revoke …
+        <Trans>Revoke …</Trans>
       </Button>
       <ConfirmDialog
         opened={opened}
         onClose={() => setOpened(false)}
-        title="Revoke these credentials?"
-        confirm="Revoke for good"
+        title={t`Revoke these credentials?`}
+        confirm={t`Revoke for good`}
         danger
         typed={partner.name}
         action={revoke}
       >
-        {client.name || client.client_id} stops working at once, and never works again. Webhook subscriptions made with
-        it get nothing any more. To take access away for a while, suspend the partner instead.
+        <Trans>
+          <bdi>{name}</bdi> stops working at once, and never works again. Webhook subscriptions made with it get nothing
+          any more. To take access away for a while, suspend the partner instead.
+        </Trans>
       </ConfirmDialog>
     </>
   )

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { List } from '@mantine/core'
 import { Panel } from '../../parts/panel.tsx'
 import { scopeLabel } from '../partners/scopes.ts'
@@ -5,10 +6,11 @@ import type { PartnerDetail } from '../../wire.ts'
 
 /** For those who may look but not change. */
 export function Rights({ partner: { scopes, allowed_addresses: addresses } }: { partner: PartnerDetail }) {
+  const allowed = addresses.join(', ')
   return (
     <Panel
-      title="What this partner may do"
-      description={addresses.length > 0 ? `Only from these addresses: ${addresses.join(', ')}` : 'From any address.'}
+      title={t`What this partner may do`}
+      description={addresses.length > 0 ? t`Only from these addresses: ${allowed}` : t`From any address.`}
     >
       <List>
         {scopes.map((scope) => (

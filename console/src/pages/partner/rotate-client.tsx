@@ -1,6 +1,10 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
+import { translate } from '../../language/translate.ts'
 import { FormDialog } from '../../parts/form.tsx'
 import type { ShownSecret } from '../../parts/secret-once.tsx'
 import { useForm } from '../../parts/use-form.ts'
@@ -9,14 +13,14 @@ import { useCommunityPath } from '../../session.ts'
 import { shownCredentials } from '../partners/credentials.ts'
 import type { Client, Credentials, PartnerDetail } from '../../wire.ts'
 
-const GRACES = [
-  { value: '24h', label: 'For 24 hours' },
-  { value: '7d', label: 'For 7 days' },
-  { value: '1h', label: 'For 1 hour' },
+const GRACES: readonly { value: string; label: MessageDescriptor; description?: MessageDescriptor }[] = [
+  { value: '24h', label: msg`For 24 hours` },
+  { value: '7d', label: msg`For 7 days` },
+  { value: '1h', label: msg`For 1 hour` },
   {
     value: 'none',
-    label: 'Not at all',
-    description: 'If the old secret may be in wrong hands. The partner cannot call until it uses the new one.',
+    label: msg`Not at all`,
+    description: msg`If the old secret may be in wrong hands. The partner cannot call until it uses the new one.`,
   },
 ]
 const INITIAL = { grace: '24h' }
@@ -37,7 +41,7 @@ export function RotateClient({ client, partner, onSecret }: Props) {
     onSaved: (credentials) => {
       setOpened(false)
       form.replace(INITIAL)
-      const secret = shownCredentials(`New secret of ${partner.name}`, credentials)
+      const secret = shownCredentials(t`New secret of ${partner.name}`, credentials)
       if (secret) onSecret(secret)
       void refresh(path('/partners'))
     },
@@ -47,23 +51,30 @@ export function RotateClient({ client, partner, onSecret }: Props) {
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={`New secret for ${client.client_id}`}
+        aria-label={t`New secret for ${client.client_id}`}
         onClick={() => setOpened(true)}
       >
-        New secret …
+        <Trans>New secret …</Trans>
       </Button>
       <FormDialog
         form={form}
-        title="Make a new secret?"
-        submit="Make a new secret"
+        title={t`Make a new secret?`}
+        submit={t`Make a new secret`}
         opened={opened}
         onClose={() => setOpened(false)}
       >
-        <Text>The client id stays the same. The new secret works at once.</Text>
-        <Radio.Group label="How long does the old secret still work?" {...form.value<string>('grace')}>
+        <Text>
+          <Trans>The client id stays the same. The new secret works at once.</Trans>
+        </Text>
+        <Radio.Group label={t`How long does the old secret still work?`} {...form.value<string>('grace')}>
           <Stack gap="sm" mt="xs">
-            {GRACES.map((grace) => (
-              <Radio key={grace.value} {...grace} />
+            {GRACES.map(({ value, label, description }) => (
+              <Radio
+                key={value}
+                value={value}
+                label={translate(label)}
+                description={description && translate(description)}
+              />
             ))}
           </Stack>
         </Radio.Group>

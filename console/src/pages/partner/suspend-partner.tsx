@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -19,8 +21,8 @@ function useStatusChange(partner: PartnerDetail) {
       return saved
     }
     const { version } = await save(status, partner.version)
-    if (status === 'suspended') notify(`${partner.name} is suspended`, { undo: () => save('active', version) })
-    else notify(`${partner.name} is active again`)
+    if (status === 'suspended') notify(t`${partner.name} is suspended`, { undo: () => save('active', version) })
+    else notify(t`${partner.name} is active again`)
   }
 }
 
@@ -33,12 +35,12 @@ export function SuspendPartner({ partner }: { partner: PartnerDetail }) {
   const opened = isOpened || suspend !== undefined
   return (
     <Panel
-      title="Suspend"
-      description="Takes all access away at once. You can give it back at any time."
+      title={t`Suspend`}
+      description={t`Takes all access away at once. You can give it back at any time.`}
       danger
       actions={
         <Button color="red" variant="outline" onClick={() => setOpened(true)}>
-          Suspend …
+          <Trans>Suspend …</Trans>
         </Button>
       }
     >
@@ -48,13 +50,15 @@ export function SuspendPartner({ partner }: { partner: PartnerDetail }) {
           setOpened(false)
           setFilters({ suspend: undefined })
         }}
-        title={`Suspend ${partner.name}?`}
-        confirm="Suspend"
+        title={t`Suspend ${partner.name}?`}
+        confirm={t`Suspend`}
         danger
         action={() => change('suspended')}
       >
-        Every call is refused from now on, with all of its credentials, and notifications to it wait. What it did so far
-        stays. You can resume it later.
+        <Trans>
+          Every call is refused from now on, with all of its credentials, and notifications to it wait. What it did so
+          far stays. You can resume it later.
+        </Trans>
       </ConfirmDialog>
     </Panel>
   )
@@ -66,19 +70,25 @@ export function Suspended({ partner }: { partner: PartnerDetail }) {
   const { isOwner } = useRole()
   const [opened, setOpened] = useState(false)
   return (
-    <Alert color="yellow" variant="light" role="status" icon={<Icon name="pause" />} title="Suspended">
+    <Alert color="yellow" variant="light" role="status" icon={<Icon name="pause" />} title={t`Suspended`}>
       <Group justify="space-between">
-        <Text size="sm">Every call of this partner is refused. Notifications to it wait.</Text>
-        {isOwner && <Button onClick={() => setOpened(true)}>Resume …</Button>}
+        <Text size="sm">
+          <Trans>Every call of this partner is refused. Notifications to it wait.</Trans>
+        </Text>
+        {isOwner && (
+          <Button onClick={() => setOpened(true)}>
+            <Trans>Resume …</Trans>
+          </Button>
+        )}
       </Group>
       <ConfirmDialog
         opened={opened}
         onClose={() => setOpened(false)}
-        title={`Resume ${partner.name}?`}
-        confirm="Resume"
+        title={t`Resume ${partner.name}?`}
+        confirm={t`Resume`}
         action={() => change('active')}
       >
-        It can call again with the credentials it has, and notifications that waited are sent.
+        <Trans>It can call again with the credentials it has, and notifications that waited are sent.</Trans>
       </ConfirmDialog>
     </Alert>
   )

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -41,12 +42,12 @@ export function AddPartner({ opened, onClose }: DialogProps) {
   }
   return (
     <>
-      <FormDialog form={form} title="Add a partner" submit="Add partner" opened={opened} onClose={onClose}>
+      <FormDialog form={form} title={t`Add a partner`} submit={t`Add partner`} opened={opened} onClose={onClose}>
         <PartnerFields form={form} />
         <KeyFields form={form} />
       </FormDialog>
       <SecretOnce
-        secret={made && shownCredentials(`Credentials of ${made.name}`, made)}
+        secret={made && shownCredentials(t`Credentials of ${made.name}`, made)}
         onClose={() => made && leave(made)}
       />
     </>

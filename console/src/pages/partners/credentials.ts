@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import type { ShownSecret } from '../../parts/secret-once.tsx'
 import type { Credentials } from '../../wire.ts'
 
@@ -7,11 +8,10 @@ export function shownCredentials(title: string, credentials: Credentials): Shown
   if (client_secret === undefined) return undefined
   return {
     title,
-    intro:
-      'Hand these to the partner’s developers by a safe way. The secret is shown only now: copy or download it before you close this.',
+    intro: t`Hand these to the partner’s developers by a safe way. The secret is shown only now: copy or download it before you close this.`,
     items: [
-      { label: 'Client id', value: client_id },
-      { label: 'Client secret', value: client_secret },
+      { label: t`Client id`, value: client_id },
+      { label: t`Client secret`, value: client_secret },
     ],
     curl: tokenCommand({ client_id, client_secret, token_url }),
     fileName: `hourbank-${client_id}.txt`,

@@ -1,18 +1,24 @@
+import { msg, t } from '@lingui/core/macro'
 import { Radio, Stack, Textarea, TextInput } from '@mantine/core'
+import { translate } from '../../language/translate.ts'
 import type { FormFields } from '../../parts/use-form.ts'
 import type { KeyValues } from './key-values.ts'
 
 const CHOICES = [
-  { value: 'secret', label: 'By a secret', description: 'Made now and shown once. You hand it over by a safe way.' },
+  {
+    value: 'secret',
+    label: msg`By a secret`,
+    description: msg`Made now and shown once. You hand it over by a safe way.`,
+  },
   {
     value: 'keys',
-    label: 'By a key',
-    description: 'The partner keeps a private key and gives you the public one, which is no secret.',
+    label: msg`By a key`,
+    description: msg`The partner keeps a private key and gives you the public one, which is no secret.`,
   },
   {
     value: 'jwks',
-    label: 'By keys at an address',
-    description: 'The partner publishes its public keys, and replaces them without asking you.',
+    label: msg`By keys at an address`,
+    description: msg`The partner publishes its public keys, and replaces them without asking you.`,
   },
 ]
 
@@ -21,10 +27,10 @@ export function KeyFields({ form }: { form: FormFields<KeyValues> }) {
   const { authentication } = form.values
   return (
     <>
-      <Radio.Group label="How the partner proves who it is" {...form.value<string>('authentication')}>
+      <Radio.Group label={t`How the partner proves who it is`} {...form.value<string>('authentication')}>
         <Stack gap="sm" mt="xs">
-          {CHOICES.map((choice) => (
-            <Radio key={choice.value} {...choice} />
+          {CHOICES.map(({ value, label, description }) => (
+            <Radio key={value} value={value} label={translate(label)} description={translate(description)} />
           ))}
         </Stack>
       </Radio.Group>
@@ -39,8 +45,8 @@ type FieldProps = ReturnType<FormFields<KeyValues>['text']>
 export function PublicKeyField(props: FieldProps) {
   return (
     <Textarea
-      label="Public key"
-      description="A PEM or a JWK, as the partner sent it: EC on P-256, Ed25519, or RSA with at least 2048 bits."
+      label={t`Public key`}
+      description={t`A PEM or a JWK, as the partner sent it: EC on P-256, Ed25519, or RSA with at least 2048 bits.`}
       placeholder={'-----BEGIN PUBLIC KEY-----\n…\n-----END PUBLIC KEY-----'}
       autosize
       minRows={4}
@@ -56,8 +62,8 @@ export function PublicKeyField(props: FieldProps) {
 export function JwksUrlField(props: FieldProps) {
   return (
     <TextInput
-      label="Address of the keys"
-      description="Where the partner publishes its keys as a JWK Set."
+      label={t`Address of the keys`}
+      description={t`Where the partner publishes its keys as a JWK Set.`}
       placeholder="https://bank.example.org/keys.json"
       type="url"
       required

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 /** As typed: how the partner's systems prove who they are. */
 export interface KeyValues {
   authentication: string
@@ -9,8 +10,8 @@ export const BY_SECRET: KeyValues = { authentication: 'secret', public_key: '', 
 
 export function checkKeys({ authentication, public_key, jwks_url }: KeyValues): Record<string, string> {
   return {
-    ...(authentication === 'keys' && public_key.trim() === '' && { public_key: 'Paste the public key.' }),
-    ...(authentication === 'jwks' && jwks_url.trim() === '' && { jwks_url: 'Enter the address.' }),
+    ...(authentication === 'keys' && public_key.trim() === '' && { public_key: t`Paste the public key.` }),
+    ...(authentication === 'jwks' && jwks_url.trim() === '' && { jwks_url: t`Enter the address.` }),
   }
 }
 

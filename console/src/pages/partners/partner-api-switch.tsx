@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -19,17 +21,21 @@ export function PartnerApiSwitch() {
   if (!state) return null
   return (
     <Panel
-      title="Access of all partners"
-      description="One switch for every partner at once. Suspend a single one on its own page."
+      title={t`Access of all partners`}
+      description={t`One switch for every partner at once. Suspend a single one on its own page.`}
       danger={state.enabled && isOwner}
       actions={isOwner && (state.enabled ? <SwitchOff /> : <SwitchOn />)}
     >
       {state.enabled ? (
-        <StatusBadge status="active" label="Switched on" />
+        <StatusBadge status="active" label={t`Switched on`} />
       ) : (
         <>
-          <StatusBadge status="disabled" label="Switched off" />
-          <Text size="sm">Partners are told: {state.reason}</Text>
+          <StatusBadge status="disabled" label={t`Switched off`} />
+          <Text size="sm">
+            <Trans>
+              Partners are told: <bdi>{state.reason}</bdi>
+            </Trans>
+          </Text>
         </>
       )}
     </Panel>
@@ -41,35 +47,37 @@ function SwitchOff() {
   const [opened, setOpened] = useState(false)
   const form = useForm({
     initial: { reason: '' },
-    check: ({ reason }) => (reason.trim() === '' ? { reason: 'Say why: partners are told.' } : {}),
+    check: ({ reason }) => (reason.trim() === '' ? { reason: t`Say why: partners are told.` } : {}),
     save: ({ reason }) => api.post(path('/partner-api'), { enabled: false, reason }),
     onSaved: () => {
       setOpened(false)
       form.replace({ reason: '' })
-      notify('The partner API is switched off')
+      notify(t`The partner API is switched off`)
       void refresh(path('/partner-api'))
     },
   })
   return (
     <>
       <Button color="red" variant="outline" onClick={() => setOpened(true)}>
-        Switch off …
+        <Trans>Switch off …</Trans>
       </Button>
       <FormDialog
         form={form}
-        title="Switch the partner API off?"
-        submit="Switch off"
+        title={t`Switch the partner API off?`}
+        submit={t`Switch off`}
         danger
         opened={opened}
         onClose={() => setOpened(false)}
       >
         <Text>
-          Every call of every partner is refused at once, and notifications to partners wait, until you switch it on
-          again. Nothing is lost.
+          <Trans>
+            Every call of every partner is refused at once, and notifications to partners wait, until you switch it on
+            again. Nothing is lost.
+          </Trans>
         </Text>
         <Textarea
-          label="Reason"
-          description="Partners read it word by word."
+          label={t`Reason`}
+          description={t`Partners read it word by word.`}
           data-autofocus
           autosize
           minRows={2}
@@ -85,20 +93,22 @@ function SwitchOn() {
   const [opened, setOpened] = useState(false)
   const switchOn = async () => {
     await api.post(path('/partner-api'), { enabled: true })
-    notify('The partner API is switched on')
+    notify(t`The partner API is switched on`)
     await refresh(path('/partner-api'))
   }
   return (
     <>
-      <Button onClick={() => setOpened(true)}>Switch on …</Button>
+      <Button onClick={() => setOpened(true)}>
+        <Trans>Switch on …</Trans>
+      </Button>
       <ConfirmDialog
         opened={opened}
         onClose={() => setOpened(false)}
-        title="Switch the partner API on again?"
-        confirm="Switch on"
+        title={t`Switch the partner API on again?`}
+        confirm={t`Switch on`}
         action={switchOn}
       >
-        All partners that are not suspended can call again, and waiting notifications are sent.
+        <Trans>All partners that are not suspended can call again, and waiting notifications are sent.</Trans>
       </ConfirmDialog>
     </>
   )

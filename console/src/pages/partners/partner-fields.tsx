@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Group, NumberInput, TextInput, Textarea } from '@mantine/core'
 import type { FormFields } from '../../parts/use-form.ts'
 import type { PartnerValues } from './partner-values.ts'
@@ -9,21 +10,21 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
   return (
     <>
       <TextInput
-        label="Name"
-        description="The organisation, as your members know it."
+        label={t`Name`}
+        description={t`The organisation, as your members know it.`}
         required
         {...form.text('name')}
       />
       <TextInput
-        label="Contact"
-        description="Whom to call or write to when something is wrong. Only administrators see it."
+        label={t`Contact`}
+        description={t`Whom to call or write to when something is wrong. Only administrators see it.`}
         {...form.text('contact')}
       />
-      <ScopesField label="What the partner may do" {...scopes} />
+      <ScopesField label={t`What the partner may do`} {...scopes} />
       <Group align="flex-start" grow preventGrowOverflow={false}>
         <NumberInput
-          label="Hours per day"
-          description="At most so many hours may be credited in a day."
+          label={t`Hours per day`}
+          description={t`At most so many hours may be credited in a day.`}
           min={0}
           decimalScale={2}
           clampBehavior="none"
@@ -32,8 +33,8 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
           {...form.value<number | string>('hours_per_day')}
         />
         <NumberInput
-          label="Calls per minute"
-          description="More calls than that are refused."
+          label={t`Calls per minute`}
+          description={t`More calls than that are refused.`}
           min={1}
           allowDecimal={false}
           clampBehavior="none"
@@ -43,8 +44,8 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
         />
       </Group>
       <Textarea
-        label="Allowed addresses"
-        description="Internet addresses (IP) from which the partner may call, one per line. Leave it empty to allow any."
+        label={t`Allowed addresses`}
+        description={t`Internet addresses (IP) from which the partner may call, one per line. Leave it empty to allow any.`}
         placeholder={'192.0.2.7\n2001:db8::/32'}
         autosize
         minRows={2}

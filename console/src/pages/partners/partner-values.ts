@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import type { PartnerOverview } from '../../wire.ts'
 
 /** As typed. Numbers may be empty while somebody types. */
@@ -31,10 +32,10 @@ export function valuesOf(partner: PartnerOverview): PartnerValues {
 
 export function checkValues(values: PartnerValues): Record<string, string> {
   return {
-    ...(values.name.trim() === '' && { name: 'Enter the name of the organisation.' }),
-    ...(values.scopes.length === 0 && { scopes: 'Choose at least one.' }),
-    ...(values.rate_limit_per_minute === '' && { rate_limit_per_minute: 'Enter a number.' }),
-    ...(values.hours_per_day === '' && { hours_per_day: 'Enter a number. 0: this partner cannot credit hours.' }),
+    ...(values.name.trim() === '' && { name: t`Enter the name of the organisation.` }),
+    ...(values.scopes.length === 0 && { scopes: t`Choose at least one.` }),
+    ...(values.rate_limit_per_minute === '' && { rate_limit_per_minute: t`Enter a number.` }),
+    ...(values.hours_per_day === '' && { hours_per_day: t`Enter a number. 0: this partner cannot credit hours.` }),
   }
 }
 

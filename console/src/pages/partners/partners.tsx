@@ -1,5 +1,8 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Stack } from '@mantine/core'
 import { Suspense } from 'react'
+import { translated } from '../../language/translate.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/filter-bar.tsx'
@@ -14,7 +17,11 @@ import type { PartnerOverview } from '../../wire.ts'
 
 const AddPartner = lazyDialog(
   async () => (await import('./add-partner.tsx')).AddPartner,
-  (open) => <Button onClick={open}>Add partner</Button>,
+  (open) => (
+    <Button onClick={open}>
+      <Trans>Add partner</Trans>
+    </Button>
+  ),
 )
 
 const PartnerApiSwitch = lazyPart(async () => (await import('./partner-api-switch.tsx')).PartnerApiSwitch)
@@ -22,22 +29,23 @@ const TestCommunities = lazyPart(async () => (await import('./test-communities.t
 
 const FILTERS = ['q', 'status']
 const STATUSES = [
-  { value: 'active', label: 'Active' },
-  { value: 'suspended', label: 'Suspended' },
+  { value: 'active', label: msg`Active` },
+  { value: 'suspended', label: msg`Suspended` },
 ]
 
-const COLUMNS: Column<PartnerOverview>[] = [
-  { header: 'Name', cell: ({ name }) => name },
-  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-  { header: 'Hours credited today', cell: (row) => <HoursToday partner={row} /> },
+const columns = (): Column<PartnerOverview>[] => [
+  { header: t`Name`, cell: ({ name }) => name },
+  { header: t`Status`, cell: ({ status }) => <StatusBadge status={status} /> },
+  { header: t`Hours credited today`, cell: (row) => <HoursToday partner={row} /> },
   {
-    header: 'Last call',
-    cell: ({ last_used_at }) => (last_used_at ? <Time value={last_used_at} as="relative" /> : 'never'),
+    header: t`Last call`,
+    cell: ({ last_used_at }) => (last_used_at ? <Time value={last_used_at} as="relative" /> : t`never`),
   },
 ]
 
 function HoursToday({ partner }: { partner: PartnerOverview }) {
-  const text = `${formatHours(partner.hours_used_today)} of ${formatHours(partner.hours_per_day)}`
+  const [used, allowed] = [formatHours(partner.hours_used_today), formatHours(partner.hours_per_day)]
+  const text = t`${used} of ${allowed}`
   if (!partner.hours_nearly_used) return text
   return <StatusBadge status="nearly_used" label={text} look={['yellow', 'warning']} />
 }
@@ -52,18 +60,18 @@ export function Partners() {
   return (
     <>
       <PageHeader
-        title="Partners"
-        description="Organisations whose systems may read from this community or credit hours to its members: a bank, a town hall, a care network."
+        title={t`Partners`}
+        description={t`Organisations whose systems may read from this community or credit hours to its members: a bank, a town hall, a care network.`}
         actions={isOwner && <AddPartner />}
       />
       <FilterBar names={FILTERS}>
-        <SearchFilter label="Search by name" />
-        <ChoiceFilter name="status" label="Status" choices={STATUSES} />
+        <SearchFilter label={t`Search by name`} />
+        <ChoiceFilter name="status" label={t`Status`} choices={translated(STATUSES)} />
       </FilterBar>
       <DataTable
-        label="Partners"
+        label={t`Partners`}
         list={list}
-        columns={COLUMNS}
+        columns={columns()}
         rowKey={({ id }) => id}
         rowLink={({ id }) => ({ to: '/$slug/partners/$id', params: { slug, id: String(id) } })}
         empty={isFiltered ? <NothingFound /> : <NoPartner isOwner={isOwner} />}
@@ -79,15 +87,19 @@ export function Partners() {
 }
 
 function NothingFound() {
-  return <EmptyState title="No partner matches">Take a filter away to see the others.</EmptyState>
+  return (
+    <EmptyState title={t`No partner matches`}>
+      <Trans>Take a filter away to see the others.</Trans>
+    </EmptyState>
+  )
 }
 
 function NoPartner({ isOwner }: { isOwner: boolean }) {
   return (
-    <EmptyState title="No partner yet">
+    <EmptyState title={t`No partner yet`}>
       {isOwner
-        ? 'Add one to get a client id and a secret, which the partner’s developers need.'
-        : 'An owner of this community can add one.'}
+        ? t`Add one to get a client id and a secret, which the partner’s developers need.`
+        : t`An owner of this community can add one.`}
     </EmptyState>
   )
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -17,7 +19,7 @@ export function RemoveTestCommunity() {
   if (!test || !isOwner) return null
   const remove = async () => {
     await api.delete(path(), { query: { confirm: slug } })
-    notify(`${name} is removed`)
+    notify(t`${name} is removed`)
     // Away first: no page of it can be shown once the session no longer lists it.
     await navigate({ to: '/' })
     await queryClient.refetchQueries({ queryKey: sessionQuery.queryKey })
@@ -27,26 +29,28 @@ export function RemoveTestCommunity() {
   }
   return (
     <Panel
-      title="Remove this test community"
-      description="Its invented members, its partners, their credentials and all records are deleted for good."
+      title={t`Remove this test community`}
+      description={t`Its invented members, its partners, their credentials and all records are deleted for good.`}
       danger
       actions={
         <Button color="red" variant="outline" onClick={() => setOpened(true)}>
-          Remove …
+          <Trans>Remove …</Trans>
         </Button>
       }
     >
       <ConfirmDialog
         opened={opened}
         onClose={() => setOpened(false)}
-        title={`Remove ${name}?`}
-        confirm="Remove for good"
+        title={t`Remove ${name}?`}
+        confirm={t`Remove for good`}
         danger
         typed={slug}
         action={remove}
       >
-        Everything in this test community is deleted, and everyone who is trying it out loses access at once. This
-        cannot be undone. Your other communities are not touched.
+        <Trans>
+          Everything in this test community is deleted, and everyone who is trying it out loses access at once. This
+          cannot be undone. Your other communities are not touched.
+        </Trans>
       </ConfirmDialog>
     </Panel>
   )

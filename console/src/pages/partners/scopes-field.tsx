@@ -1,5 +1,7 @@
+import { Trans } from '@lingui/react/macro'
 import { Badge, Checkbox, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { translate } from '../../language/translate.ts'
 import { SCOPES } from './scopes.ts'
 
 interface Props {
@@ -22,13 +24,13 @@ export function ScopesField({ label, description, value, error, onChange, among 
           <Checkbox
             key={name}
             value={name}
-            description={explanation}
+            description={translate(explanation)}
             label={
               <Group component="span" gap="xs">
-                {right}
+                {translate(right)}
                 {personal && (
                   <Badge component="span" color="yellow">
-                    Personal data
+                    <Trans>Personal data</Trans>
                   </Badge>
                 )}
               </Group>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Loader, Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -19,7 +21,7 @@ export function TestCommunities() {
   const [made, setMade] = useState<TestCommunity>()
   const form = useForm({
     initial: { name: '' },
-    check: ({ name }) => (name.trim() === '' ? { name: 'Give it a name.' } : {}),
+    check: ({ name }) => (name.trim() === '' ? { name: t`Give it a name.` } : {}),
     save: (values, { key }) => api.post<TestCommunity>(path('/test-communities'), { ...values, key }),
     onSaved: (community) => {
       setOpened(false)
@@ -36,24 +38,24 @@ export function TestCommunities() {
   }
   return (
     <Panel
-      title="Test community"
-      description="For a new partner: a community of its own with invented members, listings and exchanges, where nothing real can be harmed. You can remove it in its settings."
+      title={t`Test community`}
+      description={t`For a new partner: a community of its own with invented members, listings and exchanges, where nothing real can be harmed. You can remove it in its settings.`}
       actions={
         <Button variant="default" onClick={() => setOpened(true)}>
-          Make a test community …
+          <Trans>Make a test community …</Trans>
         </Button>
       }
     >
       <FormDialog
         form={form}
-        title="Make a test community"
-        submit="Make it"
+        title={t`Make a test community`}
+        submit={t`Make it`}
         opened={opened}
         onClose={() => setOpened(false)}
       >
         <TextInput
-          label="Name"
-          description="So that you can tell it from others: the partner’s name, for example."
+          label={t`Name`}
+          description={t`So that you can tell it from others: the partner’s name, for example.`}
           data-autofocus
           {...form.text('name')}
         />
@@ -61,12 +63,14 @@ export function TestCommunities() {
           {form.busy && (
             <Group gap="sm">
               <Loader size="sm" />
-              <Text size="sm">Inventing 250 members, 300 listings and 2,000 exchanges. This takes a few seconds …</Text>
+              <Text size="sm">
+                <Trans>Inventing 250 members, 300 listings and 2,000 exchanges. This takes a few seconds …</Trans>
+              </Text>
             </Group>
           )}
         </div>
       </FormDialog>
-      <SecretOnce secret={made && shownCredentials(`Credentials of ${made.name}`, made)} onClose={close} />
+      <SecretOnce secret={made && shownCredentials(t`Credentials of ${made.name}`, made)} onClose={close} />
     </Panel>
   )
 }

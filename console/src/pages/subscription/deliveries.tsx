@@ -1,5 +1,8 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Text, Title } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
+import { translated } from '../../language/translate.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import { endOfDay, startOfDay } from '../../parts/day.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -9,16 +12,15 @@ import { Time, useTimeZone } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
 import type { ListedDelivery } from '../../wire.ts'
-import { attemptText, deliveryLabel, EVENT_NAMES, waitText } from '../webhooks/words.ts'
+import { attemptText, deliveryLabel, EVENT_TYPES, eventName, waitText } from '../webhooks/words.ts'
 import { LOOK_AGAIN_MS } from './look-again.ts'
 
 const STATUSES = [
-  { value: 'pending', label: 'Waiting' },
-  { value: 'delivered', label: 'Delivered' },
-  { value: 'failed', label: 'Failed' },
-  { value: 'held', label: 'Held back' },
+  { value: 'pending', label: msg`Waiting` },
+  { value: 'delivered', label: msg`Delivered` },
+  { value: 'failed', label: msg`Failed` },
+  { value: 'held', label: msg`Held back` },
 ]
-const EVENTS = Object.entries(EVENT_NAMES).map(([value, label]) => ({ value, label }))
 const FILTERS = ['status', 'event', 'from', 'until']
 
 /** What was sent, or is to be. */
@@ -32,19 +34,20 @@ export function Deliveries({ subscriptionId }: { subscriptionId: number }) {
     { status, event_type: event, from: startOfDay(from, zone), until: endOfDay(until, zone) },
     LOOK_AGAIN_MS,
   )
+  const events = EVENT_TYPES.map((value) => ({ value, label: eventName(value) }))
   return (
     <section aria-labelledby="deliveries">
       <Title order={2} id="deliveries" mb="md">
-        Deliveries
+        <Trans>Deliveries</Trans>
       </Title>
       <FilterBar names={FILTERS}>
-        <ChoiceFilter name="status" label="Status" choices={STATUSES} />
-        <ChoiceFilter name="event" label="Event" choices={EVENTS} />
-        <DateFilter name="from" label="From" />
-        <DateFilter name="until" label="Until" />
+        <ChoiceFilter name="status" label={t`Status`} choices={translated(STATUSES)} />
+        <ChoiceFilter name="event" label={t`Event`} choices={events} />
+        <DateFilter name="from" label={t`From`} />
+        <DateFilter name="until" label={t`Until`} />
       </FilterBar>
       <DataTable
-        label="Deliveries"
+        label={t`Deliveries`}
         list={list}
         rowKey={(row) => row.id}
         rowLink={(row) => ({
@@ -55,11 +58,11 @@ export function Deliveries({ subscriptionId }: { subscriptionId: number }) {
         })}
         empty={<NoDelivery isFiltered={Boolean(status ?? event ?? from ?? until)} />}
         columns={[
-          { header: 'Event', cell: (row) => EVENT_NAMES[row.event_type] ?? row.event_type },
-          { header: 'When', cell: (row) => <Time value={row.created_at} /> },
-          { header: 'Status', cell: (row) => <DeliveryStatus delivery={row} /> },
-          { header: 'Attempts', align: 'end', cell: (row) => row.attempts_count },
-          { header: 'Last attempt', cell: (row) => <LastAttempt delivery={row} /> },
+          { header: t`Event`, cell: (row) => eventName(row.event_type) },
+          { header: t`When`, cell: (row) => <Time value={row.created_at} /> },
+          { header: t`Status`, cell: (row) => <DeliveryStatus delivery={row} /> },
+          { header: t`Attempts`, align: 'end', cell: (row) => row.attempts_count },
+          { header: t`Last attempt`, cell: (row) => <LastAttempt delivery={row} /> },
         ]}
       />
     </section>
@@ -67,16 +70,18 @@ export function Deliveries({ subscriptionId }: { subscriptionId: number }) {
 }
 
 function DeliveryStatus({ delivery: { status, waits_for, next_attempt_at } }: { delivery: ListedDelivery }) {
+  const cause = waitText(waits_for)
   return (
     <div>
       <StatusBadge status={status} {...deliveryLabel(status)} />
-      {waits_for && (
+      {cause && (
         <Text size="sm" c="dimmed">
-          {waitText(waits_for)}
-          {next_attempt_at && (
-            <>
-              ; next attempt <Time value={next_attempt_at} as="relative" />
-            </>
+          {next_attempt_at ? (
+            <Trans>
+              {cause}; next attempt <Time value={next_attempt_at} as="relative" />
+            </Trans>
+          ) : (
+            cause
           )}
         </Text>
       )}
@@ -89,18 +94,25 @@ function LastAttempt({ delivery: { last_attempt, held_reason } }: { delivery: Li
   if (!last_attempt)
     return (
       <Text component="span" inherit c="dimmed">
-        none yet
+        <Trans>none yet</Trans>
       </Text>
     )
   return attemptText(last_attempt)
 }
 
 function NoDelivery({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <EmptyState title="No delivery fits the filters">Clear them to see all.</EmptyState>
+  if (isFiltered)
+    return (
+      <EmptyState title={t`No delivery fits the filters`}>
+        <Trans>Clear them to see all.</Trans>
+      </EmptyState>
+    )
   return (
-    <EmptyState title="Nothing was sent yet">
-      As soon as something happens that this webhook asks for, it is sent and shown here. A test event shows whether the
-      receiver can be reached.
+    <EmptyState title={t`Nothing was sent yet`}>
+      <Trans>
+        As soon as something happens that this webhook asks for, it is sent and shown here. A test event shows whether
+        the receiver can be reached.
+      </Trans>
     </EmptyState>
   )
 }

@@ -1,7 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Badge, Button, Code, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { Drawer } from '../../parts/dialog.tsx'
+import { formatDuration } from '../../parts/duration.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { notify } from '../../parts/notices.tsx'
@@ -11,7 +14,7 @@ import { Time } from '../../parts/time.tsx'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunityPath, useRole } from '../../session.ts'
 import type { DeliveryDetail } from '../../wire.ts'
-import { attemptText, deliveryLabel, EVENT_NAMES, waitText } from '../webhooks/words.ts'
+import { attemptText, deliveryLabel, eventName, waitText } from '../webhooks/words.ts'
 import classes from './delivery-drawer.module.css'
 import { LOOK_AGAIN_MS } from './look-again.ts'
 
@@ -25,12 +28,16 @@ export function DeliveryDrawer({ subscriptionId }: { subscriptionId: number }) {
     <Drawer
       opened={id !== undefined}
       onClose={() => change({ delivery: undefined })}
-      title={shown ? (EVENT_NAMES[shown.event_type] ?? shown.event_type) : 'Delivery'}
+      title={shown ? eventName(shown.event_type) : t`Delivery`}
       size="lg"
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
       {!data && !isError && <Skeleton height={240} />}
-      {data && !shown && <Text>This delivery belongs to another webhook.</Text>}
+      {data && !shown && (
+        <Text>
+          <Trans>This delivery belongs to another webhook.</Trans>
+        </Text>
+      )}
       {shown && <Shown delivery={shown} path={path} />}
     </Drawer>
   )
@@ -42,26 +49,32 @@ function Shown({ delivery, path }: { delivery: DeliveryDetail; path: string }) {
     <Stack gap="lg">
       <Facts
         facts={[
-          ['Status', <StatusBadge key="status" status={delivery.status} {...deliveryLabel(delivery.status)} />],
-          ['Held back because', delivery.held_reason],
-          ['Type', <Code key="type">{delivery.event_type}</Code>],
-          ['Number', <Code key="number">{delivery.event_id}</Code>],
-          ['Happened', <Time key="at" value={delivery.created_at} />],
-          ['Waits because', waitText(delivery.waits_for)],
-          ['Next attempt', delivery.next_attempt_at && <Time value={delivery.next_attempt_at} />],
-          ['Finished', delivery.finished_at && <Time value={delivery.finished_at} />],
+          [t`Status`, <StatusBadge key="status" status={delivery.status} {...deliveryLabel(delivery.status)} />],
+          [t`Held back because`, delivery.held_reason],
+          [t`Type`, <Code key="type">{delivery.event_type}</Code>],
+          [t`Number`, <Code key="number">{delivery.event_id}</Code>],
+          [t`Happened`, <Time key="at" value={delivery.created_at} />],
+          [t`Waits because`, waitText(delivery.waits_for)],
+          [t`Next attempt`, delivery.next_attempt_at && <Time value={delivery.next_attempt_at} />],
+          [t`Finished`, delivery.finished_at && <Time value={delivery.finished_at} />],
         ]}
       />
       {isOwner && <Resend delivery={delivery} path={path} />}
       <section>
         <Title order={3} mb="sm">
-          Attempts
+          <Trans>Attempts</Trans>
         </Title>
-        {delivery.attempts.length === 0 ? <Text c="dimmed">None yet.</Text> : <Attempts attempts={delivery.attempts} />}
+        {delivery.attempts.length === 0 ? (
+          <Text c="dimmed">
+            <Trans>None yet.</Trans>
+          </Text>
+        ) : (
+          <Attempts attempts={delivery.attempts} />
+        )}
       </section>
       <section>
         <Title order={3} mb="sm">
-          What is sent
+          <Trans>What is sent</Trans>
         </Title>
         <Code block>{JSON.stringify(delivery.body, null, 2)}</Code>
       </section>
@@ -79,7 +92,7 @@ function Resend({ delivery, path }: { delivery: DeliveryDetail; path: string }) 
     setError(undefined)
     try {
       await api.post(`${path}/resend`)
-      notify('It is sent again')
+      notify(t`It is sent again`)
       await refresh(path, communityPath(`/webhooks/${delivery.subscription_id}`))
     } catch (thrown) {
       setError(thrown)
@@ -90,7 +103,7 @@ function Resend({ delivery, path }: { delivery: DeliveryDetail; path: string }) 
   return (
     <Stack gap="sm" align="flex-start">
       <Button loading={busy} onClick={() => void resend()}>
-        Send again
+        <Trans>Send again</Trans>
       </Button>
       {error !== undefined && <Problem error={error} />}
     </Stack>
@@ -99,20 +112,22 @@ function Resend({ delivery, path }: { delivery: DeliveryDetail; path: string }) 
 
 function Attempts({ attempts }: { attempts: DeliveryDetail['attempts'] }) {
   return (
-    <ol className={classes.attempts} aria-label="Attempts, the newest first">
+    <ol className={classes.attempts} aria-label={t`Attempts, the newest first`}>
       {attempts.map((attempt) => (
         <li key={`${attempt.at} ${attempt.number}`} className={classes.attempt}>
           <Group gap="sm" justify="space-between">
             <Text fw={600}>{attemptText(attempt)}</Text>
-            <Badge color={attempt.error_kind === null ? 'green' : 'red'}>{attempt.status ?? 'No answer'}</Badge>
+            <Badge color={attempt.error_kind === null ? 'green' : 'red'}>{attempt.status ?? t`No answer`}</Badge>
           </Group>
           <Text size="sm" c="dimmed">
-            <Time value={attempt.at} />, took {formatDuration(attempt.duration_ms)}, attempt {attempt.number}
+            <Took attempt={attempt} />
           </Text>
           {attempt.error && attempt.error_kind !== 'status' && <Code block>{attempt.error}</Code>}
           {attempt.response && (
             <details>
-              <summary>What the receiver answered</summary>
+              <summary>
+                <Trans>What the receiver answered</Trans>
+              </summary>
               <Code block>{attempt.response}</Code>
             </details>
           )}
@@ -122,6 +137,11 @@ function Attempts({ attempts }: { attempts: DeliveryDetail['attempts'] }) {
   )
 }
 
-function formatDuration(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
+function Took({ attempt: { at, duration_ms, number } }: { attempt: DeliveryDetail['attempts'][number] }) {
+  const duration = formatDuration(duration_ms)
+  return (
+    <Trans>
+      <Time value={at} />, took {duration}, attempt {number}
+    </Trans>
+  )
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Code, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Facts } from '../../parts/facts.tsx'
@@ -14,26 +16,26 @@ export function State({ subscription }: { subscription: SubscriptionOverview }) 
   const { slug } = useCommunity()
   const { partner, client, event_types, last_success_at, failing_since } = subscription
   return (
-    <Panel title="State">
+    <Panel title={t`State`}>
       <Stack gap="md">
         <Notes subscription={subscription} />
         <Facts
           facts={[
             [
-              'Partner',
+              t`Partner`,
               <LinkText key="partner" to="/$slug/partners/$id" params={{ slug, id: String(partner.id) }}>
                 {partner.name}
               </LinkText>,
             ],
-            ['Address', <Code key="address">{subscription.target_url}</Code>],
-            ['Events', event_types.includes('*') ? 'All' : event_types.join(', ')],
-            ['On behalf of the client', <Code key="client">{client.client_id}</Code>],
-            ['Since', <Time key="since" value={subscription.created_at} />],
-            ['Last arrived', last_success_at ? <Time key="last" value={last_success_at} /> : 'Nothing yet'],
-            ['Failing since', failing_since && <Time value={failing_since} />],
-            ['Failures in a row', failing_since && countText(subscription.failures_in_a_row)],
-            ['Waiting to be sent', countText(subscription.waiting)],
-            ['Held back', subscription.held.count > 0 && countText(subscription.held)],
+            [t`Address`, <Code key="address">{subscription.target_url}</Code>],
+            [t`Events`, event_types.includes('*') ? t`All` : event_types.join(', ')],
+            [t`On behalf of the client`, <Code key="client">{client.client_id}</Code>],
+            [t`Since`, <Time key="since" value={subscription.created_at} />],
+            [t`Last arrived`, last_success_at ? <Time key="last" value={last_success_at} /> : t`Nothing yet`],
+            [t`Failing since`, failing_since && <Time value={failing_since} />],
+            [t`Failures in a row`, failing_since && countText(subscription.failures_in_a_row)],
+            [t`Waiting to be sent`, countText(subscription.waiting)],
+            [t`Held back`, subscription.held.count > 0 && countText(subscription.held)],
           ]}
         />
       </Stack>
@@ -44,38 +46,48 @@ export function State({ subscription }: { subscription: SubscriptionOverview }) 
 function Notes({ subscription }: { subscription: SubscriptionOverview }) {
   const { status, status_reason, status_changed_at, partner, client, failing_since } = subscription
   const since = <Time value={status_changed_at} />
+  const disabledFor = status_reason ?? t`No reason is known`
+  const pausedFor = status_reason ?? t`Paused by the partner`
   return (
     <>
       {status === 'disabled' && (
-        <Note color="red" title="Switched off">
-          {status_reason ?? 'No reason is known'}, {since}. Nothing is sent until an owner or the partner resumes it.
-          Then what waits is sent; what is older than 30 days is gone.
+        <Note color="red" title={t`Switched off`}>
+          <Trans>
+            {disabledFor}, {since}. Nothing is sent until an owner or the partner resumes it. Then what waits is sent;
+            what is older than 30 days is gone.
+          </Trans>
         </Note>
       )}
       {status === 'paused' && (
-        <Note color="yellow" title="Paused">
-          {status_reason ?? 'Paused by the partner'}, {since}. What happens meanwhile waits, and is sent afterwards.
+        <Note color="yellow" title={t`Paused`}>
+          <Trans>
+            {pausedFor}, {since}. What happens meanwhile waits, and is sent afterwards.
+          </Trans>
         </Note>
       )}
       {status === 'active' && failing_since && (
-        <Note color="yellow" title="Deliveries fail">
-          Nothing has arrived since <Time value={failing_since} />. It is tried again by itself, at growing distances.
-          After five days of nothing but failures it is switched off.
+        <Note color="yellow" title={t`Deliveries fail`}>
+          <Trans>
+            Nothing has arrived since <Time value={failing_since} />. It is tried again by itself, at growing distances.
+            After five days of nothing but failures it is switched off.
+          </Trans>
         </Note>
       )}
       {partner.status === 'suspended' && (
-        <Note color="yellow" title="The partner is suspended">
-          Deliveries are held back, and go out when the partner is resumed.
+        <Note color="yellow" title={t`The partner is suspended`}>
+          <Trans>Deliveries are held back, and go out when the partner is resumed.</Trans>
         </Note>
       )}
       {client.status === 'revoked' && (
-        <Note color="yellow" title="The credentials it was made with are revoked">
-          Deliveries are held back. The partner has to subscribe again with other credentials.
+        <Note color="yellow" title={t`The credentials it was made with are revoked`}>
+          <Trans>Deliveries are held back. The partner has to subscribe again with other credentials.</Trans>
         </Note>
       )}
       {client.status === 'expired' && (
-        <Note color="yellow" title="The credentials it was made with have expired">
-          Deliveries are held back, and go out when the credentials get a later day on the partner’s page.
+        <Note color="yellow" title={t`The credentials it was made with have expired`}>
+          <Trans>
+            Deliveries are held back, and go out when the credentials get a later day on the partner’s page.
+          </Trans>
         </Note>
       )}
     </>

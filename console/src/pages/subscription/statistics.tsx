@@ -1,5 +1,9 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { SegmentedControl, Skeleton, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { formatDate, formatNumber, formatPercent } from '../../language/formats.ts'
+import { translated } from '../../language/translate.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -8,15 +12,13 @@ import { useTimeZone } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import type { EndpointPoint, EndpointStatistics } from '../../wire.ts'
-import { formatDuration } from '../calls/words.ts'
+import { formatDuration } from '../../parts/duration.ts'
 
 const PERIODS = [
-  { value: '24h', label: '24 hours' },
-  { value: '7d', label: '7 days' },
-  { value: '30d', label: '30 days' },
+  { value: '24h', label: msg`24 hours` },
+  { value: '7d', label: msg`7 days` },
+  { value: '30d', label: msg`30 days` },
 ]
-const percent = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 })
-const count = new Intl.NumberFormat('en-GB')
 
 /** How often it arrives, and how fast the receiver answers. */
 export function Statistics({ subscriptionId }: { subscriptionId: number }) {
@@ -25,9 +27,11 @@ export function Statistics({ subscriptionId }: { subscriptionId: number }) {
   const { data, isError, error, refetch } = useRead<EndpointStatistics>(path, { period })
   return (
     <Panel
-      title="Success and speed"
-      description="Attempts, by the time of the event that was sent."
-      actions={<SegmentedControl aria-label="Period" data={PERIODS} value={period} onChange={setPeriod} />}
+      title={t`Success and speed`}
+      description={t`Attempts, by the time of the event that was sent.`}
+      actions={
+        <SegmentedControl aria-label={t`Period`} data={translated(PERIODS)} value={period} onChange={setPeriod} />
+      }
     >
       {isError && <Problem error={error} again={() => void refetch()} />}
       {data ? <Figures data={data} isByHour={period === '24h'} /> : !isError && <Skeleton height={320} />}
@@ -40,9 +44,8 @@ function Figures({ data: { points, complete }, isByHour }: { data: EndpointStati
   const format = isByHour
     ? ({ hour: '2-digit', minute: '2-digit' } as const)
     : ({ day: 'numeric', month: 'short' } as const)
-  const name = new Intl.DateTimeFormat('en-GB', { ...format, timeZone })
   const rows = points.map(({ at, succeeded, failed, median_ms, slow_ms }) => ({
-    at: name.format(new Date(at)),
+    at: formatDate(new Date(at), { ...format, timeZone }),
     succeeded,
     failed,
     median: median_ms ?? 0,
@@ -50,38 +53,43 @@ function Figures({ data: { points, complete }, isByHour }: { data: EndpointStati
   }))
   const total = (pick: (point: EndpointPoint) => number) => points.reduce((sum, point) => sum + pick(point), 0)
   const [succeeded, failed] = [total((point) => point.succeeded), total((point) => point.failed)]
-  if (succeeded + failed === 0) return <Text size="sm">Nothing was sent in this time.</Text>
+  if (succeeded + failed === 0)
+    return (
+      <Text size="sm">
+        <Trans>Nothing was sent in this time.</Trans>
+      </Text>
+    )
   return (
     <Stack gap="lg">
       {!complete && (
         <Text size="sm" c="dimmed">
-          Only the newest deliveries are counted.
+          <Trans>Only the newest deliveries are counted.</Trans>
         </Text>
       )}
       <StatRow>
-        <Stat label="Arrived at the first or a later attempt" value={count.format(succeeded)} hint="attempts" />
-        <Stat label="Failed" value={count.format(failed)} hint="attempts" />
-        <Stat label="Success rate" value={percent.format(succeeded / (succeeded + failed))} />
+        <Stat label={t`Arrived at the first or a later attempt`} value={formatNumber(succeeded)} hint={t`attempts`} />
+        <Stat label={t`Failed`} value={formatNumber(failed)} hint={t`attempts`} />
+        <Stat label={t`Success rate`} value={formatPercent(succeeded / (succeeded + failed))} />
       </StatRow>
       <Chart
         kind="stacked"
-        label="Attempts that arrived and that failed"
+        label={t`Attempts that arrived and that failed`}
         data={rows}
-        x={{ key: 'at', label: 'From' }}
+        x={{ key: 'at', label: t`From` }}
         series={[
-          { key: 'succeeded', label: 'Arrived', color: 'teal' },
-          { key: 'failed', label: 'Failed', color: 'red' },
+          { key: 'succeeded', label: t`Arrived`, color: 'teal' },
+          { key: 'failed', label: t`Failed`, color: 'red' },
         ]}
-        format={(value) => count.format(value)}
+        format={(value) => formatNumber(value)}
       />
       <Chart
         kind="line"
-        label="How long the receiver took"
+        label={t`How long the receiver took`}
         data={rows.filter((_row, index) => points[index]!.median_ms !== null)}
-        x={{ key: 'at', label: 'From' }}
+        x={{ key: 'at', label: t`From` }}
         series={[
-          { key: 'median', label: 'Half took longer than', color: 'teal' },
-          { key: 'slow', label: 'One in twenty took longer than', color: 'yellow' },
+          { key: 'median', label: t`Half took longer than`, color: 'teal' },
+          { key: 'slow', label: t`One in twenty took longer than`, color: 'yellow' },
         ]}
         format={formatDuration}
       />

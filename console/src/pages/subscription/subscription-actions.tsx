@@ -1,6 +1,9 @@
+import { msg, plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
+import { translate } from '../../language/translate.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { startOfDay, today } from '../../parts/day.ts'
 import { FormDialog } from '../../parts/form.tsx'
@@ -32,49 +35,57 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
   return (
     <>
       <Button variant="default" onClick={() => setAsking('resend-failed')}>
-        Send what failed …
+        <Trans>Send what failed …</Trans>
       </Button>
       <Button variant="default" onClick={() => setAsking('replay')}>
-        Send again since …
+        <Trans>Send again since …</Trans>
       </Button>
       {subscription.status === 'active' ? (
         <>
           <Button variant="default" onClick={() => setAsking('pause')}>
-            Pause
+            <Trans>Pause</Trans>
           </Button>
-          <Button onClick={() => setAsking('test')}>Send a test event</Button>
+          <Button onClick={() => setAsking('test')}>
+            <Trans>Send a test event</Trans>
+          </Button>
         </>
       ) : (
-        <Button onClick={() => setAsking('resume')}>Resume</Button>
+        <Button onClick={() => setAsking('resume')}>
+          <Trans>Resume</Trans>
+        </Button>
       )}
       <ConfirmDialog
         opened={asking === 'test'}
         onClose={close}
-        title="Send a test event?"
-        confirm="Send"
-        action={act('test', 'The test event is on its way')}
+        title={t`Send a test event?`}
+        confirm={t`Send`}
+        action={act('test', t`The test event is on its way`)}
       >
-        The receiver gets an event of the type webhook.test, which says nothing about anybody. It appears below with
-        what the receiver answered.
+        <Trans>
+          The receiver gets an event of the type webhook.test, which says nothing about anybody. It appears below with
+          what the receiver answered.
+        </Trans>
       </ConfirmDialog>
       <ConfirmDialog
         opened={asking === 'pause'}
         onClose={close}
-        title={`Pause the webhook of ${subscription.partner.name}?`}
-        confirm="Pause"
-        action={act('pause', 'Paused')}
+        title={t`Pause the webhook of ${subscription.partner.name}?`}
+        confirm={t`Pause`}
+        action={act('pause', t`Paused`)}
       >
-        Nothing is sent until somebody resumes it; the partner can do so, too. What happens meanwhile waits. To take a
-        partner’s access away, suspend the partner.
+        <Trans>
+          Nothing is sent until somebody resumes it; the partner can do so, too. What happens meanwhile waits. To take a
+          partner’s access away, suspend the partner.
+        </Trans>
       </ConfirmDialog>
       <ConfirmDialog
         opened={asking === 'resume'}
         onClose={close}
-        title={`Resume the webhook of ${subscription.partner.name}?`}
-        confirm="Resume"
-        action={act('resume', 'Resumed')}
+        title={t`Resume the webhook of ${subscription.partner.name}?`}
+        confirm={t`Resume`}
+        action={act('resume', t`Resumed`)}
       >
-        What waits is sent at once.
+        <Trans>What waits is sent at once.</Trans>
       </ConfirmDialog>
       <SendAgain path={one} verb="replay" opened={asking === 'replay'} onClose={close} />
       <SendAgain path={one} verb="resend-failed" opened={asking === 'resend-failed'} onClose={close} />
@@ -84,18 +95,14 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
 
 const WORDS = {
   replay: {
-    title: 'Send again since a day',
-    text:
-      'For a receiver that was away or lost something. All events since then that it asks for are sent again, those ' +
-      'that arrived before, too; receivers tell them apart by their number. Events are kept for 30 days.',
-    done: (count: number) => (count === 1 ? 'One event is sent again' : `${count} events are sent again`),
+    title: msg`Send again since a day`,
+    text: msg`For a receiver that was away or lost something. All events since then that it asks for are sent again, those that arrived before, too; receivers tell them apart by their number. Events are kept for 30 days.`,
+    done: (count: number) => plural(count, { one: 'One event is sent again', other: '# events are sent again' }),
   },
   'resend-failed': {
-    title: 'Send what failed since a day',
-    text:
-      'For a receiver that works again. What was given up since then is sent again, and what failed and waits for its ' +
-      'next attempt is tried at once. What arrived is not sent.',
-    done: (count: number) => (count === 1 ? 'One delivery is sent again' : `${count} deliveries are sent again`),
+    title: msg`Send what failed since a day`,
+    text: msg`For a receiver that works again. What was given up since then is sent again, and what failed and waits for its next attempt is tried at once. What arrived is not sent.`,
+    done: (count: number) => plural(count, { one: 'One delivery is sent again', other: '# deliveries are sent again' }),
   },
 }
 
@@ -112,7 +119,7 @@ function SendAgain({ path, verb, opened, onClose }: SendAgainProps) {
   const communityPath = useCommunityPath()
   const form = useForm({
     initial: { since: today(zone) },
-    check: ({ since }): Record<string, string> => (startOfDay(since, zone) ? {} : { since: 'Choose a day.' }),
+    check: ({ since }): Record<string, string> => (startOfDay(since, zone) ? {} : { since: t`Choose a day.` }),
     save: ({ since }) => api.post<{ deliveries: number }>(`${path}/${verb}`, { since: startOfDay(since, zone) }),
     onSaved: ({ deliveries }) => {
       onClose()
@@ -121,9 +128,9 @@ function SendAgain({ path, verb, opened, onClose }: SendAgainProps) {
     },
   })
   return (
-    <FormDialog form={form} title={title} submit="Send again" opened={opened} onClose={onClose}>
-      <Text size="sm">{text}</Text>
-      <TextInput type="date" label="From the beginning of" {...form.text('since')} />
+    <FormDialog form={form} title={translate(title)} submit={t`Send again`} opened={opened} onClose={onClose}>
+      <Text size="sm">{translate(text)}</Text>
+      <TextInput type="date" label={t`From the beginning of`} {...form.text('since')} />
     </FormDialog>
   )
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
@@ -22,11 +23,12 @@ export function Subscription() {
   const { isOwner } = useRole()
   const path = useCommunityPath()(`/webhooks/${id}`)
   const { data, isError, error, refetch } = useRead<SubscriptionOverview>(path, undefined, LOOK_AGAIN_MS)
+  const host = data && hostOf(data.target_url)
   return (
     <>
       <PageHeader
-        title={data ? `Webhook of ${data.partner.name}` : 'Webhook'}
-        description={data && `Sent to ${hostOf(data.target_url)}`}
+        title={data ? t`Webhook of ${data.partner.name}` : t`Webhook`}
+        description={host && t`Sent to ${host}`}
         badge={data && <StatusBadge status={healthOf(data)} />}
         actions={
           data &&

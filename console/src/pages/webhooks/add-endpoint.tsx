@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Checkbox, NativeSelect, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -8,12 +10,11 @@ import { useForm } from '../../parts/use-form.ts'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import type { NewEndpoint, PartnerDetail, PartnerOverview } from '../../wire.ts'
-import { EVENT_NAMES } from './words.ts'
+import { EVENT_TYPES, eventName } from './words.ts'
 
 const PARTNERS_MAX = 100
 /** Partners send themselves a test event by another way. */
-const EVENTS = Object.entries(EVENT_NAMES).filter(([type]) => type !== 'webhook.test')
-const NO_CHOICE = { value: '', label: 'Choose …' }
+const EVENTS = EVENT_TYPES.filter((type) => type !== 'webhook.test')
 
 /** For a partner whose developers have asked the office to set it up. */
 export function AddEndpoint({ opened, onClose }: DialogProps) {
@@ -23,10 +24,10 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
   const form = useForm({
     initial,
     check: ({ partner_id, client_id, target_url, event_types }): Record<string, string> => ({
-      ...(!partner_id && { partner_id: 'Choose a partner.' }),
-      ...(!client_id && { client_id: 'Choose the credentials.' }),
-      ...(!target_url.trim() && { target_url: 'Enter the address of the receiver.' }),
-      ...(event_types.length === 0 && { event_types: 'Choose at least one.' }),
+      ...(!partner_id && { partner_id: t`Choose a partner.` }),
+      ...(!client_id && { client_id: t`Choose the credentials.` }),
+      ...(!target_url.trim() && { target_url: t`Enter the address of the receiver.` }),
+      ...(event_types.length === 0 && { event_types: t`Choose at least one.` }),
     }),
     save: ({ partner_id, target_url, ...rest }, { key }) =>
       api.post<NewEndpoint>(path('/webhooks'), {
@@ -50,19 +51,20 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
   const partner = useRead<PartnerDetail>(opened && partnerId ? path(`/partners/${partnerId}`) : undefined)
   const clients = partner.data?.clients.filter(({ status }) => status === 'active') ?? []
   const { name: _name, ...events } = form.value<string[]>('event_types')
+  const noChoice = { value: '', label: t`Choose …` }
   return (
     <>
-      <FormDialog form={form} title="Add a webhook" submit="Add webhook" opened={opened} onClose={onClose}>
+      <FormDialog form={form} title={t`Add a webhook`} submit={t`Add webhook`} opened={opened} onClose={onClose}>
         <NativeSelect
-          label="Partner"
-          data={[NO_CHOICE, ...(partners.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))]}
+          label={t`Partner`}
+          data={[noChoice, ...(partners.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))]}
           {...form.text('partner_id')}
         />
         <NativeSelect
-          label="On behalf of the credentials"
-          description="It sends only what they may read, and stops when they are revoked or expire."
+          label={t`On behalf of the credentials`}
+          description={t`It sends only what they may read, and stops when they are revoked or expire.`}
           data={[
-            NO_CHOICE,
+            noChoice,
             ...clients.map(({ client_id, name }) => ({
               value: client_id,
               label: name ? `${name}, ${client_id}` : client_id,
@@ -72,18 +74,18 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
           {...form.text('client_id')}
         />
         <TextInput
-          label="Address of the receiver"
+          label={t`Address of the receiver`}
           placeholder="https://bank.example.org/hourbank"
           inputMode="url"
           {...form.text('target_url')}
         />
-        <Checkbox.Group label="Events" {...events}>
-          {EVENTS.map(([type, label]) => (
-            <Checkbox key={type} value={type} label={label} mt="xs" />
+        <Checkbox.Group label={t`Events`} {...events}>
+          {EVENTS.map((type) => (
+            <Checkbox key={type} value={type} label={eventName(type)} mt="xs" />
           ))}
         </Checkbox.Group>
         <Text size="sm" c="dimmed">
-          The secret that signs what is sent is shown once, after this.
+          <Trans>The secret that signs what is sent is shown once, after this.</Trans>
         </Text>
       </FormDialog>
       <SecretOnce secret={secret} onClose={() => setSecret(undefined)} />
@@ -93,12 +95,11 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
 
 function shownSecret({ id, secret }: NewEndpoint, address: string): ShownSecret {
   return {
-    title: 'The secret of the webhook',
-    intro:
-      'Hand it to the partner’s developers by a safe way: with it they check that what arrives is from here. It is shown only now.',
+    title: t`The secret of the webhook`,
+    intro: t`Hand it to the partner’s developers by a safe way: with it they check that what arrives is from here. It is shown only now.`,
     items: [
-      { label: 'Address', value: address },
-      { label: 'Secret', value: secret },
+      { label: t`Address`, value: address },
+      { label: t`Secret`, value: secret },
     ],
     fileName: `hourbank-webhook-${id}.txt`,
   }

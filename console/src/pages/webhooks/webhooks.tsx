@@ -1,4 +1,7 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Text } from '@mantine/core'
+import { translated } from '../../language/translate.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
@@ -13,14 +16,18 @@ import { countText, healthOf, hostOf } from './words.ts'
 
 const PARTNERS_MAX = 100
 const STATUSES = [
-  { value: 'active', label: 'Active' },
-  { value: 'paused', label: 'Paused' },
-  { value: 'disabled', label: 'Disabled' },
+  { value: 'active', label: msg`Active` },
+  { value: 'paused', label: msg`Paused` },
+  { value: 'disabled', label: msg`Disabled` },
 ]
 
 const AddEndpointButton = lazyDialog(
   async () => (await import('./add-endpoint.tsx')).AddEndpoint,
-  (open) => <Button onClick={open}>Add webhook …</Button>,
+  (open) => (
+    <Button onClick={open}>
+      <Trans>Add webhook …</Trans>
+    </Button>
+  ),
 )
 
 export function Webhooks() {
@@ -34,27 +41,27 @@ export function Webhooks() {
   return (
     <>
       <PageHeader
-        title="Webhooks"
-        description="Where partners are told what happens here, and whether it arrives. Partners subscribe themselves, through the API, or you do it for them."
+        title={t`Webhooks`}
+        description={t`Where partners are told what happens here, and whether it arrives. Partners subscribe themselves, through the API, or you do it for them.`}
         actions={isOwner && <AddEndpointButton />}
       />
       <FilterBar names={['status', 'partner']}>
-        <ChoiceFilter name="partner" label="Partner" choices={choices} />
-        <ChoiceFilter name="status" label="Status" choices={STATUSES} />
+        <ChoiceFilter name="partner" label={t`Partner`} choices={choices} />
+        <ChoiceFilter name="status" label={t`Status`} choices={translated(STATUSES)} />
       </FilterBar>
       <DataTable
-        label="Webhook subscriptions"
+        label={t`Webhook subscriptions`}
         list={list}
         rowKey={(row) => row.id}
         rowLink={(row) => ({ to: '/$slug/webhooks/$id', params: { slug, id: String(row.id) } })}
         empty={<NoSubscription isFiltered={Boolean(status ?? partner)} />}
         columns={[
-          { header: 'Partner', cell: (row) => row.partner.name },
-          { header: 'Sent to', cell: (row) => hostOf(row.target_url) },
-          { header: 'Status', cell: (row) => <StatusBadge status={healthOf(row)} /> },
-          { header: 'Waiting', align: 'end', cell: (row) => countText(row.waiting) },
+          { header: t`Partner`, cell: (row) => row.partner.name },
+          { header: t`Sent to`, cell: (row) => hostOf(row.target_url) },
+          { header: t`Status`, cell: (row) => <StatusBadge status={healthOf(row)} /> },
+          { header: t`Waiting`, align: 'end', cell: (row) => countText(row.waiting) },
           {
-            header: 'Last arrived',
+            header: t`Last arrived`,
             cell: ({ last_success_at: at }) => (at ? <Time value={at} as="relative" /> : <Never />),
           },
         ]}
@@ -66,16 +73,23 @@ export function Webhooks() {
 function Never() {
   return (
     <Text component="span" inherit c="dimmed">
-      never
+      <Trans>never</Trans>
     </Text>
   )
 }
 
 function NoSubscription({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <EmptyState title="No subscription fits the filters">Clear them to see all.</EmptyState>
+  if (isFiltered)
+    return (
+      <EmptyState title={t`No subscription fits the filters`}>
+        <Trans>Clear them to see all.</Trans>
+      </EmptyState>
+    )
   return (
-    <EmptyState title="No partner has subscribed yet">
-      A partner’s developers subscribe through the API. What is sent to them, and whether it arrives, is shown here.
+    <EmptyState title={t`No partner has subscribed yet`}>
+      <Trans>
+        A partner’s developers subscribe through the API. What is sent to them, and whether it arrives, is shown here.
+      </Trans>
     </EmptyState>
   )
 }

@@ -1,9 +1,12 @@
+import { msg, t } from '@lingui/core/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { formatNumber } from '../../language/formats.ts'
+import { translate } from '../../language/translate.ts'
 import type { Count, LastAttempt, ListedDelivery, SubscriptionOverview, WaitsFor } from '../../wire.ts'
 
-const number = new Intl.NumberFormat('en-GB')
-
 export function countText({ count, more }: Count): string {
-  return more ? `more than ${number.format(count)}` : number.format(count)
+  const number = formatNumber(count)
+  return more ? t`more than ${number}` : number
 }
 
 /** A subscription that is active and fails is what somebody has to look at. */
@@ -15,51 +18,60 @@ export function hostOf(address: string): string {
   return URL.canParse(address) ? new URL(address).host : address
 }
 
-const ERROR_KINDS: Record<NonNullable<LastAttempt['error_kind']>, string> = {
-  dns: 'The name of the receiver was not found',
-  connect: 'The receiver could not be reached',
-  tls: 'No secure connection: the certificate of the receiver is not valid',
-  timeout: 'No answer in time',
-  status: 'The receiver refused it',
-  refused_address: 'The receiver is not on the public internet',
+const ERROR_KINDS: Record<NonNullable<LastAttempt['error_kind']>, MessageDescriptor> = {
+  dns: msg`The name of the receiver was not found`,
+  connect: msg`The receiver could not be reached`,
+  tls: msg`No secure connection: the certificate of the receiver is not valid`,
+  timeout: msg`No answer in time`,
+  status: msg`The receiver refused it`,
+  refused_address: msg`The receiver is not on the public internet`,
 }
 
 export function attemptText({ status, error_kind }: LastAttempt): string {
-  if (error_kind === null) return `Arrived (answer ${status})`
-  return status === null ? ERROR_KINDS[error_kind] : `${ERROR_KINDS[error_kind]} (answer ${status})`
+  const answer = String(status)
+  if (error_kind === null) return t`Arrived (answer ${answer})`
+  const cause = translate(ERROR_KINDS[error_kind])
+  return status === null ? cause : t`${cause} (answer ${answer})`
 }
 
 /** What partners can be told of; in the order of the filters. */
-export const EVENT_NAMES: Record<string, string> = {
-  'wallet.credited': 'Hours credited by a partner',
-  'wallet.reversed': 'A credit reversed',
-  'wallet.balance_changed': 'A balance changed',
-  'user.joined': 'A member joined',
-  'user.updated': 'A member changed',
-  'user.left': 'A member left',
-  'user.erased': 'A member erased',
-  'listing.published': 'A listing published',
-  'listing.updated': 'A listing changed',
-  'listing.closed': 'A listing closed',
-  'webhook.test': 'A test',
+const EVENT_NAMES: Record<string, MessageDescriptor> = {
+  'wallet.credited': msg`Hours credited by a partner`,
+  'wallet.reversed': msg`A credit reversed`,
+  'wallet.balance_changed': msg`A balance changed`,
+  'user.joined': msg`A member joined`,
+  'user.updated': msg`A member changed`,
+  'user.left': msg`A member left`,
+  'user.erased': msg`A member erased`,
+  'listing.published': msg`A listing published`,
+  'listing.updated': msg`A listing changed`,
+  'listing.closed': msg`A listing closed`,
+  'webhook.test': msg`A test`,
 }
 
-const WAITS: Record<WaitsFor, string> = {
-  paused: 'The webhook is paused',
-  disabled: 'The webhook is switched off',
-  partner_api: 'The partner API is switched off',
-  receiver: 'Several failed in a row, so the receiver gets a pause',
-  retry: 'The last attempt failed',
-  turn: 'It is sent as soon as it is its turn',
+export const EVENT_TYPES = Object.keys(EVENT_NAMES)
+
+export function eventName(type: string): string {
+  const known = EVENT_NAMES[type]
+  return known ? translate(known) : type
+}
+
+const WAITS: Record<WaitsFor, MessageDescriptor> = {
+  paused: msg`The webhook is paused`,
+  disabled: msg`The webhook is switched off`,
+  partner_api: msg`The partner API is switched off`,
+  receiver: msg`Several failed in a row, so the receiver gets a pause`,
+  retry: msg`The last attempt failed`,
+  turn: msg`It is sent as soon as it is its turn`,
 }
 
 /** Why a delivery waits. */
 export function waitText(waitsFor: WaitsFor | null): string | undefined {
-  return waitsFor === null ? undefined : WAITS[waitsFor]
+  return waitsFor === null ? undefined : translate(WAITS[waitsFor])
 }
 
 /** 'pending' and 'held' are the service's words, not people's. */
 export function deliveryLabel(status: ListedDelivery['status']): { label?: string } {
-  if (status === 'pending') return { label: 'Waiting' }
-  return status === 'held' ? { label: 'Held back' } : {}
+  if (status === 'pending') return { label: t`Waiting` }
+  return status === 'held' ? { label: t`Held back` } : {}
 }
