@@ -44,7 +44,8 @@ test('the root leads to the console, a one-time password must be changed, and th
 
 test('after a session ends during typing, signing in again continues and sends what was typed', async ({ page }) => {
   await signIn(page, service)
-  await page.goto(`${service.url}/console/account`)
+  // Panels that load later would notice the end of the session before the form does.
+  await page.goto(`${service.url}/console/account`, { waitUntil: 'networkidle' })
   await page.getByLabel('Current password').fill(PASSWORD)
   await page.getByLabel('New password').fill(`${PASSWORD} staple`)
   await page.context().clearCookies()
