@@ -164,7 +164,7 @@ test('a client can be made, rotated and revoked, and the partner API switched, b
   await proof(rotated.client_secret)
 
   const expiry = ['client', 'expiry', client.client_id, '--expires-at']
-  const expires_at = '2099-12-31T17:00:00.000Z'
+  const expires_at = '2099-12-31T17:00:00.000000Z'
   expect(await runJson(bank, ...expiry, '2099-12-31T18:00+01:00')).toEqual({ client_id: client.client_id, expires_at })
   expect(await lastAudit(bank)).toMatchObject({ action: 'client.expiry_changed', detail: { expires_at } })
   expect(await runJson(bank, ...expiry, 'never')).toEqual({ client_id: client.client_id, expires_at: null })

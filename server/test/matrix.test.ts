@@ -4,7 +4,7 @@ import { revokeClient } from '../src/features/partners/change-client.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
 import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
 import { addAdmin, newBrowser } from './admin.ts'
-import { callNode, fetchToken, TESTER, type Answer, type CallOptions } from './bank.ts'
+import { callNode, eventually, fetchToken, TESTER, type Answer, type CallOptions } from './bank.ts'
 import { from } from './oauth.ts'
 import { contentOf, MARK, startWorld, type World } from './matrix-world.ts'
 import {
@@ -160,6 +160,8 @@ test('no operation of the partner API answers somebody who may not ask', async (
     score.judge(`${operation.name}, allowed`, await ask(operation, own.partnerIds, own.token), isAccepted)
   }
   await switchPartnerApi(bank.sql, TESTER, own.id, { enabled: false, reason: 'Test' })
+  // As after a command, the node hears of it within a second.
+  await eventually(async () => (await ask(guarded[0]!, own.partnerIds, own.token)).status === 503)
   for (const operation of guarded) {
     const answer = await ask(operation, own.partnerIds, own.token)
     score.judge(`${operation.name}, switched off`, answer, answered(503, 'partner_api_disabled'))

@@ -110,8 +110,8 @@ export const clientCommands: Command[] = [
     run: ({ config, values, positionals: [clientId] }) =>
       withTables(config, async (sql) => {
         const wanted = requireText(values, 'expires-at')
-        const expiresAt = wanted === 'never' ? null : readTime(wanted)
-        await changeExpiry(sql, commandActor(), clientId ?? '', expiresAt)
+        const time = wanted === 'never' ? null : readTime(wanted)
+        const expiresAt = await changeExpiry(sql, commandActor(), clientId ?? '', time)
         if (values.json) return printJson({ client_id: clientId, expires_at: expiresAt })
         print(expiresAt ? `The client ${clientId} expires at ${expiresAt}.` : `The client ${clientId} never expires.`)
       }),

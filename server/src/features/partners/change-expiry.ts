@@ -9,7 +9,7 @@ import { findPartnerForChange, findPartnerOfClient, setExpiry, type ClientRow } 
 
 /**
  * Sets when a client expires, or that it never does. From then on it is rejected like one that is revoked, but a later
- * time brings it back.
+ * time brings it back. Returns the time as it is stored.
  */
 export async function changeExpiry(
   sql: Queries,
@@ -18,8 +18,8 @@ export async function changeExpiry(
   wanted: string | null,
   communityId = communityOfClientId(publicId),
   checkBefore: (before: ClientRow) => void = () => {},
-): Promise<void> {
-  await transaction(sql, async (tx) => {
+): Promise<string | null> {
+  return transaction(sql, async (tx) => {
     const partnerId = communityId && (await findPartnerOfClient(tx, communityId, publicId))
     if (!communityId || !partnerId) throw new NotFound(`There is no client ${publicId}.`)
     const expiresAt = await checkExpiry(tx, wanted)
@@ -33,6 +33,7 @@ export async function changeExpiry(
     })
     // Deliveries that were held because the client had expired are checked again.
     await releaseHeld(tx, communityId, partnerId)
+    return expiresAt
   })
 }
 
