@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { addMember } from '../src/features/members/change-member.ts'
+import { isCacheTrusted } from './access-calls.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 import { captureLog } from './capture-log.ts'
 import { lockTable } from './lock-table.ts'
@@ -13,7 +14,8 @@ const LIMITED = { timeouts: { callsInFlightMax: CALLS_MAX, handlerMs: HANDLER_MS
 async function startWithMember(bank: Bank) {
   const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
   const token = await bank.token()
-  // From now on the token is known without the database.
+  // From now on the token is known without the database; a node that has just started keeps none yet.
+  await eventually(() => isCacheTrusted(bank.url))
   expect((await bank.call('/users', { token })).status).toBe(200)
   const credit = (reference: string) =>
     bank.call('/wallet/credit', { token, body: { user_id: member.id, hours: 1, reference } })
