@@ -55,6 +55,8 @@ test('whatever receivers do, credits are made meanwhile, and every event arrives
   const answerWell = receiver.answer
   const isWell: typeof receiver.answer = (response, received) => {
     acknowledged.add(received.id)
+    // So that the next delivery has to look the name up again.
+    response.setHeader('connection', 'close')
     answerWell(response, received)
   }
 
