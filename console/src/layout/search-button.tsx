@@ -26,14 +26,14 @@ export function SearchButton({ community }: { community: Community }) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
-      // A dialog asks for an answer first.
-      if (document.querySelector('[role="dialog"][aria-modal="true"]')) return
+      // A dialog asks for an answer first. The search itself is none: while it fades out it may be wanted again.
+      if (document.querySelector('[role="dialog"][aria-modal="true"]:not(.mantine-Spotlight-content)')) return
       event.preventDefault()
-      open()
+      if (!opened) open()
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
-  }, [])
+  }, [opened])
   return (
     <>
       <UnstyledButton className={classes.button} aria-keyshortcuts="Control+K" aria-label={t`Search`} onClick={open}>
