@@ -2,6 +2,7 @@ import type { JWK } from 'jose'
 import { openAccessChannel, type AccessChange, type AccessChannelOptions } from '../../postgres/channel.ts'
 import { coalesce, type CoalesceLimits } from '../../postgres/coalesce.ts'
 import type { Sql } from '../../postgres/connect.ts'
+import type { Awaitable } from '../../core/awaitable.ts'
 import { parseNetwork, type Network } from '../../core/networks.ts'
 import { commonScopes, type Scope } from '../../core/scopes.ts'
 import { communityOfClientId, communityOfToken, hashSecret, hashToken, sameHash } from '../../crypto/secrets.ts'
@@ -60,8 +61,8 @@ export interface KeyClientLookup {
 
 /** A cache of tokens and clients in front of the database. */
 export interface AccessCache {
-  /** Returns undefined for an unknown token. */
-  findByToken(token: string): Promise<TokenLookup | undefined>
+  /** Returns undefined for an unknown token, and a live one at once if it is cached. */
+  findByToken(token: string): Awaitable<TokenLookup | undefined>
   /** Returns undefined for a client that is unknown, revoked or expired. */
   findByClientSecret(publicId: string, secret: string): Promise<ClientLookup | undefined>
   /** Always asks the database, which also records each assertion. Returns undefined for one that is unknown, revoked or expired. */
@@ -81,7 +82,7 @@ export interface CommunityCache<T> {
 }
 
 interface CachedToken {
-  caller: Caller
+  lookup: TokenLookup
   expiresAtMs: number
 }
 
@@ -115,7 +116,7 @@ export function openAccessCache({ sql, ...channelOptions }: AccessCacheOptions):
       return
     }
     for (const cache of communityCaches) cache.delete(change.communityId)
-    for (const [hash, { caller }] of tokens) if (caller.communityId === change.communityId) tokens.delete(hash)
+    for (const [hash, { lookup }] of tokens) if (lookup.caller.communityId === change.communityId) tokens.delete(hash)
     for (const [id, { caller }] of clients) if (caller.communityId === change.communityId) clients.delete(id)
     for (const notify of listeners) notify(change.communityId)
   }
@@ -151,28 +152,29 @@ export function openAccessCache({ sql, ...channelOptions }: AccessCacheOptions):
   }, LOOKUP_LIMITS)
 
   /** Needs no check of the token's format: only valid tokens are cached. */
-  function getCaller(hash: string): Caller | undefined {
+  function getLookup(hash: string): TokenLookup | undefined {
     const cached = channel.isTrusted() ? tokens.get(hash) : undefined
-    return cached && cached.expiresAtMs > performance.now() ? cached.caller : undefined
+    return cached && cached.expiresAtMs > performance.now() ? cached.lookup : undefined
+  }
+
+  async function readToken(token: string, hash: string): Promise<TokenLookup | undefined> {
+    const communityId = communityOfToken(token)
+    if (communityId === undefined) return undefined
+    const readGeneration = generation
+    const row = await lookUpToken(communityId, hash)
+    if (!row) return undefined
+    const lookup = { state: stateOf(row), caller: toCaller(communityId, row, row.token_scopes) }
+    if (lookup.state === 'live') {
+      const seconds = Math.min(row.expires_in_seconds, row.client_expires_in_seconds ?? Infinity)
+      store(tokens, hash, { lookup, expiresAtMs: performance.now() + seconds * 1000 }, readGeneration)
+    }
+    return lookup
   }
 
   return {
-    async findByToken(token) {
-      const communityId = communityOfToken(token)
-      if (communityId === undefined) return undefined
+    findByToken(token) {
       const hash = hashToken(token)
-      const cached = getCaller(hash)
-      if (cached) return { state: 'live', caller: cached }
-      const readGeneration = generation
-      const row = await lookUpToken(communityId, hash)
-      if (!row) return undefined
-      const lookup = { state: stateOf(row), caller: toCaller(communityId, row, row.token_scopes) }
-      if (lookup.state === 'live') {
-        const seconds = Math.min(row.expires_in_seconds, row.client_expires_in_seconds ?? Infinity)
-        const expiresAtMs = performance.now() + seconds * 1000
-        store(tokens, hash, { caller: lookup.caller, expiresAtMs }, readGeneration)
-      }
-      return lookup
+      return getLookup(hash) ?? readToken(token, hash)
     },
 
     async findByClientSecret(publicId, secret) {

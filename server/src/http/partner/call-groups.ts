@@ -122,7 +122,11 @@ function newGroup(call: Call): CallGroup {
 
 const isLong = (text: string | undefined) => text !== undefined && text.length > TEXT_LENGTH_MAX
 
+const PLAIN = /^[ -~]*$/
+
 /** Truncates text and makes it acceptable to PostgreSQL. */
 function toStorable(text: string): string {
+  // Hot path: nearly every path.
+  if (text.length <= TEXT_LENGTH_MAX && PLAIN.test(text)) return text
   return text.slice(0, TEXT_LENGTH_MAX).toWellFormed().replaceAll('\0', '')
 }

@@ -9,6 +9,7 @@ import { contains } from '../../core/networks.ts'
 import { acceptJson } from '../shared/read-body.ts'
 import { sendError } from '../shared/send-error.ts'
 import { requireSingleHeaders } from '../shared/single-headers.ts'
+import { andThen, type Awaitable } from '../../core/awaitable.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { communityOfToken } from '../../crypto/secrets.ts'
 import { splitOnce } from '../shared/form.ts'
@@ -63,15 +64,18 @@ export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): v
 
   acceptJson(app)
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('api-version', API_VERSION)
     reply.header('cache-control', 'private, no-cache')
     reply.header('x-content-type-options', 'nosniff')
     requireHost(request)
     requireSingleHeaders(request)
     const { scope } = request.routeOptions.config
-    if (scope) await checkAccess(deps, request, reply, scope)
-    else if (request.is404) await attributeToCaller(deps, request, reply)
+    const checked = scope
+      ? checkAccess(deps, request, reply, scope)
+      : request.is404 && attributeToCaller(deps, request, reply)
+    if (checked instanceof Promise) return checked
+    done()
   })
   app.addHook('onSend', answerNotModified)
   app.addHook('onResponse', (request, reply, done) => {
@@ -85,17 +89,17 @@ export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): v
   app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
 }
 
-async function checkAccess(
+function checkAccess(
   deps: PartnerFrameDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   scope: Scope | readonly Scope[],
-): Promise<void> {
-  const caller = await authenticate(deps, request)
-  request.caller = caller
-  request.party = caller
-  await admit(deps, request, reply, caller)
-  requireScope(caller, scope)
+): Awaitable<void> {
+  return andThen(authenticate(deps, request), (caller) => {
+    request.caller = caller
+    request.party = caller
+    return andThen(admit(deps, request, reply, caller), () => requireScope(caller, scope))
+  })
 }
 
 /** RFC 9112 3.2 */
@@ -106,21 +110,22 @@ function requireHost({ raw, headers }: FastifyRequest): void {
 }
 
 /** Runs the checks that follow authentication by token or client secret. */
-export async function admit(
+export function admit(
   deps: PartnerFrameDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   caller: Caller,
-): Promise<void> {
-  await deps.rateLimits.spend(caller, reply)
-  if (!caller.partnerApiEnabled) {
-    const reason = caller.partnerApiDisabledReason
-    throw new ApiError(
-      'partner_api_disabled',
-      reason ? { description: `The partner API is switched off: ${reason}` } : {},
-    )
-  }
-  requireAddress(caller, request.ip)
+): Awaitable<void> {
+  return andThen(deps.rateLimits.spend(caller, reply), () => {
+    if (!caller.partnerApiEnabled) {
+      const reason = caller.partnerApiDisabledReason
+      throw new ApiError(
+        'partner_api_disabled',
+        reason ? { description: `The partner API is switched off: ${reason}` } : {},
+      )
+    }
+    requireAddress(caller, request.ip)
+  })
 }
 
 export function requireAddress(caller: Caller, address: string): void {
@@ -146,7 +151,7 @@ const TOKEN_PROBLEMS: Record<Exclude<TokenState, 'live'>, string> = {
   partner_suspended: 'The partner of this access token is suspended.',
 }
 
-async function authenticate(deps: PartnerFrameDeps, request: FastifyRequest): Promise<Caller> {
+function authenticate(deps: PartnerFrameDeps, request: FastifyRequest): Awaitable<Caller> {
   const { authorization } = request.headers
   // Without credentials, or with another scheme, the challenge has no error code (RFC 6750 3.1).
   if (authorization === undefined || !/^bearer(\s|$)/i.test(authorization)) {
@@ -159,9 +164,18 @@ async function authenticate(deps: PartnerFrameDeps, request: FastifyRequest): Pr
       headers: { 'www-authenticate': `${BEARER}, error="invalid_request"` },
     })
   }
-  const lookup = await deps.access.findByToken(token)
+  return andThen(deps.access.findByToken(token), (lookup) =>
+    lookup?.state === 'live' ? lookup.caller : rejectToken(deps, request, token, lookup),
+  )
+}
+
+async function rejectToken(
+  deps: PartnerFrameDeps,
+  request: FastifyRequest,
+  token: string,
+  lookup: TokenLookup | undefined,
+): Promise<never> {
   request.party = partyOf(token, lookup)
-  if (lookup?.state === 'live') return lookup.caller
   // Failures from the same address never block a live token. Beyond the limit, an invalid token gets no explanation.
   if (await deps.rateLimits.countFailure(request.ip)) {
     request.party = undefined

@@ -9,7 +9,9 @@ const PLAIN = /^[\w-]{0,40}$/
  * such as an email address, is replaced: the log is kept for months and outlives an erasure.
  */
 export function loggedPath({ url }: Pick<FastifyRequest, 'url'>, route: string | undefined): string {
-  const segments = splitOnce(url, '?')[0].split('/')
+  const [path] = splitOnce(url, '?')
+  if (path === route) return path
+  const segments = path.split('/')
   const names = route?.split('/')
   const isKnown = names?.length === segments.length
   return segments

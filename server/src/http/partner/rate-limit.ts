@@ -1,4 +1,5 @@
 import { networkOf } from '../../core/networks.ts'
+import { andThen, type Awaitable } from '../../core/awaitable.ts'
 import type { FastifyReply } from 'fastify'
 import type { Caller } from './access.ts'
 import type { Counters } from '../shared/counters.ts'
@@ -14,7 +15,7 @@ const CLIENT_ID_LENGTH_MAX = 100
 
 export interface RateLimits {
   /** Counts the call against its partner, sets the rate limit headers and rejects calls over the limit. */
-  spend(caller: Caller, reply: FastifyReply): Promise<void>
+  spend(caller: Caller, reply: FastifyReply): Awaitable<void>
   /** Counts further calls that this one stands for; rejects it without counting them if fewer are left. */
   spendMore(caller: Caller, reply: FastifyReply, calls: number): Promise<void>
   /** Rejects further guesses at this client from this address only. */
@@ -43,9 +44,7 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
   }
 
   return {
-    async spend(caller, reply) {
-      admit(caller, reply, await calls.add(partnerKey(caller)))
-    },
+    spend: (caller, reply) => andThen(calls.add(partnerKey(caller)), (count) => admit(caller, reply, count)),
 
     async spendMore(caller, reply, more) {
       if (more === 0) return

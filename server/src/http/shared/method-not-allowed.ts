@@ -25,14 +25,14 @@ export function answerOtherMethods(app: FastifyInstance): void {
     for (const one of [method].flat()) methods.add(one)
   })
   // Not in the handler: the body must not be read first, whatever it contains.
-  app.addHook('onRequest', async (request) => {
-    if (!request.is404) return
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.is404) return done()
     const [path] = splitOnce(request.url, '?')
     const offered = [...methodsByRoute].find(([route]) => isPathOf(route, path))
-    if (!offered) return
+    if (!offered) return done()
     const [route, methods] = offered
     request.routeOfOtherMethods = route
-    throw new ApiError('method_not_allowed', { headers: { allow: [...methods].toSorted().join(', ') } })
+    done(new ApiError('method_not_allowed', { headers: { allow: [...methods].toSorted().join(', ') } }))
   })
 }
 
