@@ -114,8 +114,7 @@ test('calls have a chart, and credentials a last day', async ({ page }) => {
   await expectAccessibleEverywhere(page, 'calls-chart')
 
   await openPage(page, service, 'partners', 'Partners')
-  await page.getByRole('link', { name: 'Demo bank' }).focus()
-  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Demo bank' }).press('Enter')
   await page
     .getByRole('button', { name: /^Expiry of/ })
     .first()

@@ -152,8 +152,7 @@ test('a member is hidden, leaves, returns and is erased with the keyboard alone,
   await expect(page.getByText('3.5 h').first()).toBeVisible()
   await expectAccessible(page)
   const press = async (name: string) => {
-    await page.getByRole('button', { name, exact: true }).last().focus()
-    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name, exact: true }).last().press('Enter')
   }
   const now = () => call<Member>(page, `/members/${member.id}`)
 
@@ -171,8 +170,7 @@ test('a member is hidden, leaves, returns and is erased with the keyboard alone,
   const dialog = page.getByRole('dialog')
   await expect(dialog).toContainText('The wallet holds 3.5 h.')
   await dialogHasFocus(page)
-  await dialog.getByLabel('Keep it in the wallet').focus()
-  await page.keyboard.press('ArrowDown')
+  await dialog.getByLabel('Keep it in the wallet').press('ArrowDown')
   await press('Member leaves')
   await expect(dialog.getByText('Say why.')).toBeVisible()
   await expectAccessible(page)

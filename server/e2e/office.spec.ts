@@ -47,8 +47,7 @@ test('ten slips at once with one of them twice: warned of, mended, recorded; all
   const complaints = complaintsOf(page)
   const [giver, receiver] = [await addMember(page), await addMember(page)]
   await openPage(page, service, 'exchanges', 'Exchanges')
-  await page.getByRole('link', { name: 'Record exchanges' }).first().focus()
-  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Record exchanges' }).first().press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Record exchanges')
   await expectAccessible(page)
 
@@ -73,8 +72,7 @@ test('ten slips at once with one of them twice: warned of, mended, recorded; all
   expect(await read(page, '/transfers?kind=exchange&from=2999-01-01')).toEqual([])
 
   await slip(page, SLIPS).getByLabel('Hours').fill('0.5')
-  await page.getByRole('button', { name: `Record ${SLIPS} exchanges` }).focus()
-  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: `Record ${SLIPS} exchanges` }).press('Enter')
   await expect(page.getByText(`${SLIPS} exchanges recorded`)).toBeVisible()
   await expect(slip(page, 1).getByLabel('Gave time')).toHaveValue('')
 
@@ -139,8 +137,7 @@ test('a transfer is reversed with a reason, and both are one record', async ({ p
   await dialog.getByRole('button', { name: 'Adjust', exact: true }).click()
   await expect(dialog).toBeHidden()
 
-  await page.getByRole('link', { name: `Given to ${person.name}` }).focus()
-  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: `Given to ${person.name}` }).press('Enter')
   const drawer = page.getByRole('dialog', { name: `Given to ${person.name}` })
   await expect(drawer).toContainText('A gift to begin with')
   await expectAccessible(page)

@@ -59,15 +59,13 @@ test('a failing receiver shows every attempt, and what failed is sent again once
   const table = page.getByRole('table', { name: 'Webhook subscriptions' })
   await expect(table.getByRole('row').nth(1)).toContainText('localhost')
   await expectAccessible(page)
-  await table.getByRole('link').first().focus()
-  await page.keyboard.press('Enter')
+  await table.getByRole('link').first().press('Enter')
   await expect(page).toHaveURL(new RegExp(`/webhooks/${id}$`))
   await expect(page.getByText('Deliveries fail')).toBeVisible()
   await expect(page.getByRole('table', { name: 'Deliveries' })).toContainText('The receiver refused it (answer 503)')
   await expectAccessible(page)
 
-  await page.getByRole('link', { name: 'Hours credited by a partner' }).first().focus()
-  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Hours credited by a partner' }).first().press('Enter')
   const drawer = page.getByRole('dialog')
   await expect(drawer.getByRole('list', { name: 'Attempts' }).getByRole('listitem').first()).toContainText('took')
   await drawer.getByText('What the receiver answered').first().click()
@@ -94,14 +92,12 @@ test('an owner pauses, resumes, tests and sends again since a day, by keyboard a
   const id = await subscribe(page)
   await openPage(page, service, `webhooks/${id}`, /^Webhook of/)
   const press = async (name: string | RegExp) => {
-    await page.getByRole('button', { name, exact: true }).focus()
-    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name, exact: true }).press('Enter')
   }
   const confirm = async (name: string) => {
     const dialog = page.getByRole('dialog')
     await dialogHasFocus(page)
-    await dialog.getByRole('button', { name, exact: true }).focus()
-    await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name, exact: true }).press('Enter')
     await expect(dialog).toBeHidden()
   }
 
