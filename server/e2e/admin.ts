@@ -1,5 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
+import { isFullVolume } from '../test/volume.ts'
 import type { Service } from './service.ts'
 
 export const PASSWORD = 'correct horse battery'
@@ -98,18 +99,23 @@ export async function dialogHasFocus(page: Page): Promise<void> {
   await expect(page.getByRole('dialog').locator(':focus')).toBeVisible()
 }
 
-/** Expects no accessibility violation in light or dark mode, and no horizontal scrolling on a small screen. */
+const SCHEMES = ['light', 'dark'] as const
+
+/**
+ * Expects no accessibility violation, and no horizontal scrolling on a small screen. Colours in the dark are checked in
+ * the full volume only: axe takes a second or more, and every-page.spec.ts checks the main pages in both schemes.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
-  await expectNoViolations(page)
+  await expectNoViolations(page, isFullVolume ? SCHEMES : ['light'])
   const before = page.viewportSize() ?? WIDE
   await page.setViewportSize(NARROW)
   await expectNoSidewaysScrolling(page)
   await page.setViewportSize(before)
 }
 
-/** In light and dark mode, at the current size. */
-export async function expectNoViolations(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
+/** At the current size. */
+export async function expectNoViolations(page: Page, schemes: readonly ('light' | 'dark')[] = SCHEMES): Promise<void> {
+  for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     // A script switches the page; a check before that would see it half light and half dark.
     await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme)

@@ -199,9 +199,7 @@ test('a script injected into the page does not run', async ({ page }) => {
   expect(ran).toBe('script-src-elem')
 })
 
-test('the sign-in, the account and the overview are accessible, in light and dark mode and on a small screen', async ({
-  page,
-}) => {
+test('the sign-in, the account and the overview are accessible, also on a small screen', async ({ page }) => {
   await page.goto(`${service.url}/console/sign-in`)
   await expect(page.getByLabel('Email')).toBeVisible()
   await expectAccessible(page)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** The version of what is hashed. A change of the fields below needs another one. */
 const VERSION = 1
@@ -50,7 +50,5 @@ export function hashTransfer(previousHash: string, communityId: number, transfer
     transfer.occurred_on,
     transfer.created_at,
   ]
-  return createHash('sha256')
-    .update(`${previousHash}\n${JSON.stringify(fields)}`)
-    .digest('hex')
+  return hash('sha256', `${previousHash}\n${JSON.stringify(fields)}`, 'hex')
 }
