@@ -80,7 +80,7 @@ async function takePictures(page: Page, folder: string, name: string): Promise<v
   await mkdir(folder, { recursive: true })
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), animations: 'disabled' })
+    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), animations: 'disabled', fullPage: true })
   }
 }
 

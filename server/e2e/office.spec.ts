@@ -43,7 +43,7 @@ async function memberOf(page: Page, { number }: { number: string }): Promise<{ i
   return found.find((member) => member.external_id === number)
 }
 
-test('ten slips at once with one of them twice: warned of, mended, recorded; all by keyboard', async ({ page }) => {
+test('ten slips at once with one of them twice: warned of, corrected, recorded; all by keyboard', async ({ page }) => {
   const complaints = complaintsOf(page)
   const [giver, receiver] = [await addMember(page), await addMember(page)]
   await openPage(page, service, 'exchanges', 'Exchanges')

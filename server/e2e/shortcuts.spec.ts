@@ -55,6 +55,17 @@ test('Ctrl-K starts an exchange, adds a member, suspends a partner, and shows a 
   expect(complaints).toEqual([])
 })
 
+test('keys that are pressed just after a dialog was closed count', async ({ page }) => {
+  await openPage(page, service, 'members?add=true', 'Members')
+  await expect(page.getByRole('dialog', { name: 'Add a member' }).locator(':focus')).toBeVisible()
+  // From within the page: the way from here to the browser takes as long as a fading dialog.
+  await page.evaluate(`
+    const press = (init) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { ...init, bubbles: true }))
+    press({ key: 'Escape' })
+    new Promise((done) => setTimeout(done)).then(() => press({ key: 'k', ctrlKey: true }))`)
+  await expect(page.getByRole('dialog', { name: 'Search' })).toBeVisible()
+})
+
 test('? lists the shortcuts, g and a letter go to a page, and single keys can be switched off', async ({ page }) => {
   await openPage(page, service, 'overview', 'Overview')
   await page.keyboard.press('?')

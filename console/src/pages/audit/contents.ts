@@ -91,7 +91,7 @@ export function contentOf(entry: AuditRecord): MessageDescriptor | undefined {
 
 type Transfer = NonNullable<AuditRecord['transfer']>
 
-/** Whoever was erased has no name. */
+/** A member who was erased has no name. */
 function recorded(transfer: Transfer): MessageDescriptor {
   const { hours, giver, receiver } = namesOf(transfer)
   if (giver && receiver) return msg`${who} recorded ${hours} to ${receiver} from ${giver} (number ${it})`
