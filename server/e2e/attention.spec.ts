@@ -54,7 +54,7 @@ test('the overview begins with what needs attention, and leads to it', async ({ 
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Alerts')
   await expect(page.getByText('All is well')).toBeVisible()
   await expectAccessibleEverywhere(page, 'alerts')
-  await page.getByRole('link', { name: 'Choose what you hear of' }).click()
+  await page.getByRole('link', { name: 'Choose your alerts' }).click()
   const choices = page.getByRole('region', { name: 'Alerts' })
   const boxes = choices.getByRole('group', { name: 'In the console' })
   await boxes.getByLabel('A backup failed').uncheck()

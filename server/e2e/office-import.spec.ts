@@ -66,7 +66,7 @@ test('a German table with its own headers is mapped, imported with opening balan
   const first = page.getByRole('table', { name: 'The first rows of the file' })
   await expect(first).toContainText('Käthe')
   await expect(page.getByLabel('Encoding')).toHaveValue('windows-1252')
-  await expect(page.getByLabel('Between the columns')).toHaveValue('semicolon')
+  await expect(page.getByLabel('Column separator')).toHaveValue('semicolon')
   await expect(page.getByLabel('Numbers')).toHaveValue('comma')
 
   // A wrong encoding can be seen, and corrected.
@@ -91,7 +91,7 @@ test('a German table with its own headers is mapped, imported with opening balan
   await page.getByRole('button', { name: 'Check the rows' }).click()
 
   await expect(page.getByText('Opening balances: 2 members, 1,232.25 h in total.')).toBeVisible()
-  await expect(page.getByRole('table', { name: 'What becomes of each row' })).toContainText('Jürgen Weiß (G-1)')
+  await expect(page.getByRole('table', { name: 'What happens to each row' })).toContainText('Jürgen Weiß (G-1)')
   await expectAccessibleEverywhere(page, 'preview')
   expect(await findMembers(page, 'G-1')).toEqual([])
   await page.getByRole('button', { name: 'Import 3 rows' }).click()
@@ -172,7 +172,7 @@ test('an export is written with the chosen delimiter and encoding, and has balan
   await openPage(page, service, 'members', 'Members')
   await page.getByRole('button', { name: 'Export CSV' }).click()
   const dialog = page.getByRole('dialog', { name: 'Export CSV' })
-  await dialog.getByLabel('Between the columns').selectOption('semicolon')
+  await dialog.getByLabel('Column separator').selectOption('semicolon')
   await dialog.getByLabel('Encoding').selectOption('windows-1252')
   await expectAccessibleEverywhere(page, 'export')
   const downloading = page.waitForEvent('download')

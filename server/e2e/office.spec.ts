@@ -350,7 +350,7 @@ test('settings, categories and what partners see', async ({ page }) => {
   await expectAccessible(page)
 
   await page.getByRole('tab', { name: 'What partners see' }).click()
-  await expect(page.getByText(/Active members|Nothing is told yet/).first()).toBeVisible()
+  await expect(page.getByText(/Active members|Nothing is shown yet/).first()).toBeVisible()
   await expectAccessible(page)
   await page.goBack()
   expect(complaints).toEqual([])

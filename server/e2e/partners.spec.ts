@@ -53,7 +53,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   await form.getByLabel('Contact').fill('Ada, +43 1 234')
   await form.getByLabel('See members').check()
   await form.getByLabel('Credit hours').check()
-  await form.getByLabel('Be told of changes').check()
+  await form.getByLabel('Get notified of changes').check()
   await form.getByLabel('Allowed addresses').fill('127.0.0.1\n10.0.0.1/8')
   await form.getByRole('button', { name: 'Add partner' }).click()
   await expect(form.getByText('10.0.0.1/8 has bits set beyond its prefix')).toBeVisible()
@@ -92,12 +92,12 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   })
 
   // Tuesday: what did the partner do?
-  await page.getByRole('link', { name: 'Its calls' }).click()
+  await page.getByRole('link', { name: 'View calls' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Calls')
   await expect(page).toHaveURL(new RegExp(`partner=${partnerId}`))
   const calls = page.getByRole('table', { name: 'Calls' })
   await expect(async () => {
-    await page.getByRole('button', { name: 'Look again' }).click()
+    await page.getByRole('button', { name: 'Refresh' }).click()
     await expect(calls.getByRole('row')).toHaveCount(4, { timeout: 1_000 })
   }).toPass()
   await page.getByLabel('Answer', { exact: true }).selectOption('4xx')
@@ -113,8 +113,8 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   await expect(detail).toContainText('insufficient_scope')
   await page.keyboard.press('Escape')
   await expect(page).not.toHaveURL(/call=/)
-  await page.getByText('Errors in groups').click()
-  const groups = page.getByRole('table', { name: 'Errors in groups' })
+  await page.getByText('Errors by kind').click()
+  const groups = page.getByRole('table', { name: 'Errors by kind' })
   await expect(groups.getByRole('row', { name: /insufficient_scope/ })).toContainText('Riverside Bank')
 
   await test.step('a webhook with a failing receiver shows its attempts, and resending works', async () => {
@@ -360,7 +360,7 @@ test('the pages of calls can be used by everyone, and show markup as text', asyn
   await expect(page.getByRole('dialog', { name: 'One call' })).toContainText(`${MARKUP} calls`)
   await expectAccessible(page)
   await openPage(page, service, 'calls?view=errors&period=days', 'Calls')
-  await expect(page.getByRole('table', { name: 'Errors in groups' })).toBeVisible()
+  await expect(page.getByRole('table', { name: 'Errors by kind' })).toBeVisible()
   await expectAccessible(page)
   expect(complaints).toEqual([])
 })

@@ -71,8 +71,8 @@ export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Pr
       title={t`Which column is which?`}
       description={
         look.remembered
-          ? t`${file.name}: nothing has been written yet. Filled in as you did it for the last file with these columns.`
-          : t`${file.name}: nothing has been written yet. Your answers are remembered for the next file with these columns.`
+          ? t`${file.name}: nothing has been saved yet. Filled in as for the last file with these columns.`
+          : t`${file.name}: nothing has been saved yet. Your answers are remembered for the next file with these columns.`
       }
     >
       <Stack>
@@ -88,8 +88,8 @@ export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Pr
               onChange={(event) => void readAgain({ encoding: event.currentTarget.value as Reading['encoding'] })}
             />
             <NativeSelect
-              label={t`Between the columns`}
-              description={t`If the columns are not apart.`}
+              label={t`Column separator`}
+              description={t`If the columns above are not separate.`}
               data={translated(DELIMITERS)}
               value={reading.delimiter}
               disabled={busy}

@@ -37,7 +37,7 @@ export function Preview({ kind, file, reading, preview, onDone, onMap, onRestart
   const count = preview.added + preview.changed
   const isStuck = preview.refused > 0 && !skipBad
   return (
-    <Panel title={t`What would happen`} description={t`${file.name}: nothing has been written yet.`}>
+    <Panel title={t`What would happen`} description={t`${file.name}: nothing has been saved yet.`}>
       <ImportCounts result={preview} />
       {preview.openings && <Openings sum={preview.openings} fileName={file.name} />}
       {preview.refused > 0 && (

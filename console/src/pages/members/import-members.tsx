@@ -26,7 +26,7 @@ const COLUMNS: ImportKind['columns'] = [
     title: msg`Opening balance`,
     text: msg`Hours from before. Recorded once per member, as an adjustment; the same file again changes nothing.`,
   },
-  { name: 'status', title: msg`Status`, text: msg`active, or inactive for who has left.` },
+  { name: 'status', title: msg`Status`, text: msg`active, or inactive for a member who has left.` },
   { name: 'hidden', title: msg`Hidden`, text: msg`true hides the member from partners, false does not.` },
 ]
 const EXAMPLE = 'external_id,name,email,joined_at\r\nK-1,Ada Lang,ada@example.org,2024-05-31\r\nK-2,Ben Berg,,\r\n'
