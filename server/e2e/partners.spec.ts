@@ -1,5 +1,5 @@
 import { expect, test, type Locator, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
+import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD } from './admin.ts'
 import {
   askToken,
   callAsPartner,
@@ -10,27 +10,16 @@ import {
   renameMember,
   saveAndClose,
 } from './partner-access.ts'
-import { startReceiver, type Receiver } from './receiver.ts'
-import { startService, type Service } from './service.ts'
+import type { Receiver } from './receiver.ts'
+import type { Service } from './service.ts'
+import { withReceiver } from './with-receiver.ts'
 
 const MARKUP = '<img src=x onerror="document.title=1">'
 
 let service: Service
 let receiver: Receiver
 
-test.beforeAll(async () => {
-  receiver = await startReceiver()
-  service = await startService(receiver.settings)
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-  await receiver?.close()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+withReceiver((started) => ({ service, receiver } = started))
 
 async function everythingAdminsCanRead(page: Page, partnerId: string): Promise<string> {
   const paths = ['/partners', `/partners/${partnerId}`, '/calls?limit=100', '/calls/export', '/calls/errors', '/audit']
