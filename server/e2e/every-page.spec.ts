@@ -107,7 +107,10 @@ async function takePictures(page: Page, folder: string, name: string): Promise<v
   await mkdir(folder, { recursive: true })
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), animations: 'disabled', fullPage: true })
+    const path = join(folder, `${name}-${colorScheme}.png`)
+    // A dialog stays where the window is, not where the page begins.
+    const fullPage = (await page.getByRole('dialog').count()) === 0
+    await page.screenshot({ path, animations: 'disabled', fullPage })
   }
 }
 

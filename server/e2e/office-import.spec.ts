@@ -107,7 +107,7 @@ test('a German table with its own headers is mapped, imported with opening balan
   await openPage(page, service, 'members/import', 'Import members')
   await page.setInputFiles('input[type=file]', germanTable('Mitglieder 2027.csv', HEADER, ...ROWS))
   await page.getByRole('button', { name: 'Check the file' }).click()
-  await expect(page.getByText('Filled in as you did it')).toBeVisible()
+  await expect(page.getByText('Filled in as for the last file')).toBeVisible()
   await expect(chosen('Opening balance')).toHaveText('Stunden')
   await page.getByRole('button', { name: 'Check the rows' }).click()
   await expect(page.getByRole('button', { name: 'Nothing to import' })).toBeDisabled()
@@ -115,6 +115,28 @@ test('a German table with its own headers is mapped, imported with opening balan
   await page.getByRole('button', { name: 'Change how it is read' }).click()
   await expect(page.getByRole('heading', { name: 'Which column is which?' })).toBeVisible()
   expect(complaints).toEqual([])
+})
+
+test('an empty cell keeps what is there, unless empty cells are to clear it', async ({ page }) => {
+  await call(page, '/members', { name: 'Erna Leer', external_id: 'E-1', email: 'erna@example.org' })
+  const row = () => page.getByRole('table', { name: 'What happens to each row' }).getByRole('row').nth(1)
+  await openPage(page, service, 'members/import', 'Import members')
+  await page.setInputFiles('input[type=file]', germanTable('Leer.csv', 'external_id;name;email', 'E-1;Erna Leer;'))
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  await expect(page.getByText('Empty cells keep what is there.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Nothing to import' })).toBeDisabled()
+
+  await page.getByRole('button', { name: 'Change how it is read' }).click()
+  await page.getByLabel('Empty cells').selectOption('Clear what is there')
+  await page.getByRole('button', { name: 'Check the rows' }).click()
+  await expect(page.getByText('Empty cells clear what is there')).toBeVisible()
+  await expect(row()).toContainText('Changes: email')
+  await page.getByRole('button', { name: 'Change how it is read' }).click()
+  await expect(page.getByLabel('Empty cells')).toHaveValue('clear')
+  await page.getByRole('button', { name: 'Check the rows' }).click()
+  await page.getByRole('button', { name: 'Import 1 row' }).click()
+  await expect(page.getByRole('status').filter({ hasText: 'imported' })).toContainText('1 changed')
+  expect(await findMembers(page, 'E-1')).toMatchObject([{ name: 'Erna Leer', email: null }])
 })
 
 test('a printed statement follows the days of service, and its sums and the payment are in the PDF', async ({

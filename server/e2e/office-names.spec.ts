@@ -1,5 +1,6 @@
 import { expect, test, type Locator, type Page } from '@playwright/test'
 import { callDemo, openPage, signIn } from './admin.ts'
+import { makePartner } from './partner-access.ts'
 import { startService, type Service } from './service.ts'
 
 /** A mark that turns round what follows it, unless the name is isolated. */
@@ -99,4 +100,13 @@ test('a directional mark in a name does not turn round a question, a notice or t
   const notice = page.getByRole('status').getByText('is hidden from partners')
   await expect(notice).toBeVisible()
   expect(await placeOf(notice, 'is hidden')).toBeGreaterThan(await placeOf(notice, 'Turned'))
+
+  // The mark cannot be typed, and need not be.
+  const { partnerId } = await makePartner(page, service, TURNED)
+  await openPage(page, service, `partners/${partnerId}`, TURNED)
+  await page.getByRole('button', { name: /^Revoke/ }).click()
+  const revoke = page.getByRole('button', { name: 'Revoke for good' })
+  await expect(revoke).toBeDisabled()
+  await page.getByRole('dialog').getByRole('textbox').fill('Anna Turned')
+  await expect(revoke).toBeEnabled()
 })

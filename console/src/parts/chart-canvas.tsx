@@ -32,7 +32,9 @@ export default function ChartCanvas({ kind, data, x, series, format, height }: C
     ...(format ? { valueFormatter: (value: number) => format(value) } : {}),
   }
   const barProps = { isAnimationActive: false }
-  if (kind === 'stacked') return <BarChart {...shared} type="stacked" barProps={barProps} />
+  // What is stacked is counted.
+  const countAxis = { allowDecimals: false }
+  if (kind === 'stacked') return <BarChart {...shared} type="stacked" barProps={barProps} yAxisProps={countAxis} />
   if (kind === 'bar') return <BarChart {...shared} barProps={{ ...barProps, radius: [3, 3, 0, 0] }} />
   return <LineChart {...shared} curveType="linear" lineProps={{ isAnimationActive: false }} />
 }

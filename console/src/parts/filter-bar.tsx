@@ -43,7 +43,7 @@ export function FilterBar({ children, names }: BarProps) {
           aria-controls={id}
           onClick={() => setUnfolded(!unfolded)}
         >
-          {unfolded ? t`Fewer filters` : t`More filters and sorting`}
+          {unfolded ? t`Fewer filters` : t`More filters`}
         </Button>
       )}
       {isFiltered && (

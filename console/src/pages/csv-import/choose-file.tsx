@@ -86,7 +86,7 @@ function Columns({ kind }: { kind: ImportKind }) {
   return (
     <Panel
       title={t`Columns of the file`}
-      description={t`The first line names the columns, in any order. If yours have other names, you say in the next step which is which.`}
+      description={t`The first line names the columns, in any order. If yours have other names, you say in the next step which is which. An empty cell keeps what is there.`}
       actions={
         <Button
           variant="default"

@@ -68,7 +68,7 @@ export function Exchanges() {
         }
       />
       <FilterBar names={FILTERS}>
-        <Suspense fallback={<TextInput label={t`Member`} disabled style={{ gridColumn: 'span 2' }} />}>
+        <Suspense fallback={<TextInput label={t`Member`} disabled />}>
           <MemberFilter />
         </Suspense>
         <ChoiceFilter name="kind" label={t`Kind`} choices={translated(KINDS)} />
@@ -139,7 +139,7 @@ function Note({ row: { note, reversal } }: { row: TransferRecord }) {
             <StatusBadge status="reversed" />
           </span>
           {reversal.reason && (
-            <Text size="sm" c="dimmed">
+            <Text inherit c="dimmed">
               {reversal.reason}
             </Text>
           )}

@@ -126,7 +126,7 @@ function columns(slug: string): Column<OfficeListing>[] {
       header: t`Member`,
       narrow: 'line',
       cell: ({ member }) => (
-        <LinkText className={classes.whole} to="/$slug/members/$id" params={{ slug, id: String(member.id) }}>
+        <LinkText inherit className={classes.whole} to="/$slug/members/$id" params={{ slug, id: String(member.id) }}>
           <Name>{member.name}</Name>
         </LinkText>
       ),
@@ -134,10 +134,10 @@ function columns(slug: string): Column<OfficeListing>[] {
     {
       header: t`Hours`,
       align: 'end',
-      narrow: 'labelled',
+      narrow: 'end',
       cell: ({ hours }) => (hours === null ? '–' : formatHours(hours)),
     },
-    { header: t`Status`, narrow: 'end', cell: (listing) => <ListingStatus listing={listing} /> },
+    { header: t`Status`, narrow: 'line', cell: (listing) => <ListingStatus listing={listing} /> },
   ]
 }
 
@@ -162,10 +162,8 @@ const TYPE_WORDS: Record<OfficeListing['type'], MessageDescriptor> = {
 function Kind({ listing }: { listing: OfficeListing }) {
   return (
     <div className={classes.whole}>
-      {translate(TYPE_WORDS[listing.type])}
-      <Text size="sm" c="dimmed">
-        {listing.category}
-      </Text>
+      <span>{translate(TYPE_WORDS[listing.type])}</span>
+      <span className={classes.category}>{listing.category}</span>
     </div>
   )
 }

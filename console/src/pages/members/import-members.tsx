@@ -19,7 +19,7 @@ const COLUMNS: ImportKind['columns'] = [
     text: csv,
     parts: PARTS[name] ?? 1,
   })),
-  { name: 'tags', title: msg`Tags`, text: msg`With commas between them. Left empty, they are removed.` },
+  { name: 'tags', title: msg`Tags`, text: msg`Separate several with commas.` },
   { name: 'joined_at', title: msg`Joined`, text: msg`A day like 2024-05-31 or 31.5.2024.` },
   {
     name: 'opening_balance',

@@ -35,7 +35,7 @@ const FIELDS: Record<FieldName, MemberField> = {
     label: msg`Email address`,
     description: msg`Only partners with a separate permission can read it. Optional.`,
     type: 'email',
-    csv: msg`Left empty, it is taken away.`,
+    csv: msg`Only partners with a separate permission can read it.`,
   },
   phone: {
     title: msg`Phone`,

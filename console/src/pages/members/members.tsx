@@ -112,7 +112,7 @@ export function Members() {
       />
       <FilterBar names={NAMES}>
         <SearchFilter placeholder={t`Name, email, number or reference`} />
-        <ChoiceFilter name="status" label={t`Status`} choices={translated(STATUSES)} any={t`All but erased`} />
+        <ChoiceFilter name="status" label={t`Status`} choices={translated(STATUSES)} any={t`Not erased`} />
         <ChoiceFilter name="balance" label={t`Balance`} choices={translated(BALANCES)} />
         <ChoiceFilter
           name="inactive"

@@ -13,6 +13,7 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
         label={t`Name`}
         description={t`The organisation, as your members know it.`}
         required
+        withAsterisk={false}
         {...form.text('name')}
       />
       <TextInput
