@@ -23,6 +23,8 @@ const MANY_MEMBERS = 5000
 /** A window of 1280 × 800 at 200 %. */
 const ZOOMED = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }
 const TABS_MAX = 150
+/** For everything at once. Like the limit of other tests, it only finds what hangs. */
+const EVERYTHING_MAX_MS = 60 * 60_000
 
 interface Visit {
   path: string
@@ -119,6 +121,7 @@ const isLoaded = (page: Page) => expect(page.getByRole('status', { name: /^Loadi
 
 for (const members of isEverything ? [MANY_MEMBERS, 0] : [0]) {
   test(`every page and its dialogs are accessible in a community of ${members} members`, async ({ page }) => {
+    if (isEverything) test.setTimeout(EVERYTHING_MAX_MS)
     const complaints = complaintsOf(page)
     const slug = await makeCommunity(members)
     await signIn(page, service)
