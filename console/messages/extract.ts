@@ -7,7 +7,14 @@ import { join } from 'node:path'
 import { areaOf } from './areas.ts'
 
 const SOURCE = join(import.meta.dirname, '..', 'src')
-const linguiConfig = makeConfig({ locales: ['en'], sourceLocale: 'en' }, { skipValidation: true })
+const linguiConfig = makeConfig(
+  {
+    locales: ['en'],
+    sourceLocale: 'en',
+    runtimeConfigModule: { i18n: ['/src/language/plain-messages.ts', 'i18n'] },
+  },
+  { skipValidation: true },
+)
 
 export interface Message {
   id: string

@@ -1,11 +1,12 @@
 import { useRouterState } from '@tanstack/react-router'
 import { type RefObject, useEffect } from 'react'
+import { isolate } from './language/isolate.ts'
 
 const SERVICE_NAME = 'Hourbank'
 
 export function usePageTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · ${SERVICE_NAME}`
+    document.title = `${isolate(title)} · ${SERVICE_NAME}`
   }, [title])
 }
 

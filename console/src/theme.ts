@@ -127,7 +127,12 @@ export const colorSchemeManager = localStorageColorSchemeManager({ key: COLOR_SC
 /** In the language on the screen: parts of the library have names that are read out. */
 export function theme() {
   // The head of a dialog is a `<header>`, which would count as a second banner of the page.
-  const dialog = { closeButtonProps: { 'aria-label': t`Close` }, attributes: { header: { role: 'presentation' } } }
+  const dialog = {
+    closeButtonProps: { 'aria-label': t`Close` },
+    attributes: { header: { role: 'presentation' } },
+    // A dialog that fades out would still swallow keys: shortcuts wait until no dialog is open.
+    transitionProps: { exitDuration: 0 },
+  }
   return createTheme({
     ...BASE,
     components: {

@@ -1,7 +1,8 @@
 import { expect, test, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
-import { startReceiver, type Receiver } from './receiver.ts'
-import { startService, type Service } from './service.ts'
+import { ADMIN_API, complaintsOf, expectAccessible, openPage } from './admin.ts'
+import type { Receiver } from './receiver.ts'
+import type { Service } from './service.ts'
+import { withReceiver } from './with-receiver.ts'
 
 /** All of them take minutes; they are for changes of a page, with a folder for its pictures. */
 const WIDTHS = process.env['PICTURE_DIR'] ? [360, 768, 1600] : [1280]
@@ -9,19 +10,7 @@ const WIDTHS = process.env['PICTURE_DIR'] ? [360, 768, 1600] : [1280]
 let service: Service
 let receiver: Receiver
 
-test.beforeAll(async () => {
-  receiver = await startReceiver()
-  service = await startService(receiver.settings)
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-  await receiver?.close()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+withReceiver((started) => ({ service, receiver } = started))
 
 /** In both schemes, and with PICTURE_DIR on a phone, a tablet and a large screen. */
 async function expectAccessibleEverywhere(page: Page, picture?: string): Promise<void> {
@@ -54,7 +43,7 @@ test('the overview begins with what needs attention, and leads to it', async ({ 
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Alerts')
   await expect(page.getByText('All is well')).toBeVisible()
   await expectAccessibleEverywhere(page, 'alerts')
-  await page.getByRole('link', { name: 'Choose what you hear of' }).click()
+  await page.getByRole('link', { name: 'Choose your alerts' }).click()
   const choices = page.getByRole('region', { name: 'Alerts' })
   const boxes = choices.getByRole('group', { name: 'In the console' })
   await boxes.getByLabel('A backup failed').uncheck()

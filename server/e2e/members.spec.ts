@@ -73,7 +73,7 @@ test('an import shows every invalid row before anything is written, and then wri
   ]
   await page.setInputFiles('input[type=file]', csv(...rows))
   await page.getByRole('button', { name: 'Check the file' }).click()
-  const table = page.getByRole('table', { name: 'What becomes of each row' })
+  const table = page.getByRole('table', { name: 'What happens to each row' })
   await expect(table.getByRole('row')).toHaveCount(3)
   await expect(table).toContainText('The name must have 1 to 200 characters. The email address is not one.')
   await expect(table).toContainText('The external id is in line 4 already.')

@@ -66,7 +66,7 @@ test('a German table with its own headers is mapped, imported with opening balan
   const first = page.getByRole('table', { name: 'The first rows of the file' })
   await expect(first).toContainText('Käthe')
   await expect(page.getByLabel('Encoding')).toHaveValue('windows-1252')
-  await expect(page.getByLabel('Between the columns')).toHaveValue('semicolon')
+  await expect(page.getByLabel('Column separator')).toHaveValue('semicolon')
   await expect(page.getByLabel('Numbers')).toHaveValue('comma')
 
   // A wrong encoding can be seen, and corrected.
@@ -91,7 +91,7 @@ test('a German table with its own headers is mapped, imported with opening balan
   await page.getByRole('button', { name: 'Check the rows' }).click()
 
   await expect(page.getByText('Opening balances: 2 members, 1,232.25 h in total.')).toBeVisible()
-  await expect(page.getByRole('table', { name: 'What becomes of each row' })).toContainText('Jürgen Weiß (G-1)')
+  await expect(page.getByRole('table', { name: 'What happens to each row' })).toContainText('Jürgen Weiß (G-1)')
   await expectAccessibleEverywhere(page, 'preview')
   expect(await findMembers(page, 'G-1')).toEqual([])
   await page.getByRole('button', { name: 'Import 3 rows' }).click()
@@ -107,7 +107,7 @@ test('a German table with its own headers is mapped, imported with opening balan
   await openPage(page, service, 'members/import', 'Import members')
   await page.setInputFiles('input[type=file]', germanTable('Mitglieder 2027.csv', HEADER, ...ROWS))
   await page.getByRole('button', { name: 'Check the file' }).click()
-  await expect(page.getByText('Filled in as you did it')).toBeVisible()
+  await expect(page.getByText('Filled in as for the last file')).toBeVisible()
   await expect(chosen('Opening balance')).toHaveText('Stunden')
   await page.getByRole('button', { name: 'Check the rows' }).click()
   await expect(page.getByRole('button', { name: 'Nothing to import' })).toBeDisabled()
@@ -115,6 +115,28 @@ test('a German table with its own headers is mapped, imported with opening balan
   await page.getByRole('button', { name: 'Change how it is read' }).click()
   await expect(page.getByRole('heading', { name: 'Which column is which?' })).toBeVisible()
   expect(complaints).toEqual([])
+})
+
+test('an empty cell keeps what is there, unless empty cells are to clear it', async ({ page }) => {
+  await call(page, '/members', { name: 'Erna Leer', external_id: 'E-1', email: 'erna@example.org' })
+  const row = () => page.getByRole('table', { name: 'What happens to each row' }).getByRole('row').nth(1)
+  await openPage(page, service, 'members/import', 'Import members')
+  await page.setInputFiles('input[type=file]', germanTable('Leer.csv', 'external_id;name;email', 'E-1;Erna Leer;'))
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  await expect(page.getByText('Empty cells keep what is there.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Nothing to import' })).toBeDisabled()
+
+  await page.getByRole('button', { name: 'Change how it is read' }).click()
+  await page.getByLabel('Empty cells').selectOption('Clear what is there')
+  await page.getByRole('button', { name: 'Check the rows' }).click()
+  await expect(page.getByText('Empty cells clear what is there')).toBeVisible()
+  await expect(row()).toContainText('Changes: email')
+  await page.getByRole('button', { name: 'Change how it is read' }).click()
+  await expect(page.getByLabel('Empty cells')).toHaveValue('clear')
+  await page.getByRole('button', { name: 'Check the rows' }).click()
+  await page.getByRole('button', { name: 'Import 1 row' }).click()
+  await expect(page.getByRole('status').filter({ hasText: 'imported' })).toContainText('1 changed')
+  expect(await findMembers(page, 'E-1')).toMatchObject([{ name: 'Erna Leer', email: null }])
 })
 
 test('a printed statement follows the days of service, and its sums and the payment are in the PDF', async ({
@@ -172,7 +194,7 @@ test('an export is written with the chosen delimiter and encoding, and has balan
   await openPage(page, service, 'members', 'Members')
   await page.getByRole('button', { name: 'Export CSV' }).click()
   const dialog = page.getByRole('dialog', { name: 'Export CSV' })
-  await dialog.getByLabel('Between the columns').selectOption('semicolon')
+  await dialog.getByLabel('Column separator').selectOption('semicolon')
   await dialog.getByLabel('Encoding').selectOption('windows-1252')
   await expectAccessibleEverywhere(page, 'export')
   const downloading = page.waitForEvent('download')

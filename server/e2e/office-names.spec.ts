@@ -1,5 +1,6 @@
-import { expect, test, type Page } from '@playwright/test'
+import { expect, test, type Locator, type Page } from '@playwright/test'
 import { callDemo, openPage, signIn } from './admin.ts'
+import { makePartner } from './partner-access.ts'
 import { startService, type Service } from './service.ts'
 
 /** A mark that turns round what follows it, unless the name is isolated. */
@@ -38,7 +39,7 @@ test('adding somebody of the same name shows the member who is there first', asy
   )
   await expect(dialog.getByText('B-2')).toBeVisible()
   expect(await namedBerta(page)).toHaveLength(1)
-  await dialog.getByRole('button', { name: 'Add all the same' }).click()
+  await dialog.getByRole('button', { name: 'Add anyway' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('berta zweimal')
   expect(await namedBerta(page)).toHaveLength(2)
 })
@@ -65,4 +66,47 @@ test('an unknown member offers the way back, and a directional mark does not swa
   const cells = page.getByRole('row').nth(1).getByRole('cell')
   await expect(cells.nth(3)).toHaveText('+43 1 234 56 78')
   expect((await cells.nth(3).boundingBox())!.width).toBeGreaterThan(100)
+})
+
+/** Where a part of a text is drawn, from the left. */
+function placeOf(element: Locator, part: string): Promise<number> {
+  return element.evaluate((node, wanted) => {
+    const texts = node.ownerDocument.createTreeWalker(node, 4)
+    for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+      const start = text.textContent?.indexOf(wanted) ?? -1
+      if (start < 0) continue
+      const range = node.ownerDocument.createRange()
+      range.setStart(text, start)
+      range.setEnd(text, start + wanted.length)
+      return range.getBoundingClientRect().left
+    }
+    throw new Error(`${wanted} is not there`)
+  }, part)
+}
+
+test('a directional mark in a name does not turn round a question, a notice or the title', async ({ page }) => {
+  // The first mark would end an isolation before the name does.
+  const name = `\u2069${TURNED}`
+  const { id } = await addMember(page, name)
+  await openPage(page, service, `members/${id}`, name)
+  await expect(page).toHaveTitle(`\u2068${TURNED}\u2069 · Hourbank`)
+
+  await page.getByRole('button', { name: 'Hide from partners' }).click()
+  const question = page.getByRole('dialog').getByRole('heading')
+  await expect(question).toHaveText(`Hide \u2068${TURNED}\u2069 from partners?`)
+  expect(await placeOf(question, 'from partners')).toBeGreaterThan(await placeOf(question, 'Turned'))
+
+  await page.getByRole('dialog').getByRole('button', { name: 'Hide', exact: true }).click()
+  const notice = page.getByRole('status').getByText('is hidden from partners')
+  await expect(notice).toBeVisible()
+  expect(await placeOf(notice, 'is hidden')).toBeGreaterThan(await placeOf(notice, 'Turned'))
+
+  // The mark cannot be typed, and need not be.
+  const { partnerId } = await makePartner(page, service, TURNED)
+  await openPage(page, service, `partners/${partnerId}`, TURNED)
+  await page.getByRole('button', { name: /^Revoke/ }).click()
+  const revoke = page.getByRole('button', { name: 'Revoke for good' })
+  await expect(revoke).toBeDisabled()
+  await page.getByRole('dialog').getByRole('textbox').fill('Anna Turned')
+  await expect(revoke).toBeEnabled()
 })

@@ -43,7 +43,7 @@ async function memberOf(page: Page, { number }: { number: string }): Promise<{ i
   return found.find((member) => member.external_id === number)
 }
 
-test('ten slips at once with one of them twice: warned of, mended, recorded; all by keyboard', async ({ page }) => {
+test('ten slips at once with one of them twice: warned of, corrected, recorded; all by keyboard', async ({ page }) => {
   const complaints = complaintsOf(page)
   const [giver, receiver] = [await addMember(page), await addMember(page)]
   await openPage(page, service, 'exchanges', 'Exchanges')
@@ -347,7 +347,7 @@ test('settings, categories and what partners see', async ({ page }) => {
   await expectAccessible(page)
 
   await page.getByRole('tab', { name: 'What partners see' }).click()
-  await expect(page.getByText(/Active members|Nothing is told yet/).first()).toBeVisible()
+  await expect(page.getByText(/Active members|Nothing is shown yet/).first()).toBeVisible()
   await expectAccessible(page)
   await page.goBack()
   expect(complaints).toEqual([])

@@ -1,5 +1,5 @@
 import { expect, test, type Locator, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
+import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD } from './admin.ts'
 import {
   askToken,
   callAsPartner,
@@ -10,27 +10,16 @@ import {
   renameMember,
   saveAndClose,
 } from './partner-access.ts'
-import { startReceiver, type Receiver } from './receiver.ts'
-import { startService, type Service } from './service.ts'
+import type { Receiver } from './receiver.ts'
+import type { Service } from './service.ts'
+import { withReceiver } from './with-receiver.ts'
 
 const MARKUP = '<img src=x onerror="document.title=1">'
 
 let service: Service
 let receiver: Receiver
 
-test.beforeAll(async () => {
-  receiver = await startReceiver()
-  service = await startService(receiver.settings)
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-  await receiver?.close()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+withReceiver((started) => ({ service, receiver } = started))
 
 async function everythingAdminsCanRead(page: Page, partnerId: string): Promise<string> {
   const paths = ['/partners', `/partners/${partnerId}`, '/calls?limit=100', '/calls/export', '/calls/errors', '/audit']
@@ -53,7 +42,7 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   await form.getByLabel('Contact').fill('Ada, +43 1 234')
   await form.getByLabel('See members').check()
   await form.getByLabel('Credit hours').check()
-  await form.getByLabel('Be told of changes').check()
+  await form.getByLabel('Get notified of changes').check()
   await form.getByLabel('Allowed addresses').fill('127.0.0.1\n10.0.0.1/8')
   await form.getByRole('button', { name: 'Add partner' }).click()
   await expect(form.getByText('10.0.0.1/8 has bits set beyond its prefix')).toBeVisible()
@@ -92,12 +81,12 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   })
 
   // Tuesday: what did the partner do?
-  await page.getByRole('link', { name: 'Its calls' }).click()
+  await page.getByRole('link', { name: 'View calls' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Calls')
   await expect(page).toHaveURL(new RegExp(`partner=${partnerId}`))
   const calls = page.getByRole('table', { name: 'Calls' })
   await expect(async () => {
-    await page.getByRole('button', { name: 'Look again' }).click()
+    await page.getByRole('button', { name: 'Refresh' }).click()
     await expect(calls.getByRole('row')).toHaveCount(4, { timeout: 1_000 })
   }).toPass()
   await page.getByLabel('Answer', { exact: true }).selectOption('4xx')
@@ -113,8 +102,8 @@ test('Monday to Wednesday: access is given, watched and taken away', async ({ pa
   await expect(detail).toContainText('insufficient_scope')
   await page.keyboard.press('Escape')
   await expect(page).not.toHaveURL(/call=/)
-  await page.getByText('Errors in groups').click()
-  const groups = page.getByRole('table', { name: 'Errors in groups' })
+  await page.getByText('Errors by kind').click()
+  const groups = page.getByRole('table', { name: 'Errors by kind' })
   await expect(groups.getByRole('row', { name: /insufficient_scope/ })).toContainText('Riverside Bank')
 
   await test.step('a webhook with a failing receiver shows its attempts, and resending works', async () => {
@@ -360,7 +349,7 @@ test('the pages of calls can be used by everyone, and show markup as text', asyn
   await expect(page.getByRole('dialog', { name: 'One call' })).toContainText(`${MARKUP} calls`)
   await expectAccessible(page)
   await openPage(page, service, 'calls?view=errors&period=days', 'Calls')
-  await expect(page.getByRole('table', { name: 'Errors in groups' })).toBeVisible()
+  await expect(page.getByRole('table', { name: 'Errors by kind' })).toBeVisible()
   await expectAccessible(page)
   expect(complaints).toEqual([])
 })

@@ -1,9 +1,10 @@
 import { expect, test } from '@playwright/test'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
-import { ADMIN_API, openPage, signIn } from './admin.ts'
-import { startReceiver, type Receiver } from './receiver.ts'
-import { startService, type Service } from './service.ts'
+import { ADMIN_API, openPage } from './admin.ts'
+import type { Receiver } from './receiver.ts'
+import type { Service } from './service.ts'
+import { withReceiver } from './with-receiver.ts'
 
 const PARTNER_API = '/api/partner/v1'
 /** The header stays on top while the page scrolls. */
@@ -14,15 +15,7 @@ const DOCS_DIR = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
 let service: Service
 let receiver: Receiver
 
-test.beforeAll(async () => {
-  receiver = await startReceiver()
-  service = await startService(receiver.settings)
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-  await receiver?.close()
-})
+withReceiver((started) => ({ service, receiver } = started))
 
 /** `npm run pictures` writes them to the documentation; other test runs create and discard them. */
 test('the pictures of the README: overview, credentials, deliveries', async ({ page }, info) => {
@@ -30,7 +23,6 @@ test('the pictures of the README: overview, credentials, deliveries', async ({ p
   const take = (name: string) => page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' })
   await page.setViewportSize(SIZE)
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-  await signIn(page, service)
 
   const made = await page.request.post(`${service.url}${ADMIN_API}/communities/demo/partners`, {
     headers: { origin: service.url },

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage, signIn } from './admin.ts'
 import { startService, type Service } from './service.ts'
 
 let service: Service
@@ -53,6 +53,22 @@ test('Ctrl-K starts an exchange, adds a member, suspends a partner, and shows a 
   const bank = (await partners.json()).data.find(({ name }: { name: string }) => name === 'Demo bank')
   expect(bank.status).toBe('active')
   expect(complaints).toEqual([])
+})
+
+test('a dialog closes without fading, because shortcuts wait until it is gone', async ({ page }) => {
+  await openPage(page, service, 'members', 'Members')
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  await dialogHasFocus(page)
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toHaveCSS('opacity', '1')
+  await page.evaluate(`
+    window.faded = []
+    document.addEventListener('transitionrun', ({ target }) => target.role === 'dialog' && window.faded.push(target.id))`)
+  await page.keyboard.press('Escape')
+  await expect(dialog).toBeHidden()
+  expect(await page.evaluate('window.faded')).toEqual([])
+  await page.keyboard.press('Control+K')
+  await expect(page.getByRole('dialog', { name: 'Search' })).toBeVisible()
 })
 
 test('? lists the shortcuts, g and a letter go to a page, and single keys can be switched off', async ({ page }) => {

@@ -34,7 +34,7 @@ test('a tab opened earlier does not give back what another tab took away', async
   await openPage(other, service, path, 'Riverside Bank')
   await other.getByLabel('See email addresses').uncheck()
   await other.getByRole('button', { name: 'Save', exact: true }).click()
-  await expect(other.getByText('Saved. It holds from now on.')).toBeVisible()
+  await expect(other.getByText('Saved. It takes effect at once.')).toBeVisible()
 
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   const alert = page.getByRole('alert').filter({ hasText: 'Somebody else changed this' })
@@ -44,7 +44,7 @@ test('a tab opened earlier does not give back what another tab took away', async
   await expectAccessible(page)
 
   await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await expect(page.getByText('Saved. It holds from now on.')).toBeVisible()
+  await expect(page.getByText('Saved. It takes effect at once.')).toBeVisible()
   const saved = (await (await page.request.get(admin(`/${path}`))).json()).data
   expect(saved).toMatchObject({ contact: 'Ada, +43 1 234', scopes: ['users.read'] })
 

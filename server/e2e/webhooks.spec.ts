@@ -1,7 +1,8 @@
 import { expect, test, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage, signIn } from './admin.ts'
-import { startReceiver, type Receiver } from './receiver.ts'
-import { startService, type Service } from './service.ts'
+import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage } from './admin.ts'
+import type { Receiver } from './receiver.ts'
+import type { Service } from './service.ts'
+import { withReceiver } from './with-receiver.ts'
 
 const PARTNER_API = '/api/partner/v1'
 const ANSWER = 'closed for repair <img src=x onerror="document.title=1">'
@@ -9,19 +10,7 @@ const ANSWER = 'closed for repair <img src=x onerror="document.title=1">'
 let service: Service
 let receiver: Receiver
 
-test.beforeAll(async () => {
-  receiver = await startReceiver()
-  service = await startService(receiver.settings)
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-  await receiver?.close()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+withReceiver((started) => ({ service, receiver } = started))
 
 /** Calls the partner API as the demo community's partner. */
 async function partnerCall(page: Page, path: string, data?: object): Promise<any> {

@@ -137,7 +137,7 @@ async function runOn(
     await writeFile(file, broken)
     vitest.invalidateFile(file)
     // A migration has run when the database of the tests is made, so it needs a Vitest of its own.
-    if (file.endsWith('.sql')) return await withVitest(copy, WITH_MUTANT, (anew) => runTests(anew, tests, named))
+    if (file.endsWith('.sql')) return await withVitest(copy, WITH_MUTANT, (fresh) => runTests(fresh, tests, named))
     return await runTests(vitest, tests, named)
   } finally {
     await writeFile(file, source)

@@ -141,7 +141,7 @@ describe('when the listening connection fails', () => {
       for (let use = 0; use < 3; use++) expect(await statusOf(bank.url, others)).toBe(200)
       expect(lookupsSinceLast()).toBe(3)
 
-      proxy.mend()
+      proxy.restore()
       await eventually(() => isCacheTrusted(bank.url))
       await eventually(async () => (await statusOf(bank.url, others)) === 200 && lookupsSinceLast() === 0)
       expect(await statusOf(bank.url, token)).toBe(401)
@@ -155,7 +155,7 @@ describe('when the listening connection fails', () => {
     const { bank } = await startCountingBank({ databaseUrl, config: { listenUrl: proxy.url } })
     expect(await statusOf(bank.url, await bank.token())).toBe(200)
     expect(await isCacheTrusted(bank.url)).toBe(false)
-    proxy.mend()
+    proxy.restore()
     await eventually(() => isCacheTrusted(bank.url))
   })
 })

@@ -73,7 +73,7 @@ test('a slip that looks entered twice is refused with its number, until somebody
   expect((await record([slip()], { confirm_duplicates: true })).status).toBe(201)
   // A reversed exchange may be recorded again.
   for (const { id: same } of (await manager.call(`/transfers?member_id=${ben}`)).body.data) {
-    await manager.call(`/transfers/${same}/reverse`, { body: { reason: 'anew' } })
+    await manager.call(`/transfers/${same}/reverse`, { body: { reason: 'recorded again' } })
   }
   expect((await record([slip()])).status).toBe(201)
 })
@@ -119,7 +119,7 @@ test('what is sent again under its key after a lost answer is not recorded twice
   const other = await addAdmin(bank, 'manager')
   expect((await other.call('/exchanges', { body: { slips: [slip()], key: KEY } })).body.error).toBe('refused')
 
-  // A refusal leaves the key free for the mended form.
+  // A refusal leaves the key free for the corrected form.
   const key = 'a-key-of-the-console-2'
   expect((await record([slip({ hours: 0 })], { key })).status).toBe(422)
   expect((await record([slip({ hours: 2 })], { key })).status).toBe(201)

@@ -33,6 +33,18 @@ async function startWithAda() {
   return { bank, manager: await addAdmin(bank, 'manager') }
 }
 
+test('empty cells keep values by default, and clear them on request', async () => {
+  const { bank, manager } = await startWithAda()
+  const file = table('external_id,name,email', 'K-1,Ada,')
+  const emails = async () => (await bank.sql`select email from members order by id`).map(({ email }) => email)
+  expect((await send(manager, '/members/import', file)).body.data).toMatchObject({ unchanged: 1, changed: 0 })
+  expect(await emails()).toEqual(['ada@example.org', 'dora@example.org'])
+  const cleared = await send(manager, '/members/import?empty_cells=clear', file)
+  expect(cleared.body.data).toMatchObject({ changed: 1 })
+  expect(await emails()).toEqual([null, 'dora@example.org'])
+  expect((await send(manager, '/members/import?empty_cells=perhaps', file)).status).toBe(422)
+})
+
 test('a preview tells the fate of every row by its line, and writes nothing', async () => {
   const { bank, manager } = await startWithAda()
   const { status, body } = await send(manager, '/members/import?dry_run=true', FILE)

@@ -11,7 +11,7 @@ export interface ReadingProxy {
   plans(): Explained[]
   /** Holds back every answer of the database. */
   freeze(): void
-  mend(): void
+  restore(): void
 }
 
 export interface Sent {
@@ -116,7 +116,7 @@ export async function startReadingProxy(databaseUrl: string): Promise<ReadingPro
       isFrozen = true
       for (const far of backs) far.pause()
     },
-    mend() {
+    restore() {
       isFrozen = false
       for (const far of backs) far.resume()
     },

@@ -109,7 +109,7 @@ test(
       const answers = Array.from({ length: AT_ONCE }, () => call(budget))
       await arrived
       for (let n = 0; n < TURNS; n++) await turn()
-      proxy.mend()
+      proxy.restore()
       return Promise.all(answers)
     }
 

@@ -305,7 +305,7 @@ test('while the database is away calls wait, up to a bound; beyond it they are d
   proxy.cut()
   addCalls(callLog, bank.communityId, 50_007)
   expect(await dropped(metrics)).toBe(7)
-  proxy.mend()
+  proxy.restore()
   await eventually(async () => (await countCalls(bank.sql)) === 50_000)
   expect(await dropped(metrics)).toBe(7)
 })

@@ -139,7 +139,7 @@ test('10,000 statements under killed sessions and cut sockets: each result answe
     for (let round = 0; !over.signal.aborted; round++) {
       if (round % 5 === 4) {
         proxy.cut()
-        proxy.mend()
+        proxy.restore()
       } else {
         await killer`
           select pg_terminate_backend(pid) from (

@@ -37,13 +37,13 @@ test('whatever happens to the database, callers are told in time, and nothing is
   const { url } = await startTestNode(proxy.url, { config: { role: 'api' }, timeouts: TIMEOUTS })
   const trial = await startFaultTrial(bank, url)
   for (const [name, { begin, told }] of Object.entries(DATABASE_FAULTS)) {
-    await trial.endure({ name: `database ${name}`, begin: () => begin(proxy), end: () => proxy.mend(), told })
+    await trial.endure({ name: `database ${name}`, begin: () => begin(proxy), end: () => proxy.restore(), told })
   }
   await trial.finish()
 })
 
 /** Resolves the database's name until told otherwise. */
-function serveDatabaseName(): { fail: () => void; mend: () => void } {
+function serveDatabaseName(): { fail: () => void; restore: () => void } {
   const { lookup } = dns
   let isDown = false
   const spy = vi.spyOn(dns, 'lookup').mockImplementation(((name: string, options: object, done: Function) => {
@@ -56,7 +56,7 @@ function serveDatabaseName(): { fail: () => void; mend: () => void } {
     process.nextTick(() => done(failure))
   }) as typeof lookup)
   onTestFinished(() => spy.mockRestore())
-  return { fail: () => (isDown = true), mend: () => (isDown = false) }
+  return { fail: () => (isDown = true), restore: () => (isDown = false) }
 }
 
 test('while the name of the database does not resolve, callers are told in time, and nothing is lost or doubled', async () => {
@@ -75,7 +75,7 @@ test('while the name of the database does not resolve, callers are told in time,
       // Names are only resolved for new connections.
       proxy.reset()
     },
-    end: names.mend,
+    end: names.restore,
     told: [503],
   })
   await trial.finish()

@@ -10,7 +10,7 @@ export interface FlakyProxy {
   /** Keeps every connection and passes nothing on, as a network that drops packets. */
   freeze(): void
   /** Passes everything on again, what was held back first. */
-  mend(): void
+  restore(): void
   /** Lets new connections through; those of before stay silent for ever, as after a lost route. */
   forget(): void
   /** Passes everything on after a while. */
@@ -94,7 +94,7 @@ export async function startFlakyProxy(databaseUrl: string): Promise<FlakyProxy> 
       cut()
       state = 'exhausted'
     },
-    mend() {
+    restore() {
       state = 'whole'
       delayMs = 0
       for (const socket of sockets) socket.resume()

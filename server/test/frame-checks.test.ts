@@ -73,7 +73,7 @@ test('checks come in this order: token, rate limit, switch, address, scope, cont
   const eventuallyRefused = (token: string, code: PartnerErrorCode) =>
     eventually(async () => (await refusal(token)) === code)
 
-  // All is wrong at first; then one thing after the other is mended.
+  // All is wrong at first; then one thing after the other is fixed.
   await change({ rate_limit_per_minute: 1, allowed_networks: ['192.0.2.0/24'] })
   await switchPartnerApi(sql, TESTER, communityId, { enabled: false, reason: 'test' })
   await eventuallyRefused(tokens.narrow, 'rate_limited')

@@ -21,7 +21,7 @@ test('while the database is away every call is told 503, and all is well when it
   )
   for (const answer of answers) expectError(answer, 'unavailable')
 
-  proxy.mend()
+  proxy.restore()
   await eventually(async () => (await bank.call('/users', { token })).status === 200)
   await eventually(async () => (await bank.call('/oauth/token', { body: credentials })).status === 200)
 })
@@ -45,6 +45,6 @@ test('a database that keeps silent is 503 within the limit too, whatever the met
   ])
   answers.forEach((answer, n) => expectError(answer, 'unavailable', `call ${n}`))
 
-  proxy.mend()
+  proxy.restore()
   await eventually(async () => (await bank.call('/users', { token })).status === 200)
 })

@@ -91,6 +91,18 @@ describe('listings import', () => {
     expect(events.map(({ type }) => type)).toEqual(['listing.published', 'listing.closed', 'listing.published'])
   })
 
+  test('an empty cell keeps description and hours, unless empty cells clear them', async () => {
+    const community = await withMembers()
+    await load(importListings, community, LISTINGS)
+    const emptied = lines(
+      'external_id,member_external_id,type,title,category,description,hours',
+      'A,L-1,service,Bread,Kitchen,,',
+    )
+    expect((await load(importListings, community, emptied)).summary).toMatchObject({ unchanged: 1 })
+    const { fates } = await load(importListings, community, emptied, { dryRun: true, clearEmpty: true })
+    expect(fates).toMatchObject([{ outcome: 'changed', reason: 'description, hours' }])
+  })
+
   test('refuses what cannot be, with the reason', async () => {
     const community = await withMembers()
     await load(importListings, community, LISTINGS)
@@ -291,6 +303,12 @@ describe('the commands', () => {
     expect(
       JSON.parse((await run(command('members import'), file, { ...values, 'skip-bad': true, json: true })).printed),
     ).toMatchObject({ unchanged: 3, refused: 1, written: true })
+
+    await writeFile(file, lines('external_id,name,email', 'L-1,Anna Auer,'))
+    const kept = await run(command('members import'), file, values)
+    expect(kept.printed).toContain('0 changed, 1 unchanged')
+    const cleared = await run(command('members import'), file, { ...values, 'clear-empty': true, 'dry-run': true })
+    expect(cleared.printed).toContain('line 2: changed: email')
 
     const target = join(folder, 'export.csv')
     const exported = await run(command('members export'), target, { ...values, json: true })

@@ -74,7 +74,7 @@ describe('members import', () => {
     expect(fates).toEqual([
       { line: 2, outcome: 'changed', reason: 'email, status' },
       { line: 3, outcome: 'changed', reason: 'status' },
-      { line: 4, outcome: 'changed', reason: 'name, email, hidden' },
+      { line: 4, outcome: 'changed', reason: 'name, hidden' },
     ])
     await load(importMembers, community, changed)
     const rows = await sql`
@@ -84,7 +84,7 @@ describe('members import', () => {
     expect(rows.map((row) => ({ ...row }))).toMatchObject([
       { email: 'new@example.org', status: 'inactive', active: false, joined_at: '2020-02-29T12:00:00.000000Z' },
       { status: 'active', active: true, email: null },
-      { name: 'Doris Krenn', email: null, hidden: false, wallet_hidden: false },
+      { name: 'Doris Krenn', email: expect.stringContaining('@'), hidden: false, wallet_hidden: false },
     ])
     const events = await sql`select type, member_id from events where community_id = ${community.id} order by id`
     expect(events.map(({ type }) => type)).toEqual([
@@ -98,6 +98,28 @@ describe('members import', () => {
     ])
     const removals = await sql`select type from removals where community_id = ${community.id} order by id`
     expect(removals.map(({ type }) => type)).toEqual(['listing', 'user'])
+  })
+
+  test('an empty cell keeps what is there, unless empty cells clear it', async () => {
+    const community = await newCommunity()
+    const head = 'external_id,name,email,phone,address,notes,tags'
+    const full = 'L-1,Anna Auer,anna@example.org,+43 1 23,Dorfplatz 1,likes bread,baker'
+    await load(importMembers, community, lines(head, full))
+    const before = await save(membersExport(community))
+    const emptied = lines(head, 'L-1,Anna Auer,,,,,')
+    const { summary, fates } = await load(importMembers, community, emptied, { dryRun: true })
+    expect(summary).toMatchObject({ unchanged: 1, changed: 0 })
+    expect(fates).toEqual([{ line: 2, outcome: 'unchanged', reason: '' }])
+    await load(importMembers, community, emptied)
+    expect(await save(membersExport(community))).toBe(before)
+
+    const cleared = await load(importMembers, community, emptied, { dryRun: true, clearEmpty: true })
+    expect(cleared.fates).toEqual([{ line: 2, outcome: 'changed', reason: 'email, phone, address, notes, tags' }])
+    await load(importMembers, community, emptied, { clearEmpty: true })
+    expect(await save(membersExport(community))).toContain('\r\nL-1,Anna Auer,,,,,,active,')
+    // A name is needed either way.
+    const nameless = await load(importMembers, community, lines(head, 'L-1,,,,,,'), { dryRun: true })
+    expect(nameless.summary).toMatchObject({ refused: 1 })
   })
 
   const MIXED = lines(

@@ -85,8 +85,8 @@ test('a migration that fails leaves nothing of itself, nor of those before it', 
   await expect(migrate(existing, { directory: broken })).rejects.toThrow('division by zero')
   expect({ tables: await tableNames(existing), applied: await appliedMigrations(existing) }).toEqual(before)
 
-  const mended = await laterVersion('9001_broken', 'create table half_done ()')
-  expect(await migrate(existing, { directory: mended })).toEqual(['9001_broken'])
+  const fixed = await laterVersion('9001_broken', 'create table half_done ()')
+  expect(await migrate(existing, { directory: fixed })).toEqual(['9001_broken'])
 })
 
 test('what is asked for before a change happens before it, and only when there is something to lose', async () => {

@@ -33,7 +33,7 @@ test('alive is alive, even without a database; ready needs one', async () => {
   expect(away.body).toEqual({ status: 'unavailable', reason: 'The database cannot be reached.' })
   expect(await bank.call('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
 
-  proxy.mend()
+  proxy.restore()
   await eventually(async () => (await bank.call('/readyz')).status === 200)
   proxy.freeze()
   expect((await bank.call('/readyz')).status).toBe(503)

@@ -1,3 +1,4 @@
+import { isolate } from './isolate.ts'
 import { aboutLanguage } from './languages.ts'
 import { shownLanguage } from './language.ts'
 
@@ -30,7 +31,7 @@ export function formatDate(value: Date | number, options: Intl.DateTimeFormatOpt
 
 /** '3 partners' is a message of its own; this is for lists of names: 'Ada, Ben and Cleo'. */
 export function formatList(names: readonly string[]): string {
-  return new Intl.ListFormat(formatLocale(), { type: 'conjunction' }).format(names)
+  return new Intl.ListFormat(formatLocale(), { type: 'conjunction' }).format(names.map((name) => isolate(name)))
 }
 
 /** For sorting names as the language does. */

@@ -12,7 +12,7 @@ const SENTENCES: Record<string, ReturnType<typeof msg>> = {
   proof_required: msg`Prove again that it is you: some time has passed since you last did.`,
   changed_meanwhile: msg`Somebody else changed this in the meantime. Look at it again before you save.`,
   link_expired: msg`This link was already used or has expired. Ask for a new one.`,
-  rate_limited: msg`Too many tries. Wait a little and try again.`,
+  rate_limited: msg`Too many attempts. Wait a little and try again.`,
   internal_error: msg`Something went wrong. Report the request if it happens again.`,
   overloaded: msg`The service is overloaded. Try again shortly.`,
   unavailable: msg`The service cannot reach its database. Try again shortly.`,

@@ -1,4 +1,5 @@
-import { type MessageDescriptor, i18n } from '@lingui/core'
+import type { MessageDescriptor } from '@lingui/core'
+import { i18n } from './plain-messages.ts'
 
 /** The text of a message that was named with `msg`, in the language on the screen. */
 export function translate(message: MessageDescriptor): string {

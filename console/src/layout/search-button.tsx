@@ -26,7 +26,7 @@ export function SearchButton({ community }: { community: Community }) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
-      // A dialog asks for an answer first. The search itself is none: while it fades out it may be wanted again.
+      // A dialog asks for an answer first. The search itself does not, and keeps the browser's own search away.
       if (document.querySelector('[role="dialog"][aria-modal="true"]:not(.mantine-Spotlight-content)')) return
       event.preventDefault()
       if (!opened) open()

@@ -83,6 +83,7 @@ export default function Search({ community, opened, onClose }: Props) {
       shortcut={null}
       onSpotlightClose={() => onClose({ chosen: chosen.current })}
       returnFocus={false}
+      transitionProps={{ transition: 'pop', exitDuration: 0 }}
       scrollable
       maxHeight="60vh"
       {...dialogName}

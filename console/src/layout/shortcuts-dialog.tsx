@@ -50,7 +50,7 @@ export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
         </Table>
         <Checkbox
           label={t`Keys without Ctrl work`}
-          description={t`Switch them off if you speak to your computer, or press them by mistake. The menu of your account opens this list all the same.`}
+          description={t`Switch them off if you speak to your computer, or press them by mistake. The menu of your account opens this list anyway.`}
           checked={isOn}
           onChange={(event) => {
             setOn(event.currentTarget.checked)

@@ -10,24 +10,31 @@ const ORDER = ['teal', 'yellow', 'blue', 'red', 'gray'] as const
 /** In a file of its own: with it come some 100 KB that only pages with a chart need. */
 export default function ChartCanvas({ kind, data, x, series, format, height }: ChartProps & { height: number }) {
   const shade = useComputedColorScheme('light') === 'dark' ? 4 : 6
-  const drawn = series.map((one, index) => ({
-    name: one.key,
-    label: one.label,
-    color: `${one.color ?? ORDER[index % ORDER.length]}.${shade}`,
-  }))
+  const drawn = series
+    .map((one, index) => ({
+      name: one.key,
+      label: one.label,
+      color: `${one.color ?? ORDER[index % ORDER.length]}.${shade}`,
+    }))
+    // A legend of what does not occur takes more room than the drawing on a phone.
+    .filter(({ name }) => data.some((point) => point[name]))
   const shared = {
     h: height,
     data: [...data],
     dataKey: x.key,
     series: drawn,
     withLegend: series.length > 1,
+    // In the order of the series; Recharts would sort the words.
+    legendProps: { itemSorter: null },
     gridAxis: 'x' as const,
     tickLine: 'none' as const,
     // The axis passes more than the value.
     ...(format ? { valueFormatter: (value: number) => format(value) } : {}),
   }
   const barProps = { isAnimationActive: false }
-  if (kind === 'stacked') return <BarChart {...shared} type="stacked" barProps={barProps} />
+  // What is stacked is counted.
+  const countAxis = { allowDecimals: false }
+  if (kind === 'stacked') return <BarChart {...shared} type="stacked" barProps={barProps} yAxisProps={countAxis} />
   if (kind === 'bar') return <BarChart {...shared} barProps={{ ...barProps, radius: [3, 3, 0, 0] }} />
   return <LineChart {...shared} curveType="linear" lineProps={{ isAnimationActive: false }} />
 }

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Skeleton } from '@mantine/core'
+import { Skeleton, Text } from '@mantine/core'
 import { Suspense, lazy } from 'react'
 import { whenConnected } from '../connection.ts'
 import classes from './chart.module.css'
@@ -23,7 +23,14 @@ export interface ChartProps {
 
 /** A drawing, loaded when it is needed, and the same figures as a table for those who would rather read. */
 export function Chart(props: ChartProps) {
-  const { label } = props
+  const { label, data, series } = props
+  const isEmpty = data.every((point) => series.every(({ key }) => !point[key]))
+  if (isEmpty)
+    return (
+      <Text size="sm" c="dimmed">
+        <Trans>There is nothing to draw for this time.</Trans>
+      </Text>
+    )
   return (
     <figure className={classes.figure}>
       <div role="img" aria-label={t`${label}. The figures are in the table below.`}>

@@ -21,6 +21,9 @@ interface Props {
   typed?: string
 }
 
+/** Nobody can type a mark that is not seen. */
+const plain = (text: string) => text.replaceAll(/\p{Bidi_Control}/gu, '').trim()
+
 /** Asks before something is done. */
 export function ConfirmDialog(props: Props) {
   return (
@@ -35,7 +38,7 @@ function Question({ onClose, children, confirm, action, danger = false, typed }:
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
   const [word, setWord] = useState('')
-  const isConfirmed = typed === undefined || word.trim() === typed
+  const isConfirmed = typed === undefined || plain(word) === plain(typed)
   const act = async () => {
     if (busy || !isConfirmed) return
     setBusy(true)

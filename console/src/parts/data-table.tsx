@@ -21,10 +21,10 @@ export interface Column<Row> {
   /** By this name the service sorts; the head becomes a button, and the address holds it. */
   sort?: string
   /**
-   * The place on a narrow screen, where a row then takes two lines instead of a card: at the end of the first line, or
-   * below the first column. Columns without a place are left out.
+   * The place on a narrow screen, where a row then takes a few lines instead of a card: at the end of the first line,
+   * or on a line below it, with its header as a label or as it is. Columns without a place are left out.
    */
-  narrow?: 'end' | 'line'
+  narrow?: 'end' | 'labelled' | 'line'
 }
 
 /** The rows that are marked. */

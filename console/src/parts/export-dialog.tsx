@@ -38,7 +38,7 @@ export function ExportDialog({ opened, onClose, onChosen }: Props) {
     <Modal opened={opened} onClose={onClose} title={t`Export CSV`}>
       <Stack>
         <NativeSelect
-          label={t`Between the columns`}
+          label={t`Column separator`}
           description={t`Excel expects semicolons where decimals have a comma, as in German or French.`}
           data={translated(DELIMITERS)}
           data-autofocus

@@ -1,7 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
-import { type ReactNode, useEffect, useState } from 'react'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Children, type ReactNode, useEffect, useId, useState } from 'react'
+import classes from './filter-bar.module.css'
 import { Icon } from './icons.tsx'
 import { useFilters, type Filters } from './use-filters.ts'
 
@@ -15,19 +16,46 @@ interface BarProps {
   names: string[]
 }
 
+/** With fewer there is nothing to gain by folding them away. */
+const FOLDED_MIN = 4
+
 /** Filters in a row, and a way to take them all away. Put `<SearchFilter>`, `<ChoiceFilter>`, `<TextFilter>` into it. */
 export function FilterBar({ children, names }: BarProps) {
   const [filters, change] = useFilters()
+  const id = useId()
   const isFiltered = names.some((name) => filters[name])
+  const isFoldable = Children.count(children) >= FOLDED_MIN
+  const [unfolded, setUnfolded] = useState(isFiltered)
   return (
-    <Group role="search" aria-label={t`Filters`} align="flex-end" gap="sm" mb="md" className="no-print">
+    <div
+      id={id}
+      role="search"
+      aria-label={t`Filters`}
+      className={`${classes.bar} no-print`}
+      data-folded={(isFoldable && !unfolded) || undefined}
+    >
       {children}
+      {isFoldable && (
+        <Button
+          variant="default"
+          className={classes.fold}
+          aria-expanded={unfolded}
+          aria-controls={id}
+          onClick={() => setUnfolded(!unfolded)}
+        >
+          {unfolded ? t`Fewer filters` : t`More filters`}
+        </Button>
+      )}
       {isFiltered && (
-        <Button variant="subtle" onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}>
+        <Button
+          variant="subtle"
+          className={classes.clear}
+          onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}
+        >
           <Trans>Clear filters</Trans>
         </Button>
       )}
-    </Group>
+    </div>
   )
 }
 
@@ -61,8 +89,7 @@ export function TextFilter({ name, label, placeholder, icon }: FilterProps & { i
       label={label}
       placeholder={placeholder}
       leftSection={icon}
-      flex="1 1 14rem"
-      maw="22rem"
+      className={classes.wide}
       value={typed}
       onChange={(event) => setTyped(event.currentTarget.value)}
     />
@@ -84,8 +111,6 @@ export function ChoiceFilter({ name, label, choices, any = t`All` }: ChoiceProps
   return (
     <NativeSelect
       label={label}
-      flex="1 1 9rem"
-      maw="14rem"
       data={[{ value: '', label: any }, ...choices]}
       value={filters[name] ?? ''}
       onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
@@ -100,8 +125,6 @@ export function DateFilter({ name, label }: FilterProps) {
     <TextInput
       type="date"
       label={label}
-      flex="1 1 9rem"
-      maw="11rem"
       value={filters[name] ?? ''}
       onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
     />

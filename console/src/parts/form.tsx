@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { errorText, failedRequestId } from '../api.ts'
+import { isolate } from '../language/isolate.ts'
 import { Modal } from './dialog.tsx'
 import { Icon } from './icons.tsx'
 import { UnsavedGuard } from './unsaved-guard.tsx'
@@ -94,7 +95,7 @@ function ChangedByOthers({ fields }: { fields: ChangedField[] }) {
       <List size="sm" mt={4}>
         {fields.map(({ field, now, kept }) => (
           <List.Item key={field}>
-            <Changed name={labelOf(field)} value={textOf(now)} kept={kept} />
+            <Changed name={labelOf(field)} value={isolate(textOf(now))} kept={kept} />
           </List.Item>
         ))}
       </List>

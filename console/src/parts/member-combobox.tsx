@@ -98,7 +98,7 @@ export function MemberCombobox({ value, onChange, withInactive = false, label, .
           ))}
           {members.length === 0 && (
             <Combobox.Empty>
-              <Trans>No member is called so</Trans>
+              <Trans>No member has this name</Trans>
             </Combobox.Empty>
           )}
         </Combobox.Options>

@@ -1,6 +1,7 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useRef } from 'react'
 import { useFocusAfterNavigation, usePageTitle } from '../page-title.ts'
+import classes from './page-header.module.css'
 
 interface Props {
   title: string
@@ -28,7 +29,7 @@ export function PageHeader({ title, description, actions, badge }: Props) {
         {description && <Text c="dimmed">{description}</Text>}
       </Stack>
       {actions && (
-        <Group gap="sm" className="no-print">
+        <Group gap="sm" className={`${classes.actions} no-print`}>
           {actions}
         </Group>
       )}

@@ -18,8 +18,8 @@ export const importCommands: Command[] = [
 function importCommand(what: string, importFile: typeof importMembers, summary: string): Command {
   return {
     name: `${what} import`,
-    usage: 'FILE.csv --community SLUG [--dry-run] [--skip-bad] [--json]',
-    summary: `${summary}; all rows or none, unless --skip-bad is given; --dry-run reports what would happen to each row`,
+    usage: 'FILE.csv --community SLUG [--dry-run] [--skip-bad] [--clear-empty] [--json]',
+    summary: `${summary}; all rows or none, unless --skip-bad is given; --dry-run reports what would happen to each row; an empty cell keeps what is there, unless --clear-empty is given`,
     run: (input) => run(input, importFile),
   }
 }
@@ -30,7 +30,11 @@ async function run({ config, values, positionals: [file] }: CommandInput, import
   try {
     await withTables(config, async (sql) => {
       const community = await requireCommunity(sql, values)
-      const options = { dryRun: values['dry-run'] === true, skipBad: values['skip-bad'] === true }
+      const options = {
+        dryRun: values['dry-run'] === true,
+        skipBad: values['skip-bad'] === true,
+        clearEmpty: values['clear-empty'] === true,
+      }
       const report = values.json ? jsonReport() : textReport()
       const progress = showProgress('Importing')
       const summary = await importFile(sql, commandActor(), community, () => createReadStream(file), {

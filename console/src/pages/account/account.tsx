@@ -3,6 +3,7 @@ import { Plural, Trans } from '@lingui/react/macro'
 import { Badge, Button, Stack } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { api } from '../../api.ts'
+import { isolate } from '../../language/isolate.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
@@ -25,7 +26,7 @@ export function Account() {
   const { admin } = useSession()
   return (
     <>
-      <PageHeader title={t`Account`} description={`${admin.name}, ${admin.email}`} />
+      <PageHeader title={t`Account`} description={`${isolate(admin.name)}, ${admin.email}`} />
       <Stack gap="lg">
         <Sessions />
         <Suspense>

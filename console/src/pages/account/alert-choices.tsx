@@ -21,7 +21,7 @@ export function AlertChoices() {
   return (
     <Panel
       title={t`Alerts`}
-      description={t`What you are told of when it happens, in all communities that you run. What concerns the whole service is only for those who own all of it.`}
+      description={t`What you are notified about, in all communities that you run. Alerts about the service as a whole go only to those who own all of its communities.`}
     >
       {isError && <Problem error={error} again={() => void refetch()} />}
       {data && <ChoicesForm choices={data} />}

@@ -19,7 +19,7 @@ const columns = (): Column<Alert>[] => [
 ]
 const allColumns = (): Column<Alert>[] => [
   ...columns(),
-  { header: t`Until`, cell: ({ ended_at }) => (ended_at ? <Time value={ended_at} /> : t`still so`) },
+  { header: t`Until`, cell: ({ ended_at }) => (ended_at ? <Time value={ended_at} /> : t`ongoing`) },
 ]
 
 export function Alerts() {
@@ -30,10 +30,10 @@ export function Alerts() {
     <>
       <PageHeader
         title={t`Alerts`}
-        description={t`What was out of order, and whether it still is.`}
+        description={t`What went wrong, and whether it is over.`}
         actions={
           <LinkButton variant="default" to="/account">
-            <Trans>Choose what you hear of</Trans>
+            <Trans>Choose your alerts</Trans>
           </LinkButton>
         }
       />
@@ -48,7 +48,7 @@ export function Alerts() {
               rowKey={({ id, kind }) => `${id} ${kind}`}
               empty={
                 <EmptyState title={t`All is well`}>
-                  <Trans>Nothing that you want to hear of is out of order.</Trans>
+                  <Trans>None of the alerts that you chose is open.</Trans>
                 </EmptyState>
               }
             />
@@ -61,8 +61,8 @@ export function Alerts() {
             columns={allColumns()}
             rowKey={({ id }) => id}
             empty={
-              <EmptyState title={t`No alert yet`}>
-                <Trans>When something is out of order, it is listed here.</Trans>
+              <EmptyState title={t`No alerts yet`}>
+                <Trans>When something goes wrong, it is listed here.</Trans>
               </EmptyState>
             }
           />

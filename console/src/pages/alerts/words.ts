@@ -22,7 +22,8 @@ type Words = Record<'partner' | 'used' | 'allowed' | 'minutes' | 'client' | 'rea
 const SENTENCES: Record<AlertKind, (words: Words, count: number) => string> = {
   webhook_failing: ({ partner }) => t`Nothing arrives at a webhook of ${partner}`,
   webhook_disabled: ({ partner }) => t`A webhook of ${partner} was switched off`,
-  hours_nearly_used: ({ partner, used, allowed }) => t`${partner} had credited ${used} of ${allowed} of its day`,
+  hours_nearly_used: ({ partner, used, allowed }) =>
+    t`${partner} has credited ${used} of the ${allowed} allowed per day`,
   hours_used: ({ partner, used, allowed }) => t`${partner} used up its hours of the day (${used} of ${allowed})`,
   calls_rejected: ({ partner, minutes }, count) =>
     partner

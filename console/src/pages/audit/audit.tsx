@@ -17,9 +17,9 @@ import { SentenceText } from './sentence-text.tsx'
 import type { AuditRecord } from '../../wire.ts'
 
 const FILTERS = ['actor', 'action', 'subject_kind', 'subject_id', 'from', 'until', 'batch', 'view']
-/** Every single entry; otherwise imports and email reads are summed up. */
+/** Every entry; otherwise imports and email reads are summed up. */
 const SINGLE = 'single'
-const VIEWS = [{ value: SINGLE, label: msg`Every single entry` }]
+const VIEWS = [{ value: SINGLE, label: msg`Every entry` }]
 const OTHERS = [
   { value: 'client', label: msg`Partners` },
   { value: 'command', label: msg`The command line` },
@@ -61,12 +61,7 @@ export function Audit() {
         <ChoiceFilter name="action" label={t`What`} choices={translated(ACTIONS)} any={t`Everything`} />
         <DateFilter name="from" label={t`From`} />
         <DateFilter name="until" label={t`Until`} />
-        <ChoiceFilter
-          name="view"
-          label={t`Show`}
-          choices={translated(VIEWS)}
-          any={t`Imports and email reads summed up`}
-        />
+        <ChoiceFilter name="view" label={t`Show`} choices={translated(VIEWS)} any={t`Grouped`} />
       </FilterBar>
       <SubjectFilter />
       <DataTable
@@ -75,13 +70,13 @@ export function Audit() {
         rowKey={(row) => row.id}
         empty={
           <EmptyState title={t`Nothing fits the filters`}>
-            <Trans>Clear them to see all. Everything that changes something is written down here.</Trans>
+            <Trans>Clear them to see all. Every change is recorded here.</Trans>
           </EmptyState>
         }
         columns={[
           { header: t`What happened`, cell: (row) => <SentenceText entry={row} /> },
-          { header: t`When`, cell: (row) => <Time value={row.at} /> },
-          { header: t`Details`, cell: (row) => <Details entry={row} /> },
+          { header: t`When`, narrow: 'line', cell: (row) => <Time value={row.at} /> },
+          { header: t`Details`, narrow: 'line', cell: (row) => <Details entry={row} /> },
         ]}
       />
     </>

@@ -53,7 +53,7 @@ const CONTENTS: Record<string, Content> = {
   'admin.role_changed': ({ detail }) => MADE[detail['role'] as Role],
   'admin.invited': ({ detail }) => INVITED[detail['role'] as Role],
   'client.expiry_changed': ({ detail }) => {
-    if (detail['expires_at'] === 'never') return msg`${who} let the credentials ${it} last without an end`
+    if (detail['expires_at'] === 'never') return msg`${who} let the credentials ${it} work without an expiry date`
     const day = String(detail['expires_at']).slice(0, 'YYYY-MM-DD'.length)
     return msg`${who} let the credentials ${it} expire on ${day}`
   },
@@ -91,7 +91,7 @@ export function contentOf(entry: AuditRecord): MessageDescriptor | undefined {
 
 type Transfer = NonNullable<AuditRecord['transfer']>
 
-/** Whoever was erased has no name. */
+/** A member who was erased has no name. */
 function recorded(transfer: Transfer): MessageDescriptor {
   const { hours, giver, receiver } = namesOf(transfer)
   if (giver && receiver) return msg`${who} recorded ${hours} to ${receiver} from ${giver} (number ${it})`
@@ -102,10 +102,10 @@ function recorded(transfer: Transfer): MessageDescriptor {
 
 function takenBack(transfer: Transfer): MessageDescriptor {
   const { hours, giver, receiver } = namesOf(transfer)
-  if (giver && receiver) return msg`${who} took back ${hours} to ${receiver} from ${giver} (number ${it})`
-  if (receiver) return msg`${who} took back ${hours} to ${receiver} (number ${it})`
-  if (giver) return msg`${who} took back ${hours} from ${giver} (number ${it})`
-  return msg`${who} took back ${hours} (number ${it})`
+  if (giver && receiver) return msg`${who} reversed ${hours} to ${receiver} from ${giver} (number ${it})`
+  if (receiver) return msg`${who} reversed ${hours} to ${receiver} (number ${it})`
+  if (giver) return msg`${who} reversed ${hours} from ${giver} (number ${it})`
+  return msg`${who} reversed ${hours} (number ${it})`
 }
 
 function adjusted({ hours, giver, receiver }: Transfer): MessageDescriptor {

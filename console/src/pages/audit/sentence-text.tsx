@@ -44,7 +44,8 @@ const PAGES: Record<string, '/$slug/members/$id' | '/$slug/partners/$id' | '/$sl
 
 function Subject({ entry: { subject }, text }: { entry: AuditRecord; text: string }) {
   const { slug } = useCommunity()
-  if (subject.id === null) return text
+  const name = <Name>{text}</Name>
+  if (subject.id === null) return name
   if (subject.kind === 'transfer') {
     return (
       <LinkText
@@ -54,16 +55,16 @@ function Subject({ entry: { subject }, text }: { entry: AuditRecord; text: strin
         params={{ slug }}
         search={{ transfer: String(subject.id) }}
       >
-        {text}
+        {name}
       </LinkText>
     )
   }
   const to = PAGES[subject.kind]
   // What is gone has no name, and no page.
-  if (!to || subject.name === null) return text
+  if (!to || subject.name === null) return name
   return (
     <LinkText inherit underline="always" to={to} params={{ slug, id: String(subject.id) }}>
-      {text}
+      {name}
     </LinkText>
   )
 }

@@ -75,8 +75,6 @@ function DayFilter({ name, label }: { name: 'since' | 'until'; label: string }) 
     <TextInput
       type="date"
       label={label}
-      flex="1 1 9rem"
-      maw="14rem"
       value={filters[name] ?? ''}
       onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
     />

@@ -56,7 +56,7 @@ export function CallList({ filters }: { filters: CallFilters }) {
       <CallFilterBar />
       <Group justify="flex-end" mb="sm" className="no-print">
         <Button variant="default" onClick={() => void refresh(path('/calls'))}>
-          <Trans>Look again</Trans>
+          <Trans>Refresh</Trans>
         </Button>
         <CsvDownload path={path('/calls/export')} query={query} />
       </Group>
@@ -80,14 +80,14 @@ export function CallList({ filters }: { filters: CallFilters }) {
 function NothingFound() {
   return (
     <EmptyState title={t`No call matches`}>
-      <Trans>Take a filter away, or choose a longer time.</Trans>
+      <Trans>Remove a filter, or choose a longer time.</Trans>
     </EmptyState>
   )
 }
 
 function NoCall() {
   return (
-    <EmptyState title={t`No call yet`}>
+    <EmptyState title={t`No calls yet`}>
       <Trans>
         As soon as a partner’s system fetches its first token, it is listed here. Calls are kept for a limited time.
       </Trans>

@@ -18,7 +18,7 @@ const CHART = 'chart'
 const VIEWS = [
   { value: 'all', label: msg`All calls` },
   { value: CHART, label: msg`Chart` },
-  { value: ERRORS, label: msg`Errors in groups` },
+  { value: ERRORS, label: msg`Errors by kind` },
 ]
 
 export function Calls() {
@@ -28,7 +28,7 @@ export function Calls() {
     <>
       <PageHeader
         title={t`Calls`}
-        description={t`What partners’ systems asked of this community, and what they were answered. The newest are first.`}
+        description={t`What partners’ systems asked for, and what they got. The newest are first.`}
       />
       <SegmentedControl
         aria-label={t`How to show calls`}

@@ -40,12 +40,12 @@ function GroupTable({ groups, filters }: { groups: ErrorGroup[]; filters: CallFi
     { header: t`Where`, cell: (group) => <Where group={group} /> },
     { header: t`Partner`, cell: ({ partner_name }) => partner_name ?? t`unknown` },
     { header: t`Answer`, cell: ({ status }) => <CallStatus status={status} /> },
-    { header: t`How often`, cell: (group) => <Bar value={group.count} most={most} /> },
+    { header: t`Count`, cell: (group) => <Bar value={group.count} most={most} /> },
     { header: t`Last`, cell: ({ last_at }) => <Time value={last_at} as="relative" /> },
   ]
   return (
     <PlainTable
-      label={t`Errors in groups`}
+      label={t`Errors by kind`}
       columns={columns}
       rows={groups}
       rowKey={(group) => JSON.stringify([group.status, group.error, group.method, group.route, group.partner_id])}
@@ -63,8 +63,8 @@ function GroupTable({ groups, filters }: { groups: ErrorGroup[]; filters: CallFi
         },
       })}
       empty={
-        <EmptyState title={t`No error`}>
-          <Trans>Every call in this time was answered well.</Trans>
+        <EmptyState title={t`No errors`}>
+          <Trans>No call failed in this time.</Trans>
         </EmptyState>
       }
     />

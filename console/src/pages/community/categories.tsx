@@ -30,7 +30,7 @@ export function Categories() {
   return (
     <Panel
       title={t`Categories`}
-      description={t`What listings are sorted by. A retired category is not offered for new listings; those that have it keep it.`}
+      description={t`Listings are sorted by these. A retired category is not offered for new listings; existing ones keep it.`}
       actions={add}
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
@@ -59,7 +59,7 @@ function CategoryTable({ categories, mayManage }: { categories: Category[]; mayM
         rows={categories}
         rowKey={(category) => category.id}
         empty={
-          <EmptyState title={t`No category yet`}>
+          <EmptyState title={t`No categories yet`}>
             <Trans>Add one here, or with a listing: a new category is made by the first listing that names it.</Trans>
           </EmptyState>
         }
@@ -120,7 +120,7 @@ function CategoryTable({ categories, mayManage }: { categories: Category[]; mayM
       >
         {retiring?.retired_at
           ? t`New listings can be put under it again.`
-          : t`It is not offered for new listings any more. Listings that have it keep it. You can offer it again at any time.`}
+          : t`It is no longer offered for new listings. Existing ones keep it. You can offer it again at any time.`}
       </ConfirmDialog>
     </>
   )

@@ -6,6 +6,7 @@ import { useFilters } from '../../parts/filter-bar.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { useCommunity } from '../../session.ts'
+import classes from './community.module.css'
 import { General } from './general.tsx'
 
 const Categories = lazyPart(async () => (await import('./categories.tsx')).Categories)
@@ -31,7 +32,7 @@ export function CommunityPage() {
         keepMounted={false}
         onChange={(value) => change({ part: value === null || value === 'general' ? undefined : value })}
       >
-        <Tabs.List mb="lg" aria-label={t`Settings`}>
+        <Tabs.List mb="lg" aria-label={t`Settings`} className={classes.tabs}>
           {PARTS.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
               {translate(label)}

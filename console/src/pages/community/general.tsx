@@ -87,19 +87,19 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
       <TextInput label={t`Name`} {...form.text('name')} />
       <NativeSelect
         label={t`Time zone`}
-        description={t`Days and months of the community begin by its clock. Months that are closed for partners stay as they are.`}
+        description={t`Days and months begin at midnight in this zone. Months that are closed for partners stay as they are.`}
         data={timeZones(settings.time_zone)}
         {...form.text('time_zone')}
       />
       <NativeSelect
         label={t`Language`}
-        description={t`Of the console for everyone who has not chosen their own, and of mails and statements.`}
+        description={t`The console’s, for everyone who has not chosen their own, and that of mails and statements.`}
         data={languagesWith(settings.language)}
         {...form.text('language')}
       />
       <TextInput
         label={t`Lowest balance, in hours`}
-        description={t`How far a wallet may fall by receiving help: 0 or less. The office may go below it with an adjustment.`}
+        description={t`How low a balance may fall when a member receives help: 0 or less. An adjustment by the office may go below it.`}
         inputMode="decimal"
         {...form.text('lower_limit_hours')}
       />
@@ -111,7 +111,7 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
       />
       <TextInput
         label="IBAN"
-        description={t`If members pay money to you: printed on their statements, with a QR code for the transfer. May stay empty.`}
+        description={t`If members pay money to you: printed on their statements, with a QR code for the transfer. Optional.`}
         autoComplete="off"
         {...form.text('iban')}
       />

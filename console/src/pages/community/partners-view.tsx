@@ -55,7 +55,7 @@ export function PartnersView() {
 function NothingClosed() {
   return (
     <Panel>
-      <EmptyState title={t`Nothing is told yet`}>
+      <EmptyState title={t`Nothing is shown yet`}>
         <Trans>
           No month of this community is closed. The first figures appear ten days after the end of its first month.
         </Trans>
@@ -81,8 +81,8 @@ function Figures({ aggregates: { flows, stocks } }: { aggregates: CommunityAggre
           rows={stocks.listings_by_category}
           rowKey={({ category }) => category}
           empty={
-            <EmptyState title={t`No category is told`}>
-              <Trans>In each there is too little, or it is too new.</Trans>
+            <EmptyState title={t`No category is shown`}>
+              <Trans>Each has too few listings, or is too new.</Trans>
             </EmptyState>
           }
           columns={[
@@ -103,7 +103,7 @@ function FlowPanel({ label, flow }: { label: string; flow: Flow }) {
   }))
   const total = figureText(flow.total)
   return (
-    <Panel title={label} description={t`In all: ${total}`}>
+    <Panel title={label} description={t`In total: ${total}`}>
       {data.length > 1 && (
         <Chart
           kind="line"
@@ -118,13 +118,13 @@ function FlowPanel({ label, flow }: { label: string; flow: Flow }) {
       )}
       <details>
         <Title order={3} component="summary" size="sm">
-          <Trans>Every period, also what is kept back</Trans>
+          <Trans>All periods, with those kept back</Trans>
         </Title>
         <PlainTable
           label={t`${label} by months`}
           rows={flow.periods}
           rowKey={({ from }) => from}
-          empty={<EmptyState title={t`Nothing is told yet`} />}
+          empty={<EmptyState title={t`Nothing is shown yet`} />}
           columns={[
             { header: t`Months`, cell: ({ from, to }) => monthsText(from, to) },
             { header: t`Figure`, align: 'end', cell: ({ figure }) => figureText(figure) },

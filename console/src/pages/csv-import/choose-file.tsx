@@ -43,7 +43,7 @@ export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
     <>
       <Panel
         title={t`Choose the file`}
-        description={t`Nothing is written yet: first you see what would become of each row.`}
+        description={t`Nothing is saved yet: you first see what would happen to each row.`}
       >
         <form
           onSubmit={(event) => {
@@ -85,8 +85,8 @@ export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
 function Columns({ kind }: { kind: ImportKind }) {
   return (
     <Panel
-      title={t`What the file holds`}
-      description={t`The first line names the columns, in any order. If they have other names, you say next which is which.`}
+      title={t`Columns of the file`}
+      description={t`The first line names the columns, in any order. If yours have other names, you say in the next step which is which. An empty cell keeps what is there.`}
       actions={
         <Button
           variant="default"
@@ -106,7 +106,7 @@ function Columns({ kind }: { kind: ImportKind }) {
                 <>
                   {' '}
                   <b>
-                    <Trans>Needed.</Trans>
+                    <Trans>Required.</Trans>
                   </b>
                 </>
               )}

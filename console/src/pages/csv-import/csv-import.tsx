@@ -13,7 +13,7 @@ const Result = lazyPart(async () => (await import('./result.tsx')).Result)
 
 type Step =
   | { name: 'choose' }
-  | { name: 'map'; file: File; look: InspectedFile }
+  | { name: 'map'; file: File; look: InspectedFile; reading?: Reading | undefined }
   | { name: 'preview'; file: File; look: InspectedFile; reading?: Reading; preview: ImportResult }
   | { name: 'done'; result: ImportResult }
 
@@ -36,6 +36,7 @@ export function CsvImport({ kind, back }: { kind: ImportKind; back: ReactNode })
             kind={kind}
             file={step.file}
             look={step.look}
+            emptyCells={step.reading?.empty_cells}
             onPreview={(reading, preview) =>
               setStep({ name: 'preview', file: step.file, look: { ...step.look, ...reading }, reading, preview })
             }
@@ -49,7 +50,7 @@ export function CsvImport({ kind, back }: { kind: ImportKind; back: ReactNode })
             reading={step.reading}
             preview={step.preview}
             onDone={(result) => setStep({ name: 'done', result })}
-            onMap={() => setStep({ name: 'map', file: step.file, look: step.look })}
+            onMap={() => setStep({ name: 'map', file: step.file, look: step.look, reading: step.reading })}
             onRestart={restart}
           />
         )}

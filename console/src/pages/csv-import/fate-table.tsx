@@ -4,6 +4,7 @@ import { Trans } from '@lingui/react/macro'
 import { NativeSelect, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { formatLocale, formatNumber } from '../../language/formats.ts'
+import { isolate } from '../../language/isolate.ts'
 import { translate } from '../../language/translate.ts'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -39,7 +40,7 @@ export function FateTable({ result }: { result: ImportResult }) {
         data={choices(result)}
       />
       <PlainTable
-        label={t`What becomes of each row`}
+        label={t`What happens to each row`}
         rows={shown}
         rowKey={(fate) => fate.line}
         empty={<EmptyState title={t`No such row`} />}
@@ -85,7 +86,7 @@ function lineText({ line }: RowOutcome): string {
 }
 
 function nameOf({ name, external_id }: RowOutcome): string {
-  return [name, external_id && `(${external_id})`].filter(Boolean).join(' ') || '–'
+  return [name && isolate(name), external_id && `(${isolate(external_id)})`].filter(Boolean).join(' ') || '–'
 }
 
 /** As the service names them. */
@@ -111,7 +112,7 @@ const FIELDS: Record<string, MessageDescriptor> = {
 function reasonOf({ outcome, reason }: RowOutcome): string {
   if (outcome === 'refused') return reason ?? t`It cannot be read.`
   if (outcome === 'added') return t`Will be added`
-  if (outcome === 'unchanged') return t`Is so already`
+  if (outcome === 'unchanged') return t`No change`
   const names = (reason ?? '').split(', ').map((field) => {
     const name = FIELDS[field]
     return name ? translate(name) : field

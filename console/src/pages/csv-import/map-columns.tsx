@@ -14,6 +14,7 @@ import {
   DATE_ORDERS,
   DECIMALS,
   DELIMITERS,
+  EMPTY_CELLS,
   ENCODINGS,
   formatColumns,
   headerNames,
@@ -27,14 +28,16 @@ interface Props {
   kind: ImportKind
   file: File
   look: InspectedFile
+  /** The answer for an earlier preview of the file. */
+  emptyCells?: Reading['empty_cells'] | undefined
   onPreview: (reading: Reading, preview: ImportResult) => void
   onRestart: () => void
 }
 
 /** Shows the file as it is read, and asks which column is which. */
-export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Props) {
+export function MapColumns({ kind, file, look: first, emptyCells = 'keep', onPreview, onRestart }: Props) {
   const [look, setLook] = useState(first)
-  const [reading, setReading] = useState<Reading>(first)
+  const [reading, setReading] = useState<Reading>({ ...first, empty_cells: emptyCells })
   const [chosen, setChosen] = useState<Chosen>(() => parseColumns(kind, first.columns))
   const [failure, setFailure] = useState<unknown>()
   const [busy, setBusy] = useState(false)
@@ -56,13 +59,13 @@ export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Pr
       const { encoding, delimiter } = { ...reading, ...change }
       const found = await inspectFile(kind.path, file, { encoding, delimiter })
       setLook(found)
-      setReading(found)
+      setReading({ ...found, empty_cells: reading.empty_cells })
       setChosen(parseColumns(kind, found.columns))
     })
   const check = () =>
     attempt(async () => {
-      const { encoding, delimiter, decimal, dates } = reading
-      const full = { encoding, delimiter, decimal, dates, columns: formatColumns(chosen) }
+      const { encoding, delimiter, decimal, dates, empty_cells } = reading
+      const full = { encoding, delimiter, decimal, dates, empty_cells, columns: formatColumns(chosen) }
       onPreview(full, await sendFile(kind.path, file, { ...full, dry_run: true }, () => {}))
     })
 
@@ -71,14 +74,14 @@ export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Pr
       title={t`Which column is which?`}
       description={
         look.remembered
-          ? t`${file.name}: nothing has been written yet. Filled in as you did it for the last file with these columns.`
-          : t`${file.name}: nothing has been written yet. Your answers are remembered for the next file with these columns.`
+          ? t`${file.name}: nothing has been saved yet. Filled in as for the last file with these columns.`
+          : t`${file.name}: nothing has been saved yet. Your answers are remembered for the next file with these columns.`
       }
     >
       <Stack>
         <FirstRows look={look} />
         <Fieldset legend={t`How the file is written`}>
-          <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+          <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
             <NativeSelect
               label={t`Encoding`}
               description={t`If letters look wrong above.`}
@@ -88,8 +91,8 @@ export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Pr
               onChange={(event) => void readAgain({ encoding: event.currentTarget.value as Reading['encoding'] })}
             />
             <NativeSelect
-              label={t`Between the columns`}
-              description={t`If the columns are not apart.`}
+              label={t`Column separator`}
+              description={t`If the columns above are not separate.`}
               data={translated(DELIMITERS)}
               value={reading.delimiter}
               disabled={busy}
@@ -108,6 +111,15 @@ export function MapColumns({ kind, file, look: first, onPreview, onRestart }: Pr
               data={translated(DATE_ORDERS)}
               value={reading.dates}
               onChange={(event) => setReading({ ...reading, dates: event.currentTarget.value as Reading['dates'] })}
+            />
+            <NativeSelect
+              label={t`Empty cells`}
+              description={t`For members or listings that are here already.`}
+              data={translated(EMPTY_CELLS)}
+              value={reading.empty_cells}
+              onChange={(event) =>
+                setReading({ ...reading, empty_cells: event.currentTarget.value as Reading['empty_cells'] })
+              }
             />
           </SimpleGrid>
         </Fieldset>

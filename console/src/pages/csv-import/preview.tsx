@@ -37,8 +37,13 @@ export function Preview({ kind, file, reading, preview, onDone, onMap, onRestart
   const count = preview.added + preview.changed
   const isStuck = preview.refused > 0 && !skipBad
   return (
-    <Panel title={t`What would happen`} description={t`${file.name}: nothing has been written yet.`}>
+    <Panel title={t`What would happen`} description={t`${file.name}: nothing has been saved yet.`}>
       <ImportCounts result={preview} />
+      <Text size="sm">
+        {reading?.empty_cells === 'clear'
+          ? t`Empty cells clear what is there: look at the changed rows before you import them.`
+          : t`Empty cells keep what is there.`}
+      </Text>
       {preview.openings && <Openings sum={preview.openings} fileName={file.name} />}
       {preview.refused > 0 && (
         <>

@@ -5,7 +5,10 @@ import type { InspectedFile } from '../../wire.ts'
 import type { ImportKind } from './import-kind.ts'
 
 /** How a file is read, as the person has confirmed it. */
-export type Reading = Pick<InspectedFile, 'encoding' | 'delimiter' | 'decimal' | 'dates' | 'columns'>
+export interface Reading extends Pick<InspectedFile, 'encoding' | 'delimiter' | 'decimal' | 'dates' | 'columns'> {
+  /** Asked for each file: it is not remembered, because a file that clears values is the exception. */
+  empty_cells: 'keep' | 'clear'
+}
 
 /** Positions of the file's columns by name; an empty text where none is chosen. */
 export type Chosen = Record<string, string[]>
@@ -28,6 +31,10 @@ export const DECIMALS: { value: Reading['decimal']; label: string }[] = [
 export const DATE_ORDERS: { value: Reading['dates']; label: MessageDescriptor }[] = [
   { value: 'day_first', label: msg`Day first: 31.5.2024` },
   { value: 'month_first', label: msg`Month first: 5/31/2024` },
+]
+export const EMPTY_CELLS: { value: Reading['empty_cells']; label: MessageDescriptor }[] = [
+  { value: 'keep', label: msg`Keep what is there` },
+  { value: 'clear', label: msg`Clear what is there` },
 ]
 
 /** From `external_id:0,name:1,name:2`. */

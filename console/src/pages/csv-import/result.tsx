@@ -29,7 +29,7 @@ export function Result({ kind, result, onRestart, back }: Props) {
       >
         {result.written
           ? countsText(result)
-          : t`Since the preview some rows have become bad. Look at them below, and choose the file again.`}
+          : t`Some rows have become bad since the preview. Look at them below, and choose the file again.`}
       </Alert>
       {!result.written && <ImportCounts result={result} />}
       <Group>

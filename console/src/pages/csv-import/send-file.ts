@@ -22,7 +22,7 @@ export async function sendFile(
   query: Partial<Reading> & { dry_run?: boolean; skip_bad?: boolean },
   onProgress: (rows: WrittenRows) => void,
 ): Promise<ImportResult> {
-  // Asked first: here an ended session can be mended before the file is sent.
+  // Asked first: here a person whose session has ended can sign in before the file is sent.
   await api.get('/session')
   const response = await request(path, { ...query, file_name: file.name }, file, LINES)
   let last: Line | undefined

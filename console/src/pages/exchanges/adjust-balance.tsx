@@ -61,7 +61,7 @@ export function AdjustBalance({ opened, onClose, member }: DialogProps & { membe
       <TextInput label={t`Hours`} inputMode="decimal" autoComplete="off" maw="10rem" {...form.text('hours')} />
       <Textarea
         label={t`Why`}
-        description={t`It stands on the member’s statement`}
+        description={t`It appears on the member’s statement`}
         autosize
         minRows={2}
         {...form.text('reason')}

@@ -104,7 +104,7 @@ export function Exchanges() {
           { header: t`Day`, sort: 'day', narrow: 'line', cell: (row) => <time>{formatDay(row.occurred_on)}</time> },
           { header: t`Hours`, align: 'end', narrow: 'end', cell: (row) => <Struck row={row} /> },
           { header: t`For`, cell: (row) => row.listing?.title ?? row.category },
-          { header: t`Note`, cell: (row) => <Note row={row} /> },
+          { header: t`Note`, narrow: 'line', cell: (row) => <Note row={row} /> },
         ]}
       />
       <Suspense>
@@ -139,7 +139,7 @@ function Note({ row: { note, reversal } }: { row: TransferRecord }) {
             <StatusBadge status="reversed" />
           </span>
           {reversal.reason && (
-            <Text size="sm" c="dimmed">
+            <Text inherit c="dimmed">
               {reversal.reason}
             </Text>
           )}
@@ -157,7 +157,7 @@ function Nothing({ isFiltered, mayManage, slug }: { isFiltered: boolean; mayMana
       </EmptyState>
     )
   return (
-    <EmptyState title={t`No exchange yet`} action={mayManage && <RecordButton slug={slug} />}>
+    <EmptyState title={t`No exchanges yet`} action={mayManage && <RecordButton slug={slug} />}>
       <Trans>
         When a member has helped another, record it here from their slips: who gave time, who received it, how long.
       </Trans>

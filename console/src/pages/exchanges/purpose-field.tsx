@@ -39,7 +39,7 @@ export function PurposeField({ slip, label, value, name, error, onChoose }: Prop
       data={[
         { value: '', label: '–' },
         // Chosen for members who are no longer on the slip, or closed since.
-        ...(value.startsWith('listing:') && !known.has(value) ? [{ value, label: t`The listing of before` }] : []),
+        ...(value.startsWith('listing:') && !known.has(value) ? [{ value, label: t`The listing as recorded` }] : []),
         ...group(t`Offered`, offers),
         ...group(t`Asked for`, requests),
         { group: t`Category`, items: offered.map(({ name: own }) => ({ value: `category:${own}`, label: own })) },

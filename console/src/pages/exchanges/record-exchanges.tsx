@@ -36,7 +36,7 @@ export function RecordExchanges() {
         title={correct ? t`Correct an exchange` : t`Record exchanges`}
         description={
           correct
-            ? t`What was recorded as number ${correct} is taken back when you record it as it should be. Until then nothing changes.`
+            ? t`What was recorded as number ${correct} is reversed when you record the correct one. Until then nothing changes.`
             : t`One row for each slip. All are recorded together, or none of them.`
         }
         actions={
@@ -158,7 +158,7 @@ function Slips({ first, correct }: { first?: SlipRow; correct?: number }) {
       {correct !== undefined && (
         <Textarea
           label={t`Why it is corrected`}
-          description={t`It stands on the statements of both members.`}
+          description={t`It appears on the statements of both members.`}
           autosize
           minRows={2}
           {...form.text('reason')}

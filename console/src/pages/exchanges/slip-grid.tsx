@@ -109,7 +109,7 @@ export function SlipGrid({ form, newSlip, single = false }: Props) {
       ))}
       {!single && (
         <Group>
-          <Button variant="subtle" disabled={slips.length >= ROWS_MAX} onClick={addRow}>
+          <Button variant="default" disabled={slips.length >= ROWS_MAX} onClick={addRow}>
             <Trans>Add a slip</Trans>
           </Button>
         </Group>

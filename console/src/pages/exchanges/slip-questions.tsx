@@ -15,7 +15,7 @@ export function Duplicates({ confirm }: { confirm: () => void }) {
           </Trans>
         </Text>
         <Button variant="default" onClick={confirm}>
-          <Trans>Record all the same</Trans>
+          <Trans>Record anyway</Trans>
         </Button>
       </Stack>
     </Alert>

@@ -42,7 +42,7 @@ export function filledRows(rows: SlipRow[]): { row: SlipRow; index: number }[] {
 export function checkSlips(rows: SlipRow[]): Record<string, string> {
   const problems: Record<string, string> = {}
   const filled = filledRows(rows)
-  if (filled.length === 0) problems['slips.0.giver_id'] = t`Write down at least one slip.`
+  if (filled.length === 0) problems['slips.0.giver_id'] = t`Fill in at least one slip.`
   for (const { row, index } of filled) {
     const at = (field: keyof SlipRow) => `slips.${index}.${field}`
     for (const field of ['giver_id', 'receiver_id'] as const) {

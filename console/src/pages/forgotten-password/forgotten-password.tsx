@@ -18,7 +18,7 @@ export function ForgottenPassword() {
     onSaved: (_answer, { email }) => setSentTo(email.trim()),
   })
   return (
-    <PlainPage title={t`Forgotten password`} description={t`We send you a link with which you choose a new one.`}>
+    <PlainPage title={t`Forgotten password`} description={t`We send you a link to choose a new one.`}>
       {sentTo === undefined ? (
         <Form form={form} submit={t`Send the link`} guard={false}>
           <TextInput label={t`Email`} type="email" autoComplete="username" inputMode="email" {...form.text('email')} />

@@ -12,7 +12,7 @@ const COLUMNS: ImportKind['columns'] = [
     name: 'external_id',
     title: msg`Number`,
     needed: true,
-    text: msg`Your number for the listing. What has it already is changed, not added twice.`,
+    text: msg`Your number for the listing. A listing with this number is updated, not added twice.`,
   },
   {
     name: 'member_external_id',
@@ -29,7 +29,7 @@ const COLUMNS: ImportKind['columns'] = [
     text: msg`A new one is made by the first listing that names it.`,
   },
   { name: 'description', title: msg`Description`, text: msg`As long as it needs to be.` },
-  { name: 'hours', title: msg`Hours`, text: msg`What it is expected to take, like 1.5.` },
+  { name: 'hours', title: msg`Hours`, text: msg`How long it is expected to take, like 1.5.` },
   {
     name: 'status',
     title: msg`Status`,

@@ -40,7 +40,7 @@ export function ListingFields({ form, isNew }: { form: FormState<ListingValues>;
       <TextInput label={t`Title`} {...form.text('title')} />
       <Textarea
         label={t`Description`}
-        description={t`May stay empty.`}
+        description={t`Optional.`}
         autosize
         minRows={3}
         maxRows={12}
@@ -48,7 +48,7 @@ export function ListingFields({ form, isNew }: { form: FormState<ListingValues>;
       />
       <TextInput
         label={t`Category`}
-        description={t`One that is there already, or a new one.`}
+        description={t`An existing one, or a new one.`}
         list={listId}
         autoComplete="off"
         {...form.text('category')}
@@ -60,7 +60,7 @@ export function ListingFields({ form, isNew }: { form: FormState<ListingValues>;
       </datalist>
       <NumberInput
         label={t`Hours`}
-        description={t`What it is expected to take. May stay empty.`}
+        description={t`How long it is expected to take. Optional.`}
         min={0}
         decimalScale={2}
         step={0.5}

@@ -31,7 +31,7 @@ const STATUSES = [
 const NAMES = ['q', 'type', 'category', 'status', 'member']
 const SORTS = [
   { value: 'title', label: msg`Title` },
-  { value: '-title', label: msg`Title, from the end` },
+  { value: '-title', label: msg`Title, Z to A` },
 ]
 
 const AddListing = lazyDialog(
@@ -80,7 +80,7 @@ export function Listings() {
         }
       />
       <FilterBar names={NAMES}>
-        <SearchFilter placeholder={t`Words of title or description`} />
+        <SearchFilter placeholder={t`Words in title or description`} />
         <ChoiceFilter name="type" label={t`Type`} choices={translated(TYPES)} />
         <ChoiceFilter
           name="category"
@@ -109,23 +109,35 @@ export function Listings() {
 }
 
 function actions(): Column<OfficeListing> {
-  return { header: t`Actions`, quiet: true, align: 'end', cell: (listing) => <ListingActions listing={listing} /> }
+  return {
+    header: t`Actions`,
+    quiet: true,
+    align: 'end',
+    narrow: 'line',
+    cell: (listing) => <ListingActions listing={listing} />,
+  }
 }
 
 function columns(slug: string): Column<OfficeListing>[] {
   return [
     { header: t`Listing`, sort: 'title', cell: (listing) => <Described listing={listing} /> },
-    { header: t`Kind`, cell: (listing) => <Kind listing={listing} /> },
+    { header: t`Kind`, narrow: 'line', cell: (listing) => <Kind listing={listing} /> },
     {
       header: t`Member`,
+      narrow: 'line',
       cell: ({ member }) => (
-        <LinkText className={classes.whole} to="/$slug/members/$id" params={{ slug, id: String(member.id) }}>
+        <LinkText inherit className={classes.whole} to="/$slug/members/$id" params={{ slug, id: String(member.id) }}>
           <Name>{member.name}</Name>
         </LinkText>
       ),
     },
-    { header: t`Hours`, align: 'end', cell: ({ hours }) => (hours === null ? '–' : formatHours(hours)) },
-    { header: t`Status`, cell: (listing) => <ListingStatus listing={listing} /> },
+    {
+      header: t`Hours`,
+      align: 'end',
+      narrow: 'end',
+      cell: ({ hours }) => (hours === null ? '–' : formatHours(hours)),
+    },
+    { header: t`Status`, narrow: 'line', cell: (listing) => <ListingStatus listing={listing} /> },
   ]
 }
 
@@ -150,10 +162,8 @@ const TYPE_WORDS: Record<OfficeListing['type'], MessageDescriptor> = {
 function Kind({ listing }: { listing: OfficeListing }) {
   return (
     <div className={classes.whole}>
-      {translate(TYPE_WORDS[listing.type])}
-      <Text size="sm" c="dimmed">
-        {listing.category}
-      </Text>
+      <span>{translate(TYPE_WORDS[listing.type])}</span>
+      <span className={classes.category}>{listing.category}</span>
     </div>
   )
 }

@@ -16,7 +16,7 @@ export function EmailReads({ member }: { member: OfficeMember }) {
   return (
     <Panel
       title={t`Who read the email address`}
-      description={t`Every call of a partner that was given the address. Administrators of this community see it, too.`}
+      description={t`Every partner call that returned the address. Administrators of this community can always see it.`}
     >
       <DataTable
         label={t`Calls that read the email address`}

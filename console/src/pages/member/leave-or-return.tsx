@@ -41,7 +41,7 @@ function Leave({ member }: { member: OfficeMember }) {
   return (
     <Panel
       title={t`Leaving`}
-      description={t`Who leaves can no longer exchange hours. Their listings close, and partners are told to forget them. They can come back.`}
+      description={t`A member who leaves can no longer exchange hours. Their listings close, and partners are told to forget them. They can come back.`}
     >
       <Group>
         <Button variant="default" onClick={() => setOpened(true)}>
@@ -85,7 +85,7 @@ function BalanceChoice({ form, hours }: { form: ReturnType<typeof useForm<LeaveV
       {form.values.balance === 'to_community' && (
         <TextInput
           label={t`Why`}
-          description={t`Stands in the statement beside the adjustment.`}
+          description={t`It appears on the statement beside the adjustment.`}
           {...form.text('reason')}
         />
       )}

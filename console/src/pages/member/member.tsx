@@ -4,7 +4,7 @@ import { Button, Skeleton, Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { ApiError } from '../../api.ts'
-import { formatDay } from '../../parts/day.ts'
+import { dayOf, formatDay } from '../../parts/day.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { formatHours } from '../../parts/hours.tsx'
 import { lazyDialog, lazyPart } from '../../parts/lazy-dialog.tsx'
@@ -12,6 +12,7 @@ import { LinkButton } from '../../parts/links.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Stat, StatRow } from '../../parts/stat.tsx'
+import { useTimeZone } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
 import { MemberStatus } from '../members/member-status.tsx'
@@ -71,6 +72,7 @@ function NotShown({ error, again }: { error: unknown; again: () => void }) {
 
 function Shown({ member }: { member: OfficeMember }) {
   const { mayManage } = useRole()
+  const hasOnlyJoined = member.last_active_on === dayOf(member.joined_at, useTimeZone())
   const isErased = member.erased_at !== null
   const mayChange = mayManage && !isErased
   return (
@@ -81,11 +83,15 @@ function Shown({ member }: { member: OfficeMember }) {
         description={isErased && t`This person was erased. The hours stay in the books without a name.`}
         actions={mayChange && <Actions member={member} />}
       />
-      <StatRow>
-        <Stat label={t`Balance`} value={formatHours(member.balance_hours)} hint={balanceHint(member.balance_hours)} />
-        <Stat label={t`Last exchange`} value={formatDay(member.last_active_on)} hint={t`or the day of joining`} />
-      </StatRow>
       <Stack gap="lg">
+        <StatRow>
+          <Stat label={t`Balance`} value={formatHours(member.balance_hours)} hint={balanceHint(member.balance_hours)} />
+          <Stat
+            label={t`Last exchange`}
+            value={formatDay(member.last_active_on)}
+            hint={hasOnlyJoined && t`the day of joining`}
+          />
+        </StatRow>
         <Contact member={member} mayChange={mayChange} />
         <Statement member={member} />
         {!isErased && <MemberListings member={member} />}
@@ -124,5 +130,5 @@ function Actions({ member }: { member: OfficeMember }) {
 
 function balanceHint(hours: number): string {
   if (hours === 0) return t`even`
-  return hours > 0 ? t`to be spent` : t`owed to the community`
+  return hours > 0 ? t`to spend` : t`owed to the community`
 }

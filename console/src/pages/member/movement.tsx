@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { isolate } from '../../language/isolate.ts'
 import { LinkText } from '../../parts/links.tsx'
 import { Name } from '../../parts/name.tsx'
 import { useCommunity } from '../../session.ts'
@@ -9,14 +10,15 @@ import type { StatementRow } from '../../wire.ts'
 
 /** What one line of a statement is about, in a sentence. */
 export function Movement({ row, linked = false }: { row: StatementRow; linked?: boolean }) {
-  const details = [row.listing?.title, row.note, row.reference && t`Reference ${row.reference}`].filter(Boolean)
+  const { listing, note, reference } = row
+  const details = [listing?.title, note, reference && t`Reference ${reference}`].filter((text) => text != null)
   const what = sentence(row, <Other row={row} linked={linked} />)
   return (
     <div>
       {row.reversed_by_id === null ? what : <Trans>{what} (reversed later)</Trans>}
       {details.length > 0 && (
         <Text size="sm" c="dimmed" component="div">
-          {details.join(' · ')}
+          {details.map((text) => isolate(text)).join(' · ')}
         </Text>
       )}
     </div>

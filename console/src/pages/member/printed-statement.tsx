@@ -165,7 +165,7 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
   )
 }
 
-/** Whoever keeps the paper can prove later that nobody changed what was recorded before it. */
+/** A person who keeps the paper can prove later that nobody changed what was recorded before it. */
 function LedgerSeal({ head: { position, hash } }: { head: LedgerHead }) {
   return (
     <Text className={classes.seal}>

@@ -26,7 +26,7 @@ export function Statement({ member }: { member: OfficeMember }) {
   return (
     <Panel
       title={t`Statement`}
-      description={t`What moved in and out of the wallet, the latest first.`}
+      description={t`What went into and out of the wallet, the latest first.`}
       actions={
         <LinkButton
           variant="default"

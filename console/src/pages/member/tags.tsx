@@ -50,7 +50,7 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
             void form.submit()
           }}
         >
-          <Group gap="xs" align="flex-start" wrap="nowrap">
+          <Group gap="xs" align="flex-start">
             <TagField
               aria-label={t`New tag`}
               placeholder={t`New tag`}

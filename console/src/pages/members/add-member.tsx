@@ -100,7 +100,7 @@ function SameName({ name, confirm }: { name: string; confirm: () => void }) {
           <Trans>Nobody is added yet. Open the member who is there, or add another one of this name.</Trans>
         </Text>
         <Button variant="default" onClick={confirm}>
-          <Trans>Add all the same</Trans>
+          <Trans>Add anyway</Trans>
         </Button>
       </Stack>
     </Alert>

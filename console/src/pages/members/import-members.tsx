@@ -19,14 +19,14 @@ const COLUMNS: ImportKind['columns'] = [
     text: csv,
     parts: PARTS[name] ?? 1,
   })),
-  { name: 'tags', title: msg`Tags`, text: msg`With commas between them. Left empty, they are removed.` },
+  { name: 'tags', title: msg`Tags`, text: msg`Separate several with commas.` },
   { name: 'joined_at', title: msg`Joined`, text: msg`A day like 2024-05-31 or 31.5.2024.` },
   {
     name: 'opening_balance',
     title: msg`Opening balance`,
     text: msg`Hours from before. Recorded once per member, as an adjustment; the same file again changes nothing.`,
   },
-  { name: 'status', title: msg`Status`, text: msg`active, or inactive for who has left.` },
+  { name: 'status', title: msg`Status`, text: msg`active, or inactive for a member who has left.` },
   { name: 'hidden', title: msg`Hidden`, text: msg`true hides the member from partners, false does not.` },
 ]
 const EXAMPLE = 'external_id,name,email,joined_at\r\nK-1,Ada Lang,ada@example.org,2024-05-31\r\nK-2,Ben Berg,,\r\n'

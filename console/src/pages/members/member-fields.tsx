@@ -27,22 +27,22 @@ const FIELDS: Record<FieldName, MemberField> = {
   external_id: {
     title: msg`Number`,
     label: msg`Your number for this member`,
-    description: msg`From your own list or card file; an import finds the member by it. May stay empty.`,
-    csv: msg`Your number for the member. Who has it already is changed, not added twice.`,
+    description: msg`From your own list or card file; an import finds the member by it. Optional.`,
+    csv: msg`Your number for the member. A member with this number is updated, not added twice.`,
   },
   email: {
     title: msg`Email`,
     label: msg`Email address`,
-    description: msg`Only partners with a permission of its own can read it. May stay empty.`,
+    description: msg`Only partners with a separate permission can read it. Optional.`,
     type: 'email',
-    csv: msg`Left empty, it is taken away.`,
+    csv: msg`Only partners with a separate permission can read it.`,
   },
   phone: {
     title: msg`Phone`,
     label: msg`Phone numbers`,
-    description: msg`Several with commas between them. Partners never see them.`,
+    description: msg`Separate several with commas. Partners never see them.`,
     type: 'tel',
-    csv: msg`One or several, with commas between them. Partners never see them.`,
+    csv: msg`Separate several with commas. Partners never see them.`,
   },
   address: {
     title: msg`Address`,

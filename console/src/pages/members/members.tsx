@@ -59,7 +59,7 @@ function columns(): Column<ListedMember>[] {
     {
       header: t`Last exchange`,
       sort: 'last_active_on',
-      narrow: 'line',
+      narrow: 'labelled',
       cell: (member) => <time>{formatDay(member.last_active_on)}</time>,
     },
     { header: t`Joined`, sort: 'joined_at', cell: (member) => <Time value={member.joined_at} as="date" /> },
@@ -112,7 +112,7 @@ export function Members() {
       />
       <FilterBar names={NAMES}>
         <SearchFilter placeholder={t`Name, email, number or reference`} />
-        <ChoiceFilter name="status" label={t`Status`} choices={translated(STATUSES)} any={t`All but erased`} />
+        <ChoiceFilter name="status" label={t`Status`} choices={translated(STATUSES)} any={t`Not erased`} />
         <ChoiceFilter name="balance" label={t`Balance`} choices={translated(BALANCES)} />
         <ChoiceFilter
           name="inactive"
@@ -191,8 +191,8 @@ function NobodyYet() {
   return (
     <EmptyState title={t`No members yet`}>
       <Trans>
-        Add the first one, or import all of them from a spreadsheet: before anything is written you see what becomes of
-        each row.
+        Add the first one, or import all of them from a spreadsheet: before anything is saved, you see what would happen
+        to each row.
       </Trans>
     </EmptyState>
   )

@@ -17,7 +17,7 @@ export function Attention({ items }: { items: Item[] }) {
     <Panel title={t`Needs attention`}>
       {items.length === 0 ? (
         <Text size="sm">
-          <Trans>Nothing does at the moment.</Trans>
+          <Trans>Nothing at the moment.</Trans>
         </Text>
       ) : (
         <ul className={classes.list}>
@@ -40,7 +40,7 @@ function Matter({ item: { kind, count, examples } }: { item: Item }) {
   return (
     <div>
       <Text fw={600} size="sm">
-        {count.more ? t`${matter}, or more` : matter}
+        {count.more ? t`At least ${matter}` : matter}
       </Text>
       <Text size="sm" c="dimmed">
         {translate(hint)}

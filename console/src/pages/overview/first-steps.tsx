@@ -37,12 +37,12 @@ export function FirstSteps({ steps }: { steps: StepsTaken }) {
     {
       done: steps.has_credit,
       title: t`The first credit arrives`,
-      text: t`From then on the figures below fill.`,
+      text: t`From then on, the figures below fill up.`,
     },
   ]
   const next = list.findIndex(({ done }) => !done)
   return (
-    <Panel title={t`First steps`} description={t`This list goes away when a partner's first credit has arrived.`}>
+    <Panel title={t`First steps`} description={t`This list disappears when a partner’s first credit has arrived.`}>
       <ol className={classes.list}>
         {list.map(({ done, title, text }, index) => (
           <li key={text} className={classes.step} data-done={done || undefined} data-next={index === next || undefined}>

@@ -60,13 +60,17 @@ export const MATTERS: Record<AttentionKind, Matter> = {
     about: ({ since, status }) => since && <Expiry at={since} isPast={status === 'expired'} />,
   },
   backup_old: {
-    title: (count) => plural(count, { one: '# backup is missing or more than a week old', other: '# backups are old' }),
+    title: (count) =>
+      plural(count, {
+        one: '# backup is missing or more than a week old',
+        other: '# backups are missing or more than a week old',
+      }),
     hint: msg`Make one with: npx hourbank backup FILE`,
     about: ({ since }) => (since ? <Last at={since} /> : t`none yet`),
   },
   import_refused: {
     title: (count) => plural(count, { one: '# import left rows out', other: '# imports left rows out' }),
-    hint: msg`Correct these rows and import the file again: rows that are there already stay as they are.`,
+    hint: msg`Correct these rows and import the file again: rows that were imported stay as they are.`,
     about: ({ refused = 0, since }) => since && <LeftOut count={refused} at={since} />,
   },
   second_factor_missing: {

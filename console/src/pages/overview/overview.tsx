@@ -55,7 +55,7 @@ function Figures({ data }: { data: CommunityOverview }) {
       </StatRow>
       <Panel
         title={t`Hours per month`}
-        description={t`By the month in which they were recorded. What was reversed is taken off in the month of its reversal.`}
+        description={t`By the month in which they were recorded. A reversal is subtracted in the month in which it was made.`}
       >
         <Chart
           kind="bar"

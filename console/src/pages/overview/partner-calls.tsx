@@ -57,7 +57,7 @@ export function PartnerCalls({ partners, count, days }: Props) {
         rowLink={({ partner_id }) => ({ to: '/$slug/partners/$id', params: { slug, id: String(partner_id) } })}
         empty={
           <EmptyState
-            title={t`No partner yet`}
+            title={t`No partners yet`}
             action={
               <LinkButton to="/$slug/partners" params={{ slug }}>
                 To the partners

@@ -21,7 +21,7 @@ export function WebhookHealth({ webhooks }: { webhooks: WebhookCounts }) {
   return (
     <Panel
       title={t`Webhooks`}
-      description={t`Subscriptions by which partners are told what happens here.`}
+      description={t`Subscriptions through which partners learn what happens here.`}
       actions={
         <LinkButton variant="default" to="/$slug/webhooks" params={{ slug }}>
           <Trans>All webhooks</Trans>

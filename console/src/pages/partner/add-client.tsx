@@ -63,7 +63,7 @@ export function AddClient({ partner, onSecret }: Props) {
       >
         <TextInput
           label={t`Name`}
-          description={t`What they are for, if the partner has several. You may leave it empty.`}
+          description={t`What they are for, if the partner has several. Optional.`}
           data-autofocus
           {...form.text('name')}
         />

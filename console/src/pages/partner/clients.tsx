@@ -32,22 +32,22 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
     {
       header: t`Status`,
       cell: (client) => (
-        <>
+        <div>
           <StatusBadge status={client.status} />
           <ClientExpiry client={client} />
-        </>
+        </div>
       ),
     },
     { header: t`Secret or keys`, cell: (client) => <ClientProof client={client} /> },
     {
       header: t`Last used`,
       cell: ({ last_used_at, calls_per_day }) => (
-        <>
+        <div>
           {last_used_at ? <Time value={last_used_at} as="relative" /> : t`never`}
           <Text size="xs" c="dimmed">
             <CallsPerDay count={calls_per_day} />
           </Text>
-        </>
+        </div>
       ),
     },
     ...(isOwner
@@ -77,7 +77,7 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
   return (
     <Panel
       title={t`Credentials`}
-      description={t`An id and a secret or a key, by which the partner’s systems prove who they are.`}
+      description={t`An id with a secret or a key, with which the partner’s systems prove who they are.`}
       actions={
         isOwner && (
           <Suspense

@@ -26,14 +26,14 @@ export function EditPartner({ partner }: { partner: PartnerDetail }) {
       return api.patch<{ version: string }>(path(`/partners/${partner.id}`), changes, { version })
     },
     onSaved: () => {
-      notify(t`Saved. It holds from now on.`)
+      notify(t`Saved. It takes effect at once.`)
       void refresh(path('/partners'))
     },
   })
   return (
     <Panel
       title={t`What this partner may do`}
-      description={t`Changes hold at once, for credentials that are in use too.`}
+      description={t`Changes take effect at once, also for credentials in use.`}
     >
       <Form form={form} submit={t`Save`}>
         <PartnerFields form={form} />

@@ -41,7 +41,7 @@ export function Partner() {
         description={partner.contact}
         actions={
           <LinkButton variant="default" to="/$slug/calls" params={{ slug }} search={{ partner: id }}>
-            <Trans>Its calls</Trans>
+            <Trans>View calls</Trans>
           </LinkButton>
         }
       />

@@ -40,7 +40,7 @@ export function RevokeClient({ client, partner }: { client: Client; partner: Par
       >
         <Trans>
           <bdi>{name}</bdi> stops working at once, and never works again. Webhook subscriptions made with it get nothing
-          any more. To take access away for a while, suspend the partner instead.
+          any more. To block access for a while, suspend the partner instead.
         </Trans>
       </ConfirmDialog>
     </>

@@ -14,9 +14,9 @@ import { shownCredentials } from '../partners/credentials.ts'
 import type { Client, Credentials, PartnerDetail } from '../../wire.ts'
 
 const GRACES: readonly { value: string; label: MessageDescriptor; description?: MessageDescriptor }[] = [
+  { value: '1h', label: msg`For 1 hour` },
   { value: '24h', label: msg`For 24 hours` },
   { value: '7d', label: msg`For 7 days` },
-  { value: '1h', label: msg`For 1 hour` },
   {
     value: 'none',
     label: msg`Not at all`,

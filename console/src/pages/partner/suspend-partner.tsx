@@ -36,7 +36,7 @@ export function SuspendPartner({ partner }: { partner: PartnerDetail }) {
   return (
     <Panel
       title={t`Suspend`}
-      description={t`Takes all access away at once. You can give it back at any time.`}
+      description={t`Removes all access at once. You can restore it at any time.`}
       danger
       actions={
         <Button color="red" variant="outline" onClick={() => setOpened(true)}>

@@ -8,7 +8,7 @@ export function shownCredentials(title: string, credentials: Credentials): Shown
   if (client_secret === undefined) return undefined
   return {
     title,
-    intro: t`Hand these to the partner’s developers by a safe way. The secret is shown only now: copy or download it before you close this.`,
+    intro: t`Hand these to the partner’s developers in a safe way. The secret is shown only now: copy or download it before you close this.`,
     items: [
       { label: t`Client id`, value: client_id },
       { label: t`Client secret`, value: client_secret },

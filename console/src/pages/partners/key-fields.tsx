@@ -8,7 +8,7 @@ const CHOICES = [
   {
     value: 'secret',
     label: msg`By a secret`,
-    description: msg`Made now and shown once. You hand it over by a safe way.`,
+    description: msg`Made now and shown once. You hand it over in a safe way.`,
   },
   {
     value: 'keys',

@@ -21,7 +21,7 @@ export function PartnerApiSwitch() {
   if (!state) return null
   return (
     <Panel
-      title={t`Access of all partners`}
+      title={t`Access for all partners`}
       description={t`One switch for every partner at once. Suspend a single one on its own page.`}
       danger={state.enabled && isOwner}
       actions={isOwner && (state.enabled ? <SwitchOff /> : <SwitchOn />)}
@@ -77,7 +77,7 @@ function SwitchOff() {
         </Text>
         <Textarea
           label={t`Reason`}
-          description={t`Partners read it word by word.`}
+          description={t`Partners see it as you write it.`}
           data-autofocus
           autosize
           minRows={2}

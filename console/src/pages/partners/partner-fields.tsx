@@ -13,6 +13,7 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
         label={t`Name`}
         description={t`The organisation, as your members know it.`}
         required
+        withAsterisk={false}
         {...form.text('name')}
       />
       <TextInput
@@ -24,7 +25,7 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
       <Group align="flex-start" grow preventGrowOverflow={false}>
         <NumberInput
           label={t`Hours per day`}
-          description={t`At most so many hours may be credited in a day.`}
+          description={t`The most that may be credited in a day.`}
           min={0}
           decimalScale={2}
           clampBehavior="none"
@@ -34,7 +35,7 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
         />
         <NumberInput
           label={t`Calls per minute`}
-          description={t`More calls than that are refused.`}
+          description={t`Further calls in that minute are rejected.`}
           min={1}
           allowDecimal={false}
           clampBehavior="none"

@@ -89,14 +89,14 @@ export function Partners() {
 function NothingFound() {
   return (
     <EmptyState title={t`No partner matches`}>
-      <Trans>Take a filter away to see the others.</Trans>
+      <Trans>Remove a filter to see the others.</Trans>
     </EmptyState>
   )
 }
 
 function NoPartner({ isOwner }: { isOwner: boolean }) {
   return (
-    <EmptyState title={t`No partner yet`}>
+    <EmptyState title={t`No partners yet`}>
       {isOwner
         ? t`Add one to get a client id and a secret, which the partner’s developers need.`
         : t`An owner of this community can add one.`}

@@ -34,8 +34,8 @@ const WORDS: Record<Scope, ScopeWords> = {
     explanation: msg`Rounded figures of the whole community, from which nobody can be recognised.`,
   },
   'webhooks.manage': {
-    label: msg`Be told of changes`,
-    explanation: msg`The partner’s own system is notified, only about what it may read anyway.`,
+    label: msg`Get notified of changes`,
+    explanation: msg`The partner’s own system is notified, but only about what it may read.`,
   },
 }
 

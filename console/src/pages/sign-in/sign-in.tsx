@@ -66,10 +66,10 @@ function Forgotten() {
   if (state.data?.mail)
     return (
       <LinkText to="/forgotten-password">
-        <Trans>Forgotten your password?</Trans>
+        <Trans>Forgot your password?</Trans>
       </LinkText>
     )
-  return t`Forgotten your password? The operator of the service can reset it on the command line. If it has only one community, an owner can give you a one-time link.`
+  return t`Forgot your password? The operator of the service can reset it on the command line. If it has only one community, an owner can give you a one-time link.`
 }
 
 /** Shown while the service has no administrator. Never in the way: a failed question shows nothing. */

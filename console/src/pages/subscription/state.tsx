@@ -68,7 +68,7 @@ function Notes({ subscription }: { subscription: SubscriptionOverview }) {
       {status === 'active' && failing_since && (
         <Note color="yellow" title={t`Deliveries fail`}>
           <Trans>
-            Nothing has arrived since <Time value={failing_since} />. It is tried again by itself, at growing distances.
+            Nothing has arrived since <Time value={failing_since} />. It is retried automatically, at growing intervals.
             After five days of nothing but failures it is switched off.
           </Trans>
         </Note>

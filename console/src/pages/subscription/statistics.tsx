@@ -20,7 +20,7 @@ const PERIODS = [
   { value: '30d', label: msg`30 days` },
 ]
 
-/** How often it arrives, and how fast the receiver answers. */
+/** Count it arrives, and how fast the receiver answers. */
 export function Statistics({ subscriptionId }: { subscriptionId: number }) {
   const path = useCommunityPath()(`/webhooks/${subscriptionId}/statistics`)
   const [period, setPeriod] = useState('24h')
@@ -67,7 +67,7 @@ function Figures({ data: { points, complete }, isByHour }: { data: EndpointStati
         </Text>
       )}
       <StatRow>
-        <Stat label={t`Arrived at the first or a later attempt`} value={formatNumber(succeeded)} hint={t`attempts`} />
+        <Stat label={t`Arrived`} value={formatNumber(succeeded)} hint={t`attempts`} />
         <Stat label={t`Failed`} value={formatNumber(failed)} hint={t`attempts`} />
         <Stat label={t`Success rate`} value={formatPercent(succeeded / (succeeded + failed))} />
       </StatRow>

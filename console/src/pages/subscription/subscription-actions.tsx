@@ -74,8 +74,8 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
         action={act('pause', t`Paused`)}
       >
         <Trans>
-          Nothing is sent until somebody resumes it; the partner can do so, too. What happens meanwhile waits. To take a
-          partner’s access away, suspend the partner.
+          Nothing is sent until somebody resumes it; the partner can do so, too. What happens meanwhile waits. To block
+          a partner’s access, suspend the partner.
         </Trans>
       </ConfirmDialog>
       <ConfirmDialog

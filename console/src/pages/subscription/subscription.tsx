@@ -41,7 +41,7 @@ export function Subscription() {
       />
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
       {data && (
-        <Stack gap="xl">
+        <Stack gap="lg">
           <State subscription={data} />
           <Suspense>
             <Statistics subscriptionId={data.id} />

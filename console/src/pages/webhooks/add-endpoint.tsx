@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Checkbox, NativeSelect, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
+import { isolate } from '../../language/isolate.ts'
 import { FormDialog } from '../../parts/form.tsx'
 import type { DialogProps } from '../../parts/lazy-dialog.tsx'
 import { SecretOnce, type ShownSecret } from '../../parts/secret-once.tsx'
@@ -67,7 +68,7 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
             noChoice,
             ...clients.map(({ client_id, name }) => ({
               value: client_id,
-              label: name ? `${name}, ${client_id}` : client_id,
+              label: name ? `${isolate(name)}, ${client_id}` : client_id,
             })),
           ]}
           disabled={clients.length === 0}
@@ -96,7 +97,7 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
 function shownSecret({ id, secret }: NewEndpoint, address: string): ShownSecret {
   return {
     title: t`The secret of the webhook`,
-    intro: t`Hand it to the partner’s developers by a safe way: with it they check that what arrives is from here. It is shown only now.`,
+    intro: t`Hand it to the partner’s developers in a safe way: with it they check that what arrives is from here. It is shown only now.`,
     items: [
       { label: t`Address`, value: address },
       { label: t`Secret`, value: secret },

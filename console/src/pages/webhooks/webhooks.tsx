@@ -42,7 +42,7 @@ export function Webhooks() {
     <>
       <PageHeader
         title={t`Webhooks`}
-        description={t`Where partners are told what happens here, and whether it arrives. Partners subscribe themselves, through the API, or you do it for them.`}
+        description={t`Where partners are notified of what happens here, and whether it arrives. Partners subscribe through the API, or you do it for them.`}
         actions={isOwner && <AddEndpointButton />}
       />
       <FilterBar names={['status', 'partner']}>

@@ -26,8 +26,8 @@ import {
 import { replaceImportedTags } from './tag-queries.ts'
 
 /**
- * A missing or empty column leaves the value unchanged, except that an empty text such as the email is cleared. An
- * opening balance is recorded once: the same one again changes nothing, and another one is rejected.
+ * A missing field leaves the value unchanged, and an empty text or list of tags clears it. An opening balance is recorded
+ * once: the same one again changes nothing, and another one is rejected.
  */
 export const MEMBERS: ImportKind = {
   noun: 'member',

@@ -112,6 +112,7 @@ function readImportQuery(query: Static<typeof ImportQuery>): ImportOptions & { d
   return {
     dryRun: dry_run,
     skipBad: skip_bad,
+    clearEmpty: query.empty_cells === 'clear',
     format: { ...(encoding && { encoding }), ...(delimiter && { delimiter }) },
     layout: {
       ...(decimal && { decimal }),

@@ -30,6 +30,11 @@ export const ImportQuery = Type.Object({
       description: `${Columns.description}. Remembered for files with the same first row. If omitted, as remembered, else by name`,
     }),
   ),
+  empty_cells: Type.Optional(
+    Type.Enum(['keep', 'clear'], {
+      description: 'keep, unless given: an empty cell changes nothing; clear: it removes the value',
+    }),
+  ),
   file_name: Type.Optional(
     Type.String({ format: 'text', minLength: 1, maxLength: 255, description: 'For the reason of opening balances' }),
   ),

@@ -71,6 +71,8 @@ export interface ImportOptions {
   dryRun?: boolean
   /** Skips rejected rows. Otherwise one rejected row prevents the whole import. */
   skipBad?: boolean
+  /** An empty cell clears the value. Otherwise it keeps what is there. */
+  clearEmpty?: boolean
   /** How the file is written. What is left out is found out. */
   format?: Partial<FileFormat>
   /** How its cells are read. A given mapping of the columns is remembered for files with the same first row. */
@@ -121,7 +123,8 @@ async function importRows(
       await liftTimeouts(tx)
       await createStagingTable(tx)
       const layout = await chooseLayout(tx, community.id, kind, detected, options.layout ?? {})
-      const reader = createRowReader(kind, layout, standInIds(community), requireHeader(detected).fields.length)
+      const width = requireHeader(detected).fields.length
+      const reader = createRowReader(kind, { ...layout, ids: standInIds(community) }, width, options)
       await stageRows(tx, reader, open, detected, options)
       await validateRows(tx, community.id, kind)
       await reportOutcomes(tx, options)
@@ -178,14 +181,22 @@ async function stageRows(
   await analyzeTable(tx, 'import_rows')
 }
 
-function createRowReader(kind: ImportKind, { columns, ...rest }: Layout, ids: StandInIds, width: number) {
+function createRowReader(
+  kind: ImportKind,
+  { columns, ...context }: Layout & RowContext,
+  width: number,
+  { clearEmpty = false }: ImportOptions,
+) {
+  const { ids } = context
+  const isRead = (column: string, text: string) => clearEmpty || text !== '' || kind.requiredColumns.includes(column)
   return ({ line, fields }: CsvRecord): StagedRow => {
     if (fields.length !== width) {
       const problem = `The row has ${fields.length} fields, the first line ${width}.`
       return { line, externalId: null, standInFor: null, input: {}, problems: [problem] }
     }
     const named = nameCells(columns, fields)
-    const { input, problems } = kind.read(named, { ...rest, ids })
+    const read = Object.fromEntries(Object.entries(named).filter(([column, text]) => isRead(column, text)))
+    const { input, problems } = kind.read(read, context)
     const externalId = named[EXTERNAL_ID]!
     if (externalId === '') problems.unshift('The external id is missing; it keeps a second import from adding twice.')
     return { line, externalId: externalId || null, standInFor: ids.idOf(externalId), input, problems }

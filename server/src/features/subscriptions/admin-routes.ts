@@ -23,12 +23,11 @@ import {
   DeliveryQuery,
   ListedDelivery,
   WebhookParams,
-  ReplayRequest,
   SubscriptionQuery,
   SubscriptionOverview,
 } from './admin-schema.ts'
 import { setSubscriptionStatus } from './change-subscription.ts'
-import { replayEvents, resendDelivery, sendTestEvent } from './operate-subscription.ts'
+import { resendDelivery, sendTestEvent } from './operate-subscription.ts'
 import { requireSubscription } from './require-subscription.ts'
 import type { Attempt } from './schema.ts'
 
@@ -117,23 +116,6 @@ export function webhookAdminRoutes(api: AdminApi, { sql, reads, epoch, config }:
       await resendDelivery(sql, adminActor(request), id, delivery)
       const attempts = await listAttempts(sql, id, delivery.id, ATTEMPTS_MAX)
       return reply.code(202).send({ data: presentDetail(await requireDelivery(id, request.params.id), attempts) })
-    },
-  })
-
-  api.post('/communities/:slug/webhooks/:id/replay', {
-    config: { role: 'owner' },
-    schema: {
-      summary: 'Deliver all events since a time again',
-      tags: TAGS,
-      params: WebhookParams,
-      body: ReplayRequest,
-      response: { 202: Type.Object({ data: Type.Object({ deliveries: Type.Integer() }) }) },
-    },
-    handler: async (request, reply) => {
-      const { id } = request.community
-      const subscription = await requireSubscription(sql, id, request.params.id)
-      const deliveries = await replayEvents(sql, adminActor(request), id, subscription, request.body.since)
-      return reply.code(202).send({ data: { deliveries } })
     },
   })
 

@@ -10,10 +10,10 @@ import {
   findSubscription,
   insertSubscription,
   redeliver,
-  replaySince,
   rotateSubscriptionSecret,
   updateSubscription,
 } from './queries.ts'
+import { replaySince } from './replay-queries.ts'
 import type { Subscription, SubscriptionChange, SubscriptionRequest } from './schema.ts'
 import { newWebhookSecret } from '../../crypto/sign.ts'
 

@@ -1,35 +1,4 @@
-import { transaction, type Queries } from '../../postgres/connect.ts'
-import { markDue, resetBreaker } from './mark-due.ts'
-
-/**
- * Queues again what was given up since then, and what failed and waits for its next attempt. Returns undefined and does
- * nothing if there are more than the limit.
- */
-export async function requeueFailed(
-  sql: Queries,
-  communityId: number,
-  subscriptionId: number,
-  since: string,
-  limit: number,
-): Promise<number | undefined> {
-  return transaction(sql, async (tx) => {
-    await tx`
-      select 1 from subscriptions where community_id = ${communityId} and id = ${subscriptionId} for key share`
-    const failed = tx`
-      from deliveries
-      where community_id = ${communityId} and subscription_id = ${subscriptionId}
-        and ((status = 'failed' and finished_at >= ${since}::timestamptz) or (status = 'pending' and attempts > 0))`
-    const [row] = await tx<[{ count: number }]>`select count(*) from (select ${failed} limit ${limit + 1}) f`
-    if (row.count > limit) return undefined
-    const queued = await tx`
-      update deliveries set status = 'pending', held_reason = null, attempts = 0, claims = claims + 1,
-        next_attempt_at = now(), finished_at = null
-      where community_id = ${communityId} and id = any (array(select id ${failed} order by event_id for no key update))`
-    await resetBreaker(tx, communityId, subscriptionId)
-    if (queued.count > 0) await markDue(tx, communityId, [subscriptionId])
-    return queued.count
-  })
-}
+import type { Queries } from '../../postgres/connect.ts'
 
 /** For a new endpoint whose response was lost: nobody has seen the secret. */
 export async function overwriteSubscriptionSecret(

@@ -14,7 +14,7 @@ import {
 } from './admin-schema.ts'
 import { checkSubscription } from './check-target.ts'
 import { readStatistics } from './endpoint-queries.ts'
-import { resendFailed } from './operate-subscription.ts'
+import { replayEvents, resendFailed } from './operate-subscription.ts'
 import { requireSubscription } from './require-subscription.ts'
 
 const TAGS = ['Webhooks']
@@ -23,6 +23,15 @@ const PERIODS = {
   '7d': { step: '1 day', steps: 7 },
   '30d': { step: '1 day', steps: 30 },
 } as const
+const SEND_AGAIN = [
+  { verb: 'replay', summary: 'Deliver all events since a time again', send: replayEvents },
+  {
+    verb: 'resend-failed',
+    summary: 'Send again what failed since a time',
+    description: 'What was given up since then, and what failed and waits for its next attempt.',
+    send: resendFailed,
+  },
+] as const
 /** Bounds the work for a busy receiver: its newest deliveries say enough. */
 const COUNTED_MAX = 20_000
 
@@ -53,23 +62,24 @@ export function endpointRoutes(api: AdminApi, { sql, longSql, box, config }: Dep
     },
   })
 
-  api.post('/communities/:slug/webhooks/:id/resend-failed', {
-    config: { role: 'owner' },
-    schema: {
-      summary: 'Send again what failed since a time',
-      description: 'What was given up since then, and what failed and waits for its next attempt.',
-      tags: TAGS,
-      params: WebhookParams,
-      body: ReplayRequest,
-      response: { 202: Type.Object({ data: Type.Object({ deliveries: Type.Integer() }) }) },
-    },
-    handler: async (request, reply) => {
-      const { id } = request.community
-      const subscription = await requireSubscription(sql, id, request.params.id)
-      const deliveries = await resendFailed(sql, adminActor(request), id, subscription, request.body.since)
-      return reply.code(202).send({ data: { deliveries } })
-    },
-  })
+  for (const { verb, send, ...about } of SEND_AGAIN) {
+    api.post(`/communities/:slug/webhooks/:id/${verb}`, {
+      config: { role: 'owner' },
+      schema: {
+        ...about,
+        tags: TAGS,
+        params: WebhookParams,
+        body: ReplayRequest,
+        response: { 202: Type.Object({ data: Type.Object({ deliveries: Type.Integer() }) }) },
+      },
+      handler: async (request, reply) => {
+        const { id } = request.community
+        const subscription = await requireSubscription(sql, id, request.params.id)
+        const deliveries = await send(sql, adminActor(request), id, subscription, request.body.since)
+        return reply.code(202).send({ data: { deliveries } })
+      },
+    })
+  }
 
   api.get('/communities/:slug/webhooks/:id/statistics', {
     config: { role: 'viewer' },

@@ -3,8 +3,8 @@ import { transaction, type Queries } from '../../postgres/connect.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { findAnySubscription, type SubscriptionRow } from './admin-queries.ts'
 import { REPLAY_MAX } from './change-subscription.ts'
-import { requeueFailed } from './endpoint-queries.ts'
-import { insertTestEvent, redeliver, replaySince } from './queries.ts'
+import { insertTestEvent, redeliver } from './queries.ts'
+import { replaySince, requeueFailed } from './replay-queries.ts'
 
 /** Sends a test event for an administrator who helps a partner. */
 export async function sendTestEvent(

@@ -1,6 +1,5 @@
 import { assignments, columnsAndValues, Json, type Queries, transaction } from '../../postgres/connect.ts'
 import type { Scope } from '../../core/scopes.ts'
-import { asksFor } from '../events/asks-for.ts'
 import { mayRead, type Reader } from '../events/queries.ts'
 import { markDue, resetBreaker } from './mark-due.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
@@ -206,40 +205,6 @@ export async function redeliver(sql: Queries, communityId: number, partnerId: nu
     await resetBreaker(tx, communityId, owned.subscription_id)
     await markDue(tx, communityId, [owned.subscription_id])
     return true
-  })
-}
-
-/**
- * Queues all events since then that match the subscription, including delivered ones. Returns undefined and does nothing
- * if there are more than the limit.
- */
-export async function replaySince(
-  sql: Queries,
-  communityId: number,
-  subscriptionId: number,
-  since: string,
-  limit: number,
-): Promise<number | undefined> {
-  return transaction(sql, async (tx) => {
-    await tx`
-      select 1 from subscriptions where community_id = ${communityId} and id = ${subscriptionId} for key share`
-    const wanted = tx`
-      from subscriptions s join events e on e.community_id = s.community_id and e.created_at >= ${since}::timestamptz
-        and e.position is not null and e.subscription_id is null
-        and ${asksFor(tx, 'e')}
-      where s.community_id = ${communityId} and s.id = ${subscriptionId}`
-    const [row] = await tx<[{ count: number }]>`select count(*) from (select ${wanted} limit ${limit + 1}) w`
-    if (row.count > limit) return undefined
-    const replayed = await tx`
-      insert into deliveries (community_id, subscription_id, event_id, event_created_at, claims, next_attempt_at)
-      select s.community_id, s.id, e.id, e.created_at, 1, now() ${wanted}
-      order by e.id
-      on conflict (community_id, subscription_id, event_id) do update
-        set status = 'pending', held_reason = null, attempts = 0, claims = deliveries.claims + 1,
-          next_attempt_at = excluded.next_attempt_at, finished_at = null`
-    await resetBreaker(tx, communityId, subscriptionId)
-    if (replayed.count > 0) await markDue(tx, communityId, [subscriptionId])
-    return replayed.count
   })
 }
 

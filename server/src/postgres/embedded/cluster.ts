@@ -44,7 +44,7 @@ export const DATABASE_USER = 'hourbank'
 /** What the service connects as: it owns nothing. */
 export const SERVICE_USER = 'hourbank_service'
 export const EXTERNAL_DATABASE_HINT =
-  'If it cannot be mended, set DATABASE_URL to a PostgreSQL 15 or newer of your own.'
+  'If it cannot be repaired, set DATABASE_URL to a PostgreSQL 15 or newer of your own.'
 
 /** A PostgreSQL cluster on disk: a folder with data/, password and log. */
 export interface Cluster {
