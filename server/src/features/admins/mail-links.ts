@@ -2,6 +2,7 @@ import { hashSecret } from '../../crypto/secrets.ts'
 import type { Deps } from '../../http/deps.ts'
 import { findAdmin } from '../../postgres/across-communities.ts'
 import { transaction } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { findMailedInvitation, setMailedToken } from './invitation-queries.ts'
 import { communityOfInvitation, newInvitationToken } from './invite-admin.ts'
@@ -52,7 +53,7 @@ export function mailReset(deps: MailDeps, email: string): void {
 
 function requireMail({ mailer }: MailDeps): void {
   if (mailer.isOn) return
-  throw new Refusal('This service sends no mail. Its operator can reset a password: npx hourbank admin reset')
+  throw new Refusal(because('no_mail'))
 }
 
 function inBackground({ log }: MailDeps, work: () => Promise<void>): void {

@@ -5,6 +5,7 @@ import { Done, FormText, Nullable } from '../../http/console/admin-shapes.ts'
 import { browserToken, clearSessionCookie } from '../../http/console/admin-frame.ts'
 import type { Deps } from '../../http/deps.ts'
 import { parseId } from '../../http/shared/ids.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { enter } from '../second-factor/second-step.ts'
@@ -150,7 +151,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async ({ session, params }) => {
       const id = parseId(params.id)
-      if (!id || !(await endSession(sql, session.admin.id, id))) throw new NotFound('There is no such session.')
+      if (!id || !(await endSession(sql, session.admin.id, id))) throw new NotFound(because('no_such_session'))
       return { data: {} }
     },
   })
