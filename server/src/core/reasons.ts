@@ -85,6 +85,9 @@ export const REASONS = {
   slug_form: 'The slug must be lower-case letters and digits with single hyphens, like green-valley.',
   slug_reserved: 'The slug {slug} is taken by the console; choose another.',
   not_a_test_community: 'Only a test community can be removed.',
+  test_community_itself: 'This is a test community itself. Make another one from your own community.',
+  test_community_removed: 'This test community was removed meanwhile.',
+  test_communities_max: 'There are {max} test communities already. Remove one that is no longer used.',
   confirm_slug: 'Type {slug} to confirm.',
   switch_reason: 'Say why, in 1 to {max} characters: partners are told.',
 

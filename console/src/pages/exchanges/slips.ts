@@ -84,18 +84,18 @@ export function inPlace(error: unknown, places: number[]): unknown {
     return {
       ...one,
       field: `slips.${places[Number(number)] ?? number}${field}`,
-      message: renumber(one.message, places),
+      ...renumber(one, places),
     }
   })
   return new ApiError(error.status, { ...(error.body as object), errors })
 }
 
 /** 'the same exchange as slip 2' speaks of what was sent, too. */
-function renumber(message: string, places: number[]): string {
-  return message.replace(/\bslip (\d+)/, (whole, number: string) => {
-    const place = places[Number(number) - 1]
-    return place === undefined ? whole : `slip ${place + 1}`
-  })
+function renumber({ message, values = {} }: FieldError, places: number[]): Pick<FieldError, 'message' | 'values'> {
+  const place = places[Number(values.slip) - 1]
+  if (place === undefined) return { message, values }
+  const slip = place + 1
+  return { message: message.replace(/\bslip \d+/, `slip ${slip}`), values: { ...values, slip } }
 }
 
 /** Whether this is all that is wrong. */
