@@ -25,7 +25,7 @@ import {
   type Lines,
   type OutcomeCounts,
   type RowInput,
-  type RowName,
+  type RowDetails,
   type RowOutcome,
   type StagedRow,
 } from './queries.ts'
@@ -81,7 +81,7 @@ export interface ImportOptions {
   /** Size of the file, for progress reports. */
   bytes?: number
   /** Called in file order: for every row of a dry run, otherwise for rejected rows. */
-  onRow?: (outcome: RowOutcome, row: RowName) => void
+  onRow?: (outcome: RowOutcome, details: RowDetails) => void
   onProgress?: (progress: Progress) => void
 }
 
@@ -205,9 +205,9 @@ async function validateRows(tx: Transaction, communityId: number, kind: ImportKi
 async function reportOutcomes(tx: Transaction, { dryRun = false, onRow }: ImportOptions): Promise<void> {
   if (!onRow) return
   for await (const rows of readOutcomes(tx, dryRun, BATCH_ROWS)) {
-    for (const { external_id, name, changes, ...outcome } of rows) {
-      const sentences = outcome.reasons.map(({ code, values }) => sentenceOf(code, values))
-      onRow({ ...outcome, reason: sentences.join(' ') || changes }, { external_id, name })
+    for (const { line, outcome, changes, ...details } of rows) {
+      const sentences = details.reasons.map(({ code, values }) => sentenceOf(code, values))
+      onRow({ line, outcome, reason: sentences.join(' ') || changes }, details)
     }
   }
 }

@@ -26,12 +26,13 @@ export interface RowOutcome {
   outcome: Outcome
   /** Why the row is rejected, or which fields change. */
   reason: string | null
-  /** Why the row is rejected, for the console. */
-  reasons: Pick<Reason, 'code' | 'values'>[]
 }
 
-/** Identifies a row of the file for people, as far as it could be read. */
-export interface RowName {
+/** What the console shows beside it. */
+export interface RowDetails {
+  /** Why the row is rejected. */
+  reasons: Pick<Reason, 'code' | 'values'>[]
+  /** These identify the row for people, as far as it could be read. */
   external_id: string | null
   name: string | null
 }
@@ -124,7 +125,7 @@ export async function resolveUnmatched(tx: Transaction, noun: 'member' | 'listin
 
 /** Reads the rejected rows, or all of them, in file order. */
 export function readOutcomes(tx: Transaction, all: boolean, batchRows: number) {
-  return tx<(Omit<RowOutcome, 'reason'> & RowName & { changes: string | null })[]>`
+  return tx<(Omit<RowOutcome, 'reason'> & RowDetails & { changes: string | null })[]>`
     select line, outcome, coalesce(reasons, '[]') as reasons, array_to_string(changes, ', ') as changes, external_id,
       coalesce(input ->> 'name', input ->> 'title') as name
     from import_rows
