@@ -34,10 +34,7 @@ export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: En
       return decode(chunk, isLast)
     } catch {
       const readable = new TextDecoder(encoding).decode(chunk).split(REPLACEMENT, 1)[0]!
-      throw new BrokenCsv(
-        line + countLineEnds(readable),
-        because('encoding_wrong', { encoding: NAMES[encoding] }),
-      )
+      throw new BrokenCsv(line + countLineEnds(readable), because('encoding_wrong', { encoding: NAMES[encoding] }))
     }
   }
 

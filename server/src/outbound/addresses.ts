@@ -57,8 +57,7 @@ export function findHostProblem({ hostname }: URL, allowPrivate: boolean): 'host
   // The WHATWG parser normalizes decimal, octal and hexadecimal addresses.
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (isIP(host)) return 'host_address'
-  if (host === 'localhost' || host.endsWith('.localhost') || !host.includes('.'))
-    return 'host_private'
+  if (host === 'localhost' || host.endsWith('.localhost') || !host.includes('.')) return 'host_private'
   return undefined
 }
 

@@ -3,7 +3,7 @@ import { ApiError } from '../../http/shared/errors.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
-import { findAdmin } from '../../postgres/across-communities.ts'
+import { findAdmin, type AdminRole } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { checkName } from './check-admin.ts'
 import { addRole } from './create-admin.ts'
@@ -23,7 +23,7 @@ export async function acceptInvitation(
   sql: Queries,
   { admin }: AdminSession,
   input: { token: string; name?: string },
-): Promise<{ community: string; role: string }> {
+): Promise<{ community: string; role: AdminRole }> {
   const name = input.name === undefined ? undefined : checkName(input.name)
   return transaction(sql, async (tx) => {
     const found = await inspectInvitation(tx, input.token)

@@ -15,6 +15,7 @@ import { endSession, endSessionsOf, listSessions, updateLanguage } from './queri
 import { setUp, setUpState } from './set-up.ts'
 import { presentSession, startSession } from './start-session.ts'
 import { changePassword, signIn, type Origin } from './sign-in.ts'
+import { tellPerson } from './tell-person.ts'
 
 const TAGS = ['Sessions']
 
@@ -123,7 +124,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       await changePassword(sql, request.session, signInLimits, request.body, attemptOrigin(request, reply))
-      mailer.send(passwordChangedMail(request.session.admin.email))
+      tellPerson(deps, request.session.admin, passwordChangedMail)
       return startSession(deps, request.session.admin.id, request, reply)
     },
   })

@@ -82,9 +82,7 @@ const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+$/u
 /** Why the text cannot be the value of the field. */
 export const findProblem: Record<FieldName, (text: string) => Reason | undefined> = {
   name: (name) =>
-    isLine(name, NAME_LENGTH_MAX) && name.trim() !== ''
-      ? undefined
-      : because('name_length', { max: NAME_LENGTH_MAX }),
+    isLine(name, NAME_LENGTH_MAX) && name.trim() !== '' ? undefined : because('name_length', { max: NAME_LENGTH_MAX }),
   email: (email) => {
     if (email === '') return because('email_empty')
     return EMAIL.test(email) && isLine(email, EMAIL_LENGTH_MAX) ? undefined : because('email_invalid')
@@ -93,14 +91,9 @@ export const findProblem: Record<FieldName, (text: string) => Reason | undefined
     id !== '' && isLine(id, EXTERNAL_ID_LENGTH_MAX)
       ? undefined
       : because('external_id_length', { max: EXTERNAL_ID_LENGTH_MAX }),
-  phone: (phone) =>
-    isLine(phone, PHONE_LENGTH_MAX)
-      ? undefined
-      : because('phone_length', { max: PHONE_LENGTH_MAX }),
+  phone: (phone) => (isLine(phone, PHONE_LENGTH_MAX) ? undefined : because('phone_length', { max: PHONE_LENGTH_MAX })),
   address: (address) =>
-    isParagraph(address, ADDRESS_LENGTH_MAX)
-      ? undefined
-      : because('address_too_long', { max: ADDRESS_LENGTH_MAX }),
+    isParagraph(address, ADDRESS_LENGTH_MAX) ? undefined : because('address_too_long', { max: ADDRESS_LENGTH_MAX }),
   notes: (notes) =>
     isParagraph(notes, NOTES_LENGTH_MAX) ? undefined : because('notes_too_long', { max: NOTES_LENGTH_MAX }),
 }

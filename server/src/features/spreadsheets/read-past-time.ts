@@ -9,7 +9,12 @@ const LOCAL_DAY = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?: 0?0:00(?::00)?)?$/
  * Adds to `problems` if the text is not a time in the past. A date without a time means noon UTC, which falls on that
  * date in nearly every time zone.
  */
-export function readPastTime(text: string, column: 'joined_at' | 'created_at', order: DateOrder, problems: Reason[]): string | null {
+export function readPastTime(
+  text: string,
+  column: 'joined_at' | 'created_at',
+  order: DateOrder,
+  problems: Reason[],
+): string | null {
   const day = readLocalDay(text.trim(), order)
   const time = isDay(day) ? `${day}T12:00:00Z` : toUtc(text)
   if (time === undefined) {

@@ -46,11 +46,7 @@ export const replayEvents = sendAgain('subscription.replayed', 'replay_events_ma
 export const resendFailed = sendAgain('subscription.failures_resent', 'replay_failed_max', requeueFailed)
 
 /** Each queues many deliveries at once, and records how many. */
-function sendAgain(
-  action: string,
-  tooMany: 'replay_events_max' | 'replay_failed_max',
-  queue: typeof replaySince,
-) {
+function sendAgain(action: string, tooMany: 'replay_events_max' | 'replay_failed_max', queue: typeof replaySince) {
   return async (
     sql: Queries,
     actor: Actor,

@@ -83,7 +83,7 @@ export async function describeAdminApi(app: FastifyInstance, config: Config): Pr
               response: { ...(schema?.response ?? FILE), ...describeErrors(route) },
             },
     }),
-    transformObject: (result) => 
+    transformObject: (result) =>
       'openapiObject' in result
         ? { ...nameSchemas(result.openapiObject), 'x-sentences': SENTENCES }
         : result.swaggerObject,
