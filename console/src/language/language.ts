@@ -1,4 +1,4 @@
-import { type Messages, i18n } from '@lingui/core'
+import { type I18n, type Messages, i18n, setupI18n } from '@lingui/core'
 import { PSEUDO, type ShownLanguage, aboutLanguage, firstKnown } from './languages.ts'
 import { needMessages, neededAreas } from './needed.ts'
 
@@ -62,6 +62,13 @@ export async function loadRejections(): Promise<void> {
   needMessages(REJECTIONS_AREA)
   // Without them, for example after an update of the service, the words of the service are shown.
   await loadMessages().catch(() => {})
+}
+
+/** For a part of a page that is in another language than the rest, with what the files that are here need. */
+export async function loadOtherLanguage(language: ShownLanguage): Promise<I18n> {
+  const catalogues = await Promise.all(neededAreas().map((area) => loadArea(language, area)))
+  const { formats } = aboutLanguage(language)
+  return setupI18n({ locale: language, locales: formats, messages: { [language]: Object.assign({}, ...catalogues) } })
 }
 
 function loadArea(language: string, area: string): Promise<Messages> {

@@ -1,5 +1,4 @@
-import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { LinkText } from '../../parts/links.tsx'
@@ -9,8 +8,9 @@ import type { StatementRow } from '../../wire.ts'
 
 /** What one line of a statement is about, in a sentence. */
 export function Movement({ row, linked = false }: { row: StatementRow; linked?: boolean }) {
+  const { t } = useLingui()
   const details = [row.listing?.title, row.note, row.reference && t`Reference ${row.reference}`].filter(Boolean)
-  const what = sentence(row, <Other row={row} linked={linked} />)
+  const what = <Sentence row={row} name={<Other row={row} linked={linked} />} />
   return (
     <div>
       {row.reversed_by_id === null ? what : <Trans>{what} (reversed later)</Trans>}
@@ -34,7 +34,8 @@ function Other({ row: { other }, linked }: { row: StatementRow; linked: boolean 
   )
 }
 
-function sentence({ kind, hours, other }: StatementRow, name: ReactNode): ReactNode {
+function Sentence({ row: { kind, hours, other }, name }: { row: StatementRow; name: ReactNode }) {
+  const { t } = useLingui()
   const isGain = hours > 0
   if (kind === 'exchange') return isGain ? <Trans>Helped {name}</Trans> : <Trans>Was helped by {name}</Trans>
   if (kind === 'credit') return <Trans>Credited by {name}</Trans>
