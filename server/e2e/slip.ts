@@ -17,13 +17,13 @@ export async function fillSlip(
   say = ENGLISH,
 ): Promise<void> {
   await chooseMember(row, 'Gave time', giver, say)
-  await chooseMember(row, 'Received it', receiver, say)
+  await chooseMember(row, 'Received it, and pays', receiver, say)
   await row.getByLabel(say('Hours')).fill(hours)
 }
 
 export async function chooseMember(
   row: Locator,
-  label: 'Gave time' | 'Received it',
+  label: 'Gave time' | 'Received it, and pays',
   name: string,
   say = ENGLISH,
 ): Promise<void> {

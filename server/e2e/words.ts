@@ -1,6 +1,6 @@
 import { type I18n, type Messages, setupI18n } from '@lingui/core'
 import { type CompiledMessage, compileMessageOrThrow } from '@lingui/message-utils/compileMessage'
-import { TRANSLATED, compileCatalogue } from '../../console/messages/catalogues.ts'
+import { compileCatalogue } from '../../console/messages/catalogues.ts'
 import { extractMessages } from '../../console/messages/extract.ts'
 import { REJECTIONS_AREA } from '../../console/messages/rejections.ts'
 import { FORMATS, type Language } from '../src/core/languages.ts'
@@ -34,6 +34,8 @@ export async function wordsIn(language: Language): Promise<Words> {
   const locale = FORMATS[language]
   const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
   const number = (value: number) => format.format(value)
+  const numbersIn = (text: string) => readNumbers(text, locale)
+  if (language === 'en') return { language, say: (english) => english, number, numbersIn }
   const phrases = await readPhrases()
   const i18n = await loadWords(language)
 
@@ -64,10 +66,7 @@ export async function wordsIn(language: Language): Promise<Words> {
     return /^[-+]?[\d,]+(\.\d+)?$/.test(text) ? number(toNumber(text)) : (translate(text) ?? text)
   }
 
-  const numbersIn = (text: string) => readNumbers(text, locale)
-  return language === 'en'
-    ? { language, say: (english) => english, number, numbersIn }
-    : { language, say, number, numbersIn }
+  return { language, say, number, numbersIn }
 }
 
 async function readPhrases(): Promise<Phrase[]> {
@@ -79,8 +78,6 @@ async function readPhrases(): Promise<Phrase[]> {
 
 async function loadWords(language: Language): Promise<I18n> {
   const areas = await extractMessages()
-  const isTranslated = TRANSLATED.some((known) => known === language)
-  if (!isTranslated) return setupI18n({ locale: language })
   const parts = await Promise.all([...areas].map(([area, messages]) => compileCatalogue(language, area, messages)))
   const messages = Object.assign({}, ...parts.map((part) => JSON.parse(part) as Messages)) as Messages
   return setupI18n({ locale: language, locales: FORMATS[language], messages: { [language]: messages } })

@@ -169,7 +169,7 @@ export const REASONS = {
   note_too_long: 'The note is longer than {max} characters.',
   note_characters: 'The note holds characters that cannot be written.',
   exchange_recorded: 'The same exchange is recorded already, as number {id}.',
-  exchange_repeated: 'This is the same exchange as slip {slip}.',
+  exchange_repeated: 'This is the same exchange as slip {slip, number}.',
 
   // Calls and webhooks
   not_a_request_id: 'This is not a request id.',
