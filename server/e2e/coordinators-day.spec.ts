@@ -227,7 +227,7 @@ async function spendDay(page: Page, language: Language): Promise<void> {
     const table = page.getByRole('table', { name: say('Members') })
     const inactive = ['Käthe Längst-Weg', 'Zoë Längst-Weg']
     for (const name of inactive) await table.getByRole('checkbox', { name: say(`Select ${name}`) }).check()
-    await page.getByRole('button', { name: say('Tag'), exact: true }).click()
+    await page.getByRole('button', { name: say('Tag', 'to give a tag to members'), exact: true }).click()
     await page.getByRole('dialog').getByLabel(say('Tag')).fill('ask in spring')
     await page
       .getByRole('dialog')

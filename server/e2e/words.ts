@@ -8,8 +8,8 @@ import { FORMATS, type Language } from '../src/core/languages.ts'
 /** The console's words in one language, found by the English ones that a test is written in. */
 export interface Words {
   language: Language
-  /** 'Record 8 exchanges' → 'Enregistrer 8 échanges'. Throws if the console never says this. */
-  say: (english: string) => string
+  /** 'Record 8 exchanges' → 'Enregistrer 8 échanges', in a context if it has one. Throws if the console never says this. */
+  say: (english: string, context?: string) => string
   /** A number as the language writes it. */
   number: (value: number) => string
   /** The numbers in a text of the language. */
@@ -19,6 +19,7 @@ export interface Words {
 /** A sentence of the console as English says it in one case, for example in the plural. */
 interface Phrase {
   key: string
+  context: string | undefined
   pattern: RegExp
   /** How many letters are fixed: of several phrases that fit, the most precise is meant. */
   precision: number
@@ -39,17 +40,17 @@ export async function wordsIn(language: Language): Promise<Words> {
   const phrases = await readPhrases()
   const i18n = await loadWords(language)
 
-  function say(english: string): string {
-    const said = translate(english)
+  function say(english: string, context?: string): string {
+    const said = translate(english, context)
     if (said === undefined) throw new Error(`The console never says “${english}”.`)
     return said
   }
 
-  function translate(english: string): string | undefined {
+  function translate(english: string, context?: string): string | undefined {
     const text = plain(english)
-    for (const { key, pattern, captures, given } of phrases) {
+    for (const { key, pattern, captures, given, ...phrase } of phrases) {
       const found = pattern.exec(text)
-      if (!found) continue
+      if (!found || (context !== undefined && phrase.context !== context)) continue
       const values = captures.map(({ name, isCount }, n) => {
         const value = found[n + 1]!
         if (isCount) return [name, toNumber(value)]
@@ -72,7 +73,9 @@ export async function wordsIn(language: Language): Promise<Words> {
 async function readPhrases(): Promise<Phrase[]> {
   const areas = [...(await extractMessages()).values()]
   const messages = areas.flatMap((area) => [...area.values()])
-  const phrases = messages.flatMap(({ id, key = id, message }) => toPhrases(key, compileMessageOrThrow(message)))
+  const phrases = messages.flatMap(({ id, key = id, message, context }) =>
+    toPhrases({ key, context }, compileMessageOrThrow(message)),
+  )
   return phrases.filter(({ precision }) => precision > 0).toSorted((one, other) => other.precision - one.precision)
 }
 
@@ -83,10 +86,10 @@ async function loadWords(language: Language): Promise<I18n> {
   return setupI18n({ locale: language, locales: FORMATS[language], messages: { [language]: messages } })
 }
 
-function toPhrases(key: string, message: CompiledMessage): Phrase[] {
+function toPhrases(of: Pick<Phrase, 'key' | 'context'>, message: CompiledMessage): Phrase[] {
   const cases = expand(typeof message === 'string' ? [message] : (message as Token[]))
   return cases.map(({ source, precision, captures, given }) => ({
-    key,
+    ...of,
     pattern: new RegExp(`^${source}$`, 'u'),
     precision,
     captures,
