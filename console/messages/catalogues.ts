@@ -66,8 +66,8 @@ export async function compileCatalogue(
 ): Promise<string> {
   const translations = language === 'en' || language === PSEUDO ? undefined : await readTranslations(language, area)
   const mapText = language === PSEUDO ? pseudoText : undefined
-  const compiled = [...messages.values()].map(({ id, message }) => [
-    id,
+  const compiled = [...messages.values()].map(({ id, key, message }) => [
+    key ?? id,
     compileMessageOrThrow(translations?.get(id) || message, mapText),
   ])
   return JSON.stringify(Object.fromEntries(compiled))

@@ -5,6 +5,7 @@ import { makeConfig } from '@lingui/conf'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { areaOf } from './areas.ts'
+import { REJECTIONS_AREA, readRejections } from './rejections.ts'
 
 const SOURCE = join(import.meta.dirname, '..', 'src')
 const linguiConfig = makeConfig(
@@ -22,6 +23,8 @@ export interface Message {
   message: string
   context?: string | undefined
   comment?: string | undefined
+  /** Under which the browser finds it, if not under the id. */
+  key?: string
 }
 
 /** Whether a file has messages: only these are handed to Babel, which takes milliseconds for each. */
@@ -52,7 +55,7 @@ export async function extractMessages(): Promise<Map<string, Map<string, Message
     areas.set(areaOf(file), messages)
     for (const found of await extractFromFile(code, file)) messages.set(found.id, found)
   }
-  return areas
+  return areas.set(REJECTIONS_AREA, await readRejections())
 }
 
 async function extractFromFile(code: string, file: string): Promise<Message[]> {

@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { connectionBack, reportTrouble } from './connection.ts'
-import { rejectionText } from './language/rejections.ts'
+import { loadRejections } from './language/language.ts'
+import { type Rejected, rejectionText } from './language/rejections.ts'
 import type { Error as ErrorBody, FieldError, PageMeta } from './wire.ts'
 
 const PREFIX = '/api/admin/v1'
@@ -11,7 +12,7 @@ const SAVE_TIMEOUT_MS = 120_000
 const READ_TRIES_MAX = 500
 const QUESTIONS_MAX = 5
 
-/** An answer that says no. `message` is the service's own text, written for people. */
+/** An answer that says no. `message` is the service's own text, in English; `errorText` has that of the console. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
@@ -172,7 +173,10 @@ async function sendOnce(method: Method, path: string, body: unknown, options: Op
     throw new ConnectionError(error)
   }
   const answer = parse(text)
-  if (!response.ok) throw new ApiError(response.status, answer ?? {}, retryAfter(response))
+  if (!response.ok) {
+    await loadRejections()
+    throw new ApiError(response.status, answer ?? {}, retryAfter(response))
+  }
   // A proxy in front that answers 200 with a page of its own must not pass for data.
   if (answer === undefined) throw new ConnectionError(new Error(`the answer to ${method} ${path} is not JSON`))
   return answer
@@ -196,9 +200,16 @@ export function failedRequestId(error: unknown): string | undefined {
   return error instanceof ApiError && error.status >= 500 ? error.requestId : undefined
 }
 
+function rejectionOf({ code, message, body, fieldErrors }: ApiError): Rejected {
+  const { reason, values } = body as Partial<ErrorBody>
+  // Without a reason of its own, what is wrong is said of each field.
+  if (reason === undefined && fieldErrors.length > 0) return { message, parts: fieldErrors }
+  return { message, reason: reason ?? code, values }
+}
+
 /** One sentence for people about anything that was thrown. */
 export function errorText(error: unknown): string {
-  if (error instanceof ApiError) return rejectionText(error.code, error.message)
+  if (error instanceof ApiError) return rejectionText(rejectionOf(error))
   if ([ConnectionError, UserError].some((kind) => error instanceof kind)) return (error as Error).message
   return t`Something went wrong in the console itself. Reload the page and try again.`
 }

@@ -425,6 +425,10 @@ export interface Error {
   error_description: string
   /** Also in the header Request-Id */
   request_id: string
+  /** A stable code, more precise than the error; x-sentences has its sentence */
+  reason?: string
+  /** What stands in the braces of the sentence */
+  values?: Record<string, string | number>
   /** Every problem found, up to 100 */
   errors?: FieldError[]
 }
@@ -469,6 +473,10 @@ export interface FieldError {
   code: string
   field: string
   message: string
+  /** A stable code, more precise than the error; x-sentences has its sentence */
+  reason?: string
+  /** What stands in the braces of the sentence */
+  values?: Record<string, string | number>
 }
 
 export type Figure = Bucket | Suppressed
@@ -973,8 +981,14 @@ export interface RowOutcome {
   /** Of the file, where the row begins */
   line: number
   outcome: 'added' | 'changed' | 'unchanged' | 'refused'
-  /** Why it is refused, or which fields change */
+  /** Why it is refused, in English, or which fields change */
   reason: string | null
+  /** Why it is refused */
+  reasons: {
+    /** x-sentences has its sentence */
+    code: string
+    values: Record<string, string | number>
+  }[]
   external_id: string | null
   name: string | null
 }

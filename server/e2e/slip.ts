@@ -1,16 +1,32 @@
 import type { Locator, Page } from '@playwright/test'
+import type { Words } from './words.ts'
+
+type Say = Words['say']
+
+const ENGLISH: Say = (english) => english
 
 /** A row of the page that records exchanges. */
-export const slip = (page: Page, number: number): Locator =>
-  page.getByRole('group', { name: `Slip ${number}`, exact: true })
+export const slip = (page: Page, number: number, say = ENGLISH): Locator =>
+  page.getByRole('group', { name: say(`Slip ${number}`), exact: true })
 
-export async function fillSlip(row: Locator, giver: string, receiver: string, hours: string): Promise<void> {
-  await chooseMember(row, 'Gave time', giver)
-  await chooseMember(row, 'Received it', receiver)
-  await row.getByLabel('Hours').fill(hours)
+export async function fillSlip(
+  row: Locator,
+  giver: string,
+  receiver: string,
+  hours: string,
+  say = ENGLISH,
+): Promise<void> {
+  await chooseMember(row, 'Gave time', giver, say)
+  await chooseMember(row, 'Received it, and pays', receiver, say)
+  await row.getByLabel(say('Hours')).fill(hours)
 }
 
-export async function chooseMember(row: Locator, label: 'Gave time' | 'Received it', name: string): Promise<void> {
-  await row.getByLabel(label).fill(name)
+export async function chooseMember(
+  row: Locator,
+  label: 'Gave time' | 'Received it, and pays',
+  name: string,
+  say = ENGLISH,
+): Promise<void> {
+  await row.getByLabel(say(label)).fill(name)
   await row.page().getByRole('option', { name }).first().click()
 }

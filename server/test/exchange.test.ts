@@ -54,11 +54,11 @@ test('several slips are recorded together or not at all, and every problem is na
   )
   const message = await bad.catch((error: Error) => error.message)
   for (const part of [
-    'Slip 2: giver and receiver are the same member',
-    `Slip 3: there is no active member ${cleo}`,
-    'Slip 4: there is no active member 999',
-    'Slip 4: the hours must be greater than 0',
-    'Slip 5: there is no listing 77',
+    'Slip 2: Giver and receiver are the same member',
+    `Slip 3: There is no active member ${cleo}`,
+    'Slip 4: There is no active member 999',
+    'Slip 4: The hours must be greater than 0',
+    'Slip 5: There is no listing 77',
     'Slip 5: 2026-02-30 is not a day',
     'Slip 5: Ben would fall to -10.5 h, below -10 h',
   ]) {

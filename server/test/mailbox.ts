@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { eventually } from './bank.ts'
 import { requireNoLeak } from './leaks.ts'
 
-interface Received {
+export interface Received {
   to: string[]
   text: string
 }

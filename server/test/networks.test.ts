@@ -170,7 +170,7 @@ test('nonsense is refused with an error, and is in no network', () => {
           // What is taken at all is a network with at least one address.
           expect(contains(parseNetwork(text), text.split('/')[0]!)).toBe(true)
         } catch (error) {
-          expect((error as Error).constructor).toBe(Error)
+          expect((error as Error).constructor).toBe(Refusal)
           expect((error as Error).message).toContain(text)
         }
         for (const range of everywhere) expect(contains(range, text)).toBeTypeOf('boolean')

@@ -3,17 +3,21 @@ import { aboutLanguage } from './languages.ts'
 import { shownLanguage } from './language.ts'
 
 /** The locale of all formats, such as 'en-GB': that of the language on the screen. */
-export function formatLocale(): string {
-  return aboutLanguage(shownLanguage()).formats
+export function formatLocale(language = shownLanguage()): string {
+  return aboutLanguage(language).formats
 }
 
 const numberFormats = new Map<string, Intl.NumberFormat>()
 const dateFormats = new Map<string, Intl.DateTimeFormat>()
 
 /** `1,234.5` as the language writes it. Formats are kept: making one takes longer than using it. */
-export function formatNumber(value: number, options: Intl.NumberFormatOptions = {}): string {
-  const key = formatLocale() + JSON.stringify(options)
-  const format = numberFormats.get(key) ?? new Intl.NumberFormat(formatLocale(), options)
+export function formatNumber(
+  value: number,
+  options: Intl.NumberFormatOptions = {},
+  locale: string = formatLocale(),
+): string {
+  const key = locale + JSON.stringify(options)
+  const format = numberFormats.get(key) ?? new Intl.NumberFormat(locale, options)
   numberFormats.set(key, format)
   return format.format(value)
 }
@@ -22,9 +26,13 @@ export function formatPercent(share: number): string {
   return formatNumber(share, { style: 'percent', maximumFractionDigits: 1 })
 }
 
-export function formatDate(value: Date | number, options: Intl.DateTimeFormatOptions): string {
-  const key = formatLocale() + JSON.stringify(options)
-  const format = dateFormats.get(key) ?? new Intl.DateTimeFormat(formatLocale(), options)
+export function formatDate(
+  value: Date | number,
+  options: Intl.DateTimeFormatOptions,
+  locale: string = formatLocale(),
+): string {
+  const key = locale + JSON.stringify(options)
+  const format = dateFormats.get(key) ?? new Intl.DateTimeFormat(locale, options)
   dateFormats.set(key, format)
   return format.format(value)
 }

@@ -1,9 +1,11 @@
-import { type Messages, i18n } from '@lingui/core'
+import { type I18n, type Messages, i18n, setupI18n } from '@lingui/core'
 import { PSEUDO, type ShownLanguage, aboutLanguage, firstKnown } from './languages.ts'
-import { neededAreas } from './needed.ts'
+import { needMessages, neededAreas } from './needed.ts'
 
 const STORED_AS = 'hourbank-language'
 const SHARED_AREA = 'shared'
+/** Its catalogues are made from the sentences of the service; the ids are the reasons. */
+export const REJECTIONS_AREA = 'rejections'
 
 const loaded = new Map<string, Promise<Messages>>()
 const watchers = new Set<() => void>()
@@ -52,6 +54,21 @@ export async function loadMessages(): Promise<void> {
   const areas = new Set([SHARED_AREA, ...neededAreas()])
   const catalogues = await Promise.all([...areas].map((area) => loadArea(language, area)))
   i18n.load(language, Object.assign({}, ...catalogues))
+}
+
+/** Before a rejection is shown in another language than English, for which the service has the words itself. */
+export async function loadRejections(): Promise<void> {
+  if (shownLanguage() === 'en') return
+  needMessages(REJECTIONS_AREA)
+  // Without them, for example after an update of the service, the words of the service are shown.
+  await loadMessages().catch(() => {})
+}
+
+/** For a part of a page that is in another language than the rest, with what the files that are here need. */
+export async function loadOtherLanguage(language: ShownLanguage): Promise<I18n> {
+  const catalogues = await Promise.all(neededAreas().map((area) => loadArea(language, area)))
+  const { formats } = aboutLanguage(language)
+  return setupI18n({ locale: language, locales: formats, messages: { [language]: Object.assign({}, ...catalogues) } })
 }
 
 function loadArea(language: string, area: string): Promise<Messages> {

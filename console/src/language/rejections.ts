@@ -1,25 +1,42 @@
 import { i18n } from '@lingui/core'
-import { msg } from '@lingui/core/macro'
-import { translate } from './translate.ts'
+import { t } from '@lingui/core/macro'
+import { formatDay } from '../parts/day.ts'
+import { isolate } from './isolate.ts'
+import { REJECTIONS_AREA } from './language.ts'
 
-/** Sentences for the codes of the service that always mean the same. The service writes the others itself, in English. */
-const SENTENCES: Record<string, ReturnType<typeof msg>> = {
-  sign_in_failed: msg`The email address or the password is wrong.`,
-  sign_in_required: msg`Your session has ended. Sign in again to continue.`,
-  second_step_expired: msg`Too much time has passed, or too many codes were wrong. Sign in again.`,
-  role_insufficient: msg`Your role in this community does not allow this.`,
-  second_factor_required: msg`This community requires a second factor. Set one up on your account page.`,
-  proof_required: msg`Prove again that it is you: some time has passed since you last did.`,
-  changed_meanwhile: msg`Somebody else changed this in the meantime. Look at it again before you save.`,
-  link_expired: msg`This link was already used or has expired. Ask for a new one.`,
-  rate_limited: msg`Too many attempts. Wait a little and try again.`,
-  internal_error: msg`Something went wrong. Report the request if it happens again.`,
-  overloaded: msg`The service is overloaded. Try again shortly.`,
-  unavailable: msg`The service cannot reach its database. Try again shortly.`,
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+type Values = Record<string, string | number>
+
+/** As the service rejects a request, a field or a row of a file. */
+export interface Rejected {
+  /** Its own words, in English. */
+  message: string
+  reason?: string | undefined
+  values?: Values | undefined
+  /** Several reasons, each with its own sentence. */
+  parts?: readonly Rejected[]
 }
 
-/** What the service rejected, in the language on the screen. In English its own words are more precise. */
-export function rejectionText(code: string, description: string): string {
-  const sentence = SENTENCES[code]
-  return sentence === undefined || i18n.locale === 'en' ? description : translate(sentence)
+/** Why the service rejected something, in the language on the screen. */
+export function rejectionText({ message, reason, values = {}, parts }: Rejected): string {
+  if (i18n.locale === 'en' || !(parts ?? [{ reason }]).every(isKnown)) return message
+  if (parts) return parts.map(rejectionText).join(' ')
+  const sentence = i18n._(idOf(reason), Object.fromEntries(Object.entries(values).map(toShown)))
+  const line = values.at_line
+  return line === undefined ? sentence : t`Line ${line}: ${sentence}`
+}
+
+function idOf(reason: string | undefined): string {
+  return `${REJECTIONS_AREA}.${reason}`
+}
+
+function isKnown({ reason }: Pick<Rejected, 'reason'>): boolean {
+  return idOf(reason) in i18n.messages
+}
+
+/** Days as the language writes them, and texts so that their own direction does not disturb the sentence. */
+function toShown([name, value]: [string, string | number]): [string, string | number] {
+  if (typeof value === 'number') return [name, value]
+  return [name, isolate(DAY.test(value) ? formatDay(value) : value)]
 }

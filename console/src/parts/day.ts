@@ -53,9 +53,9 @@ function offsetMs(time: number, timeZone: string): number {
 }
 
 /** '31 Jan 2026' for a day that belongs to no zone. */
-export function formatDay(day: string): string {
+export function formatDay(day: string, locale?: string): string {
   const options = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const
-  return formatDate(new Date(`${day}T00:00:00Z`), options)
+  return formatDate(new Date(`${day}T00:00:00Z`), options, locale)
 }
 
 /** The same day some months earlier, or the last one of a shorter month. */

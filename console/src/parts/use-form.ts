@@ -1,5 +1,6 @@
 import { type ChangeEvent, type ReactNode, useRef, useState } from 'react'
 import { ApiError } from '../api.ts'
+import { rejectionText } from '../language/rejections.ts'
 import { newRequestKey } from '../request-key.ts'
 
 type Path<Values> = (keyof Values & string) | `${keyof Values & string}.${string}`
@@ -194,8 +195,9 @@ function versionOf(saved: unknown): string | undefined {
 
 function textsOf(error: ApiError): Texts {
   const texts: Texts = {}
-  for (const { field, message } of error.fieldErrors) {
-    if (field) texts[field] ??= message.charAt(0).toUpperCase() + message.slice(1)
+  for (const one of error.fieldErrors) {
+    const text = rejectionText(one)
+    if (one.field) texts[one.field] ??= text.charAt(0).toUpperCase() + text.slice(1)
   }
   return texts
 }

@@ -248,8 +248,8 @@ export const CONSOLE: Mutant[] = [
   {
     breaks: 'an invitation never sets the password of an existing account',
     file: 'features/admins/accept-invitation.ts',
-    replace: 'if (await findAdmin(tx, invitation.email)) {',
-    by: "if (invitation.email === '') {",
+    replace: 'if (await findAdmin(tx, invitation.email)) throw',
+    by: "if (invitation.email === '') throw",
     tests: ['admin-invitations'],
   },
   {

@@ -111,8 +111,8 @@ export const LEDGER: Mutant[] = [
   {
     breaks: 'who has left exchanges nothing',
     file: EXCHANGES,
-    replace: 'if (!wallets.get(receiverId)?.active) problems',
-    by: 'if (!wallets.get(receiverId)) problems',
+    replace: 'if (!wallets.get(receiverId)?.active) {',
+    by: 'if (!wallets.get(receiverId)) {',
     tests: ['exchange', 'admin-exchanges'],
   },
   {

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { createAdmin, resetAdmin } from '../features/admins/create-admin.ts'
 import { passwordChangedMail } from '../features/admins/mails.ts'
+import { readRecipient } from '../features/admins/tell-person.ts'
 import type { Config } from '../config.ts'
 import { openMailer, type Mail } from '../mail/mailer.ts'
 import { listAllAdmins, type AdminRole } from '../postgres/across-communities.ts'
@@ -84,7 +85,7 @@ export const adminCommands: Command[] = [
       withTables(config, async (sql) => {
         const email = requireText(values, 'email')
         const { password, hadSecondFactor, email: to } = await resetAdmin(sql, commandActor(), email)
-        await sendNotice(config, passwordChangedMail(to))
+        await sendNotice(config, passwordChangedMail(await readRecipient(sql, to)))
         if (values.json) {
           return printJson({ email, one_time_password: password, second_factor_removed: hadSecondFactor })
         }

@@ -1,6 +1,7 @@
 import { recordAudit } from '../features/audit/record.ts'
 import type { CommunityRow } from '../features/communities/queries.ts'
-import { exportRows, writeCsvFile, type Export } from '../csv/export-rows.ts'
+import { exportRows, type Export } from '../csv/export-rows.ts'
+import { writeCsvFile } from '../csv/write-file.ts'
 import { listingsExport } from '../features/listings/export-listings.ts'
 import { membersExport } from '../features/members/export-members.ts'
 import { Refusal } from '../core/refusal.ts'

@@ -1,3 +1,4 @@
+import { because } from './reasons.ts'
 import { Refusal } from './refusal.ts'
 
 /** Hours are integer hundredths internally and decimals on the wire. Division gives the nearest double: 115 → 1.15. */
@@ -35,6 +36,6 @@ export function readCentihours(text: string, decimal: 'point' | 'comma'): number
 /** Rejects more than two decimals: a form value is never rounded before it is posted. */
 export function requireCentihours(hours: number, field = 'hours'): number {
   const centihours = toCentihours(hours)
-  if (centihours === undefined) throw new Refusal('Hours have at most two decimals.', { field })
+  if (centihours === undefined) throw new Refusal(because('hours_decimals'), { field })
   return centihours
 }

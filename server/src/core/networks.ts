@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { Refusal } from './refusal.ts'
+import { because } from './reasons.ts'
 
 /** A range of addresses. IPv4 is stored in IPv4-mapped form, so one comparison works for both families. */
 export interface Network {
@@ -13,22 +15,22 @@ const CUSTOMER_PREFIX_BITS = 64
 
 const MAPPED: Network = { bytes: toBytes('::ffff:0:0'), prefixBits: MAPPED_PREFIX_BITS }
 
-/** Parses `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32` or `::ffff:192.0.2.0/120`; throws an Error with the reason. */
-export function parseNetwork(text: string): Network {
+/** Parses `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32` or `::ffff:192.0.2.0/120`. */
+export function parseNetwork(text: string, about: { field?: string } = {}): Network {
   const [address = '', prefix, ...rest] = text.split('/')
   const family = isIP(address)
   if (family === 0 || address.includes('%') || rest.length > 0) {
-    throw new Error(`${text} is not an IP address or a range in CIDR notation`)
+    throw new Refusal(because('network_form', { network: text }), about)
   }
   const familyBits = family === 4 ? 32 : ADDRESS_BITS
   if (prefix !== undefined && (!/^(0|[1-9]\d{0,2})$/.test(prefix) || Number(prefix) > familyBits)) {
-    throw new Error(`${text}: the part after the slash must be a number from 0 to ${familyBits}`)
+    throw new Refusal(because('network_prefix', { network: text, bits: familyBits }), about)
   }
   const bytes = toBytes(address)
   const prefixBits = (prefix === undefined ? familyBits : Number(prefix)) + (family === 4 ? MAPPED_PREFIX_BITS : 0)
   if (bytes.some((byte, index) => (byte & ~mask(index, prefixBits)) !== 0)) {
     // Assuming the wider or the narrower range would be a guess about who gets access.
-    throw new Error(`${text} has bits set beyond its prefix; write the first address of the range`)
+    throw new Refusal(because('network_bits', { network: text }), about)
   }
   return { bytes, prefixBits }
 }

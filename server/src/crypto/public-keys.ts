@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
+import { because, type Reason } from '../core/reasons.ts'
 import { Refusal } from '../core/refusal.ts'
 
 /** The algorithms that clients may sign with. Neither `none` nor HMAC, which would need a shared secret. */
@@ -41,11 +42,11 @@ export async function readPublicKey(text: string): Promise<PublicKey> {
 /** Checks a JWK of any origin. */
 export async function readJwk(jwk: JWK): Promise<PublicKey> {
   if (typeof jwk !== 'object' || jwk === null) throw unreadable()
-  if ('keys' in jwk) throw invalid('This is a set of keys. Register one key of it, or the address of the set.')
+  if ('keys' in jwk) throw invalid(because('key_is_set'))
   if (PRIVATE_MEMBERS.some((name) => name in jwk)) throw privateKey()
-  if (jwk.use !== undefined && jwk.use !== 'sig') throw invalid('This key is not for signatures.')
+  if (jwk.use !== undefined && jwk.use !== 'sig') throw invalid(because('key_not_for_signatures'))
   if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes('verify'))) {
-    throw invalid('This key is not for verifying signatures.')
+    throw invalid(because('key_not_for_verifying'))
   }
   let key: KeyObject
   try {
@@ -76,37 +77,35 @@ async function toPublicKey(key: KeyObject, { kid, alg }: JWK): Promise<PublicKey
   const bare = key.export({ format: 'jwk' }) as JWK
   const jwk = { ...bare, ...(kid !== undefined && { kid }), ...(alg !== undefined && { alg }) }
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > KEY_ID_LENGTH_MAX)) {
-    throw invalid(`The kid of the key must be a text of at most ${KEY_ID_LENGTH_MAX} characters.`)
+    throw invalid(because('key_kid_length', { max: KEY_ID_LENGTH_MAX }))
   }
   if (algorithmsOf(jwk).length === 0) {
-    throw invalid(`The alg of the key does not fit it. The algorithms are ${SIGNING_ALGORITHMS.join(', ')}.`)
+    throw invalid(because('key_algorithm', { algorithms: SIGNING_ALGORITHMS.join(', ') }))
   }
   return { jwk, thumbprint: await calculateJwkThumbprint(bare) }
 }
 
 function requireStrong({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): void {
   if (type === 'ed25519' || (type === 'ec' && details.namedCurve === 'prime256v1')) return
-  if (type !== 'rsa') throw invalid('The key must be an EC key on P-256, an Ed25519 key or an RSA key.')
+  if (type !== 'rsa') throw invalid(because('key_type'))
   const { modulusLength: bits = 0, publicExponent: exponent = 0n } = details
   if (bits < RSA_BITS_MIN || bits > RSA_BITS_MAX) {
-    throw invalid(`An RSA key must have ${RSA_BITS_MIN} to ${RSA_BITS_MAX} bits. This one has ${bits}.`)
+    throw invalid(because('key_rsa_bits', { min: RSA_BITS_MIN, max: RSA_BITS_MAX, bits }))
   }
   if (exponent < RSA_EXPONENT_MIN || exponent > RSA_EXPONENT_MAX) {
-    throw invalid('The public exponent of an RSA key must be 65537, or a little larger.')
+    throw invalid(because('key_rsa_exponent'))
   }
 }
 
 function privateKey(): Refusal {
-  return invalid(
-    'This is a private key, and only its owner may have it. Register the public key: openssl pkey -in key.pem -pubout',
-  )
+  return invalid(because('key_private'))
 }
 
 /** Without a cause: the parsers' errors quote what they read, which may be a secret. */
 function unreadable(): Refusal {
-  return invalid('This is not a public key. Send a PEM that begins with -----BEGIN PUBLIC KEY-----, or a JWK.')
+  return invalid(because('key_unreadable'))
 }
 
-function invalid(message: string): Refusal {
-  return new Refusal(message, { field: 'public_key' })
+function invalid(reason: Reason): Refusal {
+  return new Refusal(reason, { field: 'public_key' })
 }

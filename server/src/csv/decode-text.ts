@@ -1,6 +1,7 @@
 import iconv from 'iconv-lite'
 import { BrokenCsv } from './broken-csv.ts'
 import type { Encoding } from './file-format.ts'
+import { because } from '../core/reasons.ts'
 
 const BYTE_ORDER_MARK = '\uFEFF'
 const REPLACEMENT = '\uFFFD'
@@ -20,7 +21,7 @@ export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: En
   function check(text: string): string {
     const nul = text.indexOf('\0')
     if (nul >= 0) {
-      throw new BrokenCsv(line + countLineEnds(text.slice(0, nul)), 'There is a NUL character. Is it a text file?')
+      throw new BrokenCsv(line + countLineEnds(text.slice(0, nul)), because('nul_character'))
     }
     line += countLineEnds(text)
     if (!isFirst || text === '') return text
@@ -33,10 +34,7 @@ export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: En
       return decode(chunk, isLast)
     } catch {
       const readable = new TextDecoder(encoding).decode(chunk).split(REPLACEMENT, 1)[0]!
-      throw new BrokenCsv(
-        line + countLineEnds(readable),
-        `The text is not ${NAMES[encoding]}. Choose another encoding, or save the file as CSV in UTF-8.`,
-      )
+      throw new BrokenCsv(line + countLineEnds(readable), because('encoding_wrong', { encoding: NAMES[encoding] }))
     }
   }
 

@@ -9,6 +9,7 @@ import {
   type FileFormat,
 } from './file-format.ts'
 import { readCsv, type CsvRecord } from './read-csv.ts'
+import { because } from '../core/reasons.ts'
 
 /** Opens the file from its beginning, as often as it is called. */
 export type OpenFile = () => AsyncIterable<Uint8Array>
@@ -26,14 +27,12 @@ const FIRST_LINE_LENGTH_MAX = 64 * 1024
 /** As many as tell what a file is. */
 const START_BYTES = 4
 
-const SAVE_AS_CSV =
-  'Open it in the spreadsheet program and save it as CSV: in Excel with File, Save as, "CSV UTF-8"; in LibreOffice with File, Save as, "Text CSV". Then choose that file.'
 /** First bytes of files that people take for tables. */
-const OTHER_FILES: readonly [start: string, what: string][] = [
-  ['504b0304', 'a workbook (.xlsx or .ods)'],
-  ['d0cf11e0', 'a workbook of an old version of Excel (.xls)'],
-  ['25504446', 'a PDF document'],
-]
+const OTHER_FILES = [
+  ['504b0304', 'file_is_workbook'],
+  ['d0cf11e0', 'file_is_old_workbook'],
+  ['25504446', 'file_is_pdf'],
+] as const
 const BYTE_ORDER_MARKS: readonly [start: string, encoding: Encoding][] = [
   ['efbbbf', 'utf-8'],
   ['fffe', 'utf-16le'],
@@ -56,7 +55,7 @@ export async function detectFormat(open: OpenFile, given: Partial<FileFormat> = 
 async function detectEncoding(open: OpenFile): Promise<Encoding> {
   const start = await readStart(open)
   const [, other] = OTHER_FILES.find(([bytes]) => start.startsWith(bytes)) ?? []
-  if (other) throw new BrokenCsv(1, `The file is ${other}, which cannot be read here. ${SAVE_AS_CSV}`)
+  if (other) throw new BrokenCsv(1, because(other))
   const [, marked] = BYTE_ORDER_MARKS.find(([bytes]) => start.startsWith(bytes)) ?? []
   return marked ?? ((await isUtf8(open)) ? 'utf-8' : 'windows-1252')
 }

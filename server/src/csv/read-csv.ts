@@ -3,6 +3,7 @@ import { CsvError, parse } from 'csv-parse'
 import { BrokenCsv } from './broken-csv.ts'
 import { countLineEnds, decodeText } from './decode-text.ts'
 import { DELIMITERS, PLAIN_FORMAT, type FileFormat } from './file-format.ts'
+import { because } from '../core/reasons.ts'
 
 const FIELD_LENGTH_MAX = 100_000
 const FIELDS_MAX = 1_000
@@ -64,30 +65,24 @@ function createLineCounter() {
 }
 
 function checkRow(line: number, fields: string[], text: string): void {
-  if (fields.length > FIELDS_MAX) throw new BrokenCsv(line, `There are more than ${FIELDS_MAX} fields.`)
+  if (fields.length > FIELDS_MAX) throw new BrokenCsv(line, because('fields_max', { max: FIELDS_MAX }))
   if (fields.some((field) => field.length > FIELD_LENGTH_MAX)) {
-    throw new BrokenCsv(line, `A field is longer than ${FIELD_LENGTH_MAX} characters. Is its quote never closed?`)
+    throw new BrokenCsv(line, because('field_length', { max: FIELD_LENGTH_MAX }))
   }
   if (!text.includes('\r')) return
   const unquoted = text.replaceAll(/"[^"]*"/g, '')
   if (unquoted.includes('\r')) {
-    throw new BrokenCsv(
-      line,
-      'There is a carriage return without a line feed. Save the file with CRLF or LF line ends.',
-    )
+    throw new BrokenCsv(line, because('carriage_return'))
   }
 }
 
 function explain(error: CsvError, rowLine: number): BrokenCsv {
   const { code, lines } = error as CsvError & { lines?: number }
-  if (code === 'CSV_QUOTE_NOT_CLOSED') return new BrokenCsv(rowLine, 'The quote that opens here is never closed.')
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return new BrokenCsv(rowLine, because('quote_open'))
   if (code === 'CSV_MAX_RECORD_SIZE') {
-    return new BrokenCsv(rowLine, `The row is longer than ${ROW_BYTES_MAX} bytes. Is a quote never closed?`)
+    return new BrokenCsv(rowLine, because('row_too_long', { max: ROW_BYTES_MAX }))
   }
   const line = Math.max(rowLine, lines ?? rowLine)
-  if (code === 'CSV_INVALID_CLOSING_QUOTE') return new BrokenCsv(line, 'There is text behind a closing quote.')
-  return new BrokenCsv(
-    line,
-    'There is a quote inside a field without quotes. Put the field in quotes, and double those inside.',
-  )
+  if (code === 'CSV_INVALID_CLOSING_QUOTE') return new BrokenCsv(line, because('quote_text_behind'))
+  return new BrokenCsv(line, because('quote_inside'))
 }

@@ -10,6 +10,7 @@ import {
 import { reissueSecret } from '../features/partners/change-client.ts'
 import { once } from '../http/console/request-once.ts'
 import type { Sql, Transaction } from '../postgres/connect.ts'
+import { because } from '../core/reasons.ts'
 import { NotFound, Refusal } from '../core/refusal.ts'
 import { closePastMonths, createTestCommunity, type MadeTestCommunity } from './make-demo.ts'
 
@@ -50,10 +51,10 @@ async function createFrom(
   name: string,
 ): Promise<MadeTestCommunity> {
   if ((await findCommunityById(tx, communityId))?.test) {
-    throw new Refusal('This is a test community itself. Make another one from your own community.')
+    throw new Refusal(because('test_community_itself'))
   }
   if ((await countTestCommunities(tx, communityId)) >= TEST_COMMUNITIES_MAX) {
-    throw new Refusal(`There are ${TEST_COMMUNITIES_MAX} test communities already. Remove one that is no longer used.`)
+    throw new Refusal(because('test_communities_max', { max: TEST_COMMUNITIES_MAX }))
   }
   const base = `${SLUG_PREFIX}${slugOf(name)}`
   const slug = freeSlug(base, await listSlugsLike(tx, base))
@@ -76,7 +77,7 @@ async function findAgain(
   clientRowId: number,
 ): Promise<MadeTestCommunity> {
   const community = await findCommunityById(tx, communityId)
-  if (!community) throw new NotFound('This test community was removed meanwhile.')
+  if (!community) throw new NotFound(because('test_community_removed'))
   const { id, clientId, clientSecret } = await reissueSecret(tx, actor, communityId, clientRowId)
   return {
     community: { id: communityId, slug: community.slug, name: community.name },

@@ -7,7 +7,7 @@ import { contains, parseNetwork } from '../core/networks.ts'
 import { hashSecret, sameHash } from '../crypto/secrets.ts'
 
 const READY_TIMEOUT_MS = 2000
-const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseNetwork)
+const LOOPBACK = ['127.0.0.0/8', '::1/128'].map((network) => parseNetwork(network))
 
 /** Endpoints for operators: liveness, readiness and metrics. */
 export function healthRoutes(app: FastifyInstance, deps: Deps): void {

@@ -1,11 +1,13 @@
 import { createTransport } from 'nodemailer'
 import type { Logger } from 'pino'
+import type { Language } from '../core/languages.ts'
 
 /** Plain text: it needs no images from elsewhere, and nothing in it can be hidden. */
 export interface Mail {
   to: string
   subject: string
   text: string
+  headers: { 'content-language': Language }
 }
 
 export interface Mailer {

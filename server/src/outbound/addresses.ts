@@ -52,13 +52,12 @@ export function guardedLookup(resolve: Resolve, allowPrivate: boolean): LookupFu
 }
 
 /** Says what is wrong with the host of an address that somebody enters. Where a name leads is checked when connecting. */
-export function findHostProblem({ hostname }: URL, allowPrivate: boolean): string | undefined {
+export function findHostProblem({ hostname }: URL, allowPrivate: boolean): 'host_address' | 'host_private' | undefined {
   if (allowPrivate) return undefined
   // The WHATWG parser normalizes decimal, octal and hexadecimal addresses.
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
-  if (isIP(host)) return 'must name a host, not an address'
-  if (host === 'localhost' || host.endsWith('.localhost') || !host.includes('.'))
-    return 'must name a host on the internet'
+  if (isIP(host)) return 'host_address'
+  if (host === 'localhost' || host.endsWith('.localhost') || !host.includes('.')) return 'host_private'
   return undefined
 }
 

@@ -90,16 +90,19 @@ export async function findAlertChanges(sql: Queries, thresholds: AlertThresholds
 }
 
 /** Returns the addresses of those who own every community of this service, unless they chose not to hear of this. */
-export async function serviceRecipients(sql: Queries, kind: string): Promise<string[]> {
-  const rows = await sql<{ email: string }[]>`
+export async function serviceRecipients(
+  sql: Queries,
+  kind: string,
+): Promise<{ email: string; language: string | null }[]> {
+  return sql<{ email: string; language: string | null }[]>`
     with owners as materialized (
-      select r.admin_id, count(*) filter (where not c.test) as communities
+      select r.admin_id, count(*) filter (where not c.test) as communities,
+        (array_agg(c.language order by c.test, c.id))[1] as language
       from community_admins r join communities c on c.id = r.community_id
       where r.role = 'owner' group by r.admin_id
     )
-    select a.email from admins a join owners o on o.admin_id = a.id
+    select a.email, coalesce(a.language, o.language) as language from admins a join owners o on o.admin_id = a.id
     where (a.alerts_by_mail is null or ${kind} = any (a.alerts_by_mail))
       and o.communities = (select count(*) from communities where not test)
     order by a.email`
-  return rows.map(({ email }) => email)
 }

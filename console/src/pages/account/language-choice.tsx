@@ -25,7 +25,7 @@ export function LanguageChoice() {
   return (
     <Panel
       title={t`Language`}
-      description={t`The console’s, for you. Mails and statements keep the community’s language.`}
+      description={t`Of the console and of mails to you. Printed statements keep the community’s language.`}
     >
       <Stack maw="26rem">
         <Form form={form} submit={t`Save`}>

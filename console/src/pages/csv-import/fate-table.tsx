@@ -5,6 +5,7 @@ import { NativeSelect, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { formatLocale, formatNumber } from '../../language/formats.ts'
 import { isolate } from '../../language/isolate.ts'
+import { type Rejected, rejectionText } from '../../language/rejections.ts'
 import { translate } from '../../language/translate.ts'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -109,8 +110,8 @@ const FIELDS: Record<string, MessageDescriptor> = {
   hours: msg`hours`,
 }
 
-function reasonOf({ outcome, reason }: RowOutcome): string {
-  if (outcome === 'refused') return reason ?? t`It cannot be read.`
+function reasonOf({ outcome, reason, reasons }: RowOutcome): string {
+  if (outcome === 'refused') return rejectionText({ message: reason ?? '', parts: reasons.map(toRejected) })
   if (outcome === 'added') return t`Will be added`
   if (outcome === 'unchanged') return t`No change`
   const names = (reason ?? '').split(', ').map((field) => {
@@ -119,4 +120,8 @@ function reasonOf({ outcome, reason }: RowOutcome): string {
   })
   const fields = new Intl.ListFormat(formatLocale(), { type: 'unit' }).format(names)
   return t`Changes: ${fields}`
+}
+
+function toRejected({ code, values }: RowOutcome['reasons'][number]): Rejected {
+  return { message: code, reason: code, values }
 }

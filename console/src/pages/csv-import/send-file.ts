@@ -1,4 +1,5 @@
 import { ApiError, api, apiAddress, ConnectionError, type Query } from '../../api.ts'
+import { loadRejections } from '../../language/language.ts'
 import type { ImportResult, InspectedFile } from '../../wire.ts'
 import type { Reading } from './reading-choices.ts'
 
@@ -30,6 +31,8 @@ export async function sendFile(
     last = JSON.parse(line) as Line
     if ('progress' in last) onProgress(last.progress)
   }
+  // The reasons of rejected rows, and of the whole file.
+  await loadRejections()
   if (last && 'data' in last) return last.data
   if (last && 'error' in last) throw new ApiError(500, last)
   throw new ConnectionError(new Error('the answer ended early'))
@@ -59,7 +62,10 @@ async function request(path: string, query: Query, file: File, accept: string): 
   } catch (error) {
     throw new ConnectionError(error)
   }
-  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})))
+  if (!response.ok) {
+    await loadRejections()
+    throw new ApiError(response.status, await response.json().catch(() => ({})))
+  }
   return response
 }
 

@@ -13,6 +13,7 @@ import classes from './slip-grid.module.css'
 import { type Projection, projectBalances } from './projected-balances.ts'
 import { PurposeField } from './purpose-field.tsx'
 import { isEmpty, type SlipRow } from './slips.ts'
+import { hoursForField } from './read-hours.ts'
 import type { CommunitySettings } from '../../wire.ts'
 
 /** More than a pile of slips; the service takes no more at once. */
@@ -163,7 +164,7 @@ function Slip({ form, index, projection, lowerLimit }: SlipProps) {
         {...form.text(at('purpose'))}
         onChoose={(purpose, hours) => {
           form.set(at('purpose'), purpose)
-          if (hours !== null && slip.hours.trim() === '') form.set(at('hours'), String(hours))
+          if (hours !== null && slip.hours.trim() === '') form.set(at('hours'), hoursForField(hours))
         }}
       />
       <TextInput label={translate(COLUMNS.note)} autoComplete="off" {...form.text(at('note'))} />

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { ApiError } from '../../api.ts'
 import { type MemberChoice, NO_MEMBER } from '../../parts/member-field.tsx'
 import type { FieldError, TransferRecord } from '../../wire.ts'
-import { readHours } from './read-hours.ts'
+import { hoursForField, readHours } from './read-hours.ts'
 
 /** A row of the grid. Its fields are named as on the wire, so that the service's errors find them. */
 export interface SlipRow {
@@ -84,18 +84,18 @@ export function inPlace(error: unknown, places: number[]): unknown {
     return {
       ...one,
       field: `slips.${places[Number(number)] ?? number}${field}`,
-      message: renumber(one.message, places),
+      ...renumber(one, places),
     }
   })
   return new ApiError(error.status, { ...(error.body as object), errors })
 }
 
 /** 'the same exchange as slip 2' speaks of what was sent, too. */
-function renumber(message: string, places: number[]): string {
-  return message.replace(/\bslip (\d+)/, (whole, number: string) => {
-    const place = places[Number(number) - 1]
-    return place === undefined ? whole : `slip ${place + 1}`
-  })
+function renumber({ message, values = {} }: FieldError, places: number[]): Pick<FieldError, 'message' | 'values'> {
+  const place = places[Number(values.slip) - 1]
+  if (place === undefined) return { message, values }
+  const slip = place + 1
+  return { message: message.replace(/\bslip \d+/, `slip ${slip}`), values: { ...values, slip } }
 }
 
 /** Whether this is all that is wrong. */
@@ -109,5 +109,5 @@ export function isOnlyAbout(error: unknown, code: 'duplicate' | 'below_limit'): 
 export function slipOf(transfer: TransferRecord, giver: MemberChoice, receiver: MemberChoice): SlipRow {
   const { hours, occurred_on, listing, category, note } = transfer
   const purpose = listing ? `listing:${listing.id}` : category ? `category:${category}` : ''
-  return { giver_id: giver, receiver_id: receiver, hours: String(hours), occurred_on, purpose, note: note ?? '' }
+  return { giver_id: giver, receiver_id: receiver, hours: hoursForField(hours), occurred_on, purpose, note: note ?? '' }
 }

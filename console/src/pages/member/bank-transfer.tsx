@@ -1,5 +1,4 @@
-import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { Text, Title } from '@mantine/core'
 import { QrCode } from '../../parts/qr-code.tsx'
 import type { CommunitySettings, OfficeMember } from '../../wire.ts'
@@ -16,6 +15,7 @@ interface Props {
 
 /** How the member pays by bank transfer, so that the payment is recognized as theirs. */
 export function BankTransfer({ member, settings, iban }: Props) {
+  const { t } = useLingui()
   const name = settings.account_holder ?? settings.name
   const reference = member.payment_reference
   return (

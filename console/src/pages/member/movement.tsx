@@ -1,5 +1,4 @@
-import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { isolate } from '../../language/isolate.ts'
@@ -10,9 +9,10 @@ import type { StatementRow } from '../../wire.ts'
 
 /** What one line of a statement is about, in a sentence. */
 export function Movement({ row, linked = false }: { row: StatementRow; linked?: boolean }) {
+  const { t } = useLingui()
   const { listing, note, reference } = row
   const details = [listing?.title, note, reference && t`Reference ${reference}`].filter((text) => text != null)
-  const what = sentence(row, <Other row={row} linked={linked} />)
+  const what = <Sentence row={row} name={<Other row={row} linked={linked} />} />
   return (
     <div>
       {row.reversed_by_id === null ? what : <Trans>{what} (reversed later)</Trans>}
@@ -36,7 +36,8 @@ function Other({ row: { other }, linked }: { row: StatementRow; linked: boolean 
   )
 }
 
-function sentence({ kind, hours, other }: StatementRow, name: ReactNode): ReactNode {
+function Sentence({ row: { kind, hours, other }, name }: { row: StatementRow; name: ReactNode }) {
+  const { t } = useLingui()
   const isGain = hours > 0
   if (kind === 'exchange') return isGain ? <Trans>Helped {name}</Trans> : <Trans>Was helped by {name}</Trans>
   if (kind === 'credit') return <Trans>Credited by {name}</Trans>

@@ -1,8 +1,11 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { Button, Skeleton, Text, Title } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { formatNumber } from '../../language/formats.ts'
+import { InLanguage, useFormats } from '../../language/in-language.tsx'
+import { shownLanguage } from '../../language/language.ts'
+import { PSEUDO, type ShownLanguage, firstKnown } from '../../language/languages.ts'
 import { formatDay, today } from '../../parts/day.ts'
 import { DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
 import { formatHours } from '../../parts/hours.tsx'
@@ -37,23 +40,26 @@ function useStatement(id: string, period: Period) {
   return { member, settings, statement, failed: member.error ?? statement.error ?? settings.error }
 }
 
+/** The paper is for the member, so it is in the community's language, whatever the office reads. */
+function paperLanguage({ language }: CommunitySettings): ShownLanguage {
+  const shown = shownLanguage()
+  return shown === PSEUDO ? shown : (firstKnown([language]) ?? shown)
+}
+
 /** The statement of one of several members, each on paper of its own. */
 export function StatementOfMany({ id, period }: { id: string; period: Period }) {
   const { member, settings, statement, failed } = useStatement(id, period)
   if (failed) return <Problem error={failed} again={() => void statement.refetch()} />
-  if (!statement.data || !member.data || !settings.data) {
-    return <Skeleton height={160} role="status" aria-label={t`Loading a statement`} />
-  }
+  const waiting = <Skeleton height={160} role="status" aria-label={t`Loading a statement`} />
+  if (!statement.data || !member.data || !settings.data) return waiting
   return (
-    <section className={classes.ofMany} data-ready>
-      <Title order={2}>
-        <Trans>
-          Statement for <Name>{member.data.name}</Name>
-        </Trans>
-      </Title>
-      {member.data.address && <Text className={classes.address}>{member.data.address}</Text>}
-      <Sheet member={member.data} statement={statement.data} settings={settings.data} period={period} />
-    </section>
+    <InLanguage language={paperLanguage(settings.data)} waiting={waiting}>
+      <section className={classes.ofMany} data-ready>
+        <SheetTitle member={member.data} />
+        {member.data.address && <Text className={classes.address}>{member.data.address}</Text>}
+        <Sheet member={member.data} statement={statement.data} settings={settings.data} period={period} />
+      </section>
+    </InLanguage>
   )
 }
 
@@ -64,29 +70,49 @@ export function PrintedStatement() {
   const period = usePeriod()
   const { member, settings, statement, failed } = useStatement(id, period)
   const isReady = member.data && statement.data && settings.data
+  const language = settings.data && paperLanguage(settings.data)
+  const isOther = language !== undefined && language !== shownLanguage()
+  const waiting = <Skeleton height={320} role="status" aria-label={t`Loading the statement`} />
   return (
     <div className={classes.page}>
-      <PageHeader
-        title={member.data ? t`Statement for ${member.data.name}` : t`Statement`}
-        actions={
-          <>
-            <LinkButton variant="default" to="/$slug/members/$id" params={{ slug, id }} search={period}>
-              <Trans>Back to the member</Trans>
-            </LinkButton>
-            <Button disabled={!isReady} onClick={() => window.print()}>
-              <Trans>Print</Trans>
-            </Button>
-          </>
-        }
-      />
+      <div className={isOther ? 'no-print' : undefined}>
+        <PageHeader
+          title={member.data ? t`Statement for ${member.data.name}` : t`Statement`}
+          actions={
+            <>
+              <LinkButton variant="default" to="/$slug/members/$id" params={{ slug, id }} search={period}>
+                <Trans>Back to the member</Trans>
+              </LinkButton>
+              <Button disabled={!isReady} onClick={() => window.print()}>
+                <Trans>Print</Trans>
+              </Button>
+            </>
+          }
+        />
+      </div>
       <FilterBar names={['from', 'until']}>
         <DateFilter name="from" label={t`From`} />
         <DateFilter name="until" label={t`Until`} />
       </FilterBar>
       {failed && <Problem error={failed} again={() => void statement.refetch()} />}
-      {!failed && !isReady && <Skeleton height={320} role="status" aria-label={t`Loading the statement`} />}
-      {isReady && <Sheet member={member.data} statement={statement.data} settings={settings.data} period={period} />}
+      {!failed && !isReady && waiting}
+      {isReady && language && (
+        <InLanguage language={language} waiting={waiting}>
+          {isOther && <SheetTitle member={member.data} />}
+          <Sheet member={member.data} statement={statement.data} settings={settings.data} period={period} />
+        </InLanguage>
+      )}
     </div>
+  )
+}
+
+function SheetTitle({ member }: { member: OfficeMember }) {
+  return (
+    <Title order={2}>
+      <Trans>
+        Statement for <Name>{member.name}</Name>
+      </Trans>
+    </Title>
   )
 }
 
@@ -100,12 +126,14 @@ interface SheetProps {
 function Sheet({ member, statement, settings, period }: SheetProps) {
   const { name } = useCommunity()
   const zone = useTimeZone()
+  const { t: say, i18n } = useLingui()
+  const formats = useFormats()
   const { rows, opening_balance_hours: opening, closing_balance_hours: closing, complete } = statement
-  const [count, madeOn] = [formatNumber(rows.length), formatDay(today(zone))]
+  const [count, madeOn] = [formatNumber(rows.length, {}, formats), formatDay(today(zone), formats)]
   const facts = [
-    periodText(period),
-    member.external_id && t`number ${member.external_id}`,
-    t`payment reference ${member.payment_reference}`,
+    usePeriodText(period),
+    member.external_id && say`number ${member.external_id}`,
+    say`payment reference ${member.payment_reference}`,
   ]
   return (
     <div className={classes.sheet}>
@@ -139,7 +167,7 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          <BalanceLine label={t`Balance before`} hours={opening} />
+          <BalanceLine label={say`Balance before`} hours={opening} />
           {rows.map((row) => (
             <tr key={row.id} role="row">
               <td role="cell">
@@ -149,14 +177,14 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
                 <Movement row={row} />
               </td>
               <td role="cell" data-align="end">
-                {formatHours(row.hours, true)}
+                {formatHours(row.hours, true, i18n)}
               </td>
               <td role="cell" data-align="end">
-                {formatHours(row.balance_hours)}
+                {formatHours(row.balance_hours, false, i18n)}
               </td>
             </tr>
           ))}
-          <BalanceLine label={t`Balance after`} hours={closing} />
+          <BalanceLine label={say`Balance after`} hours={closing} />
         </tbody>
       </table>
       {statement.ledger_head && <LedgerSeal head={statement.ledger_head} />}
@@ -178,11 +206,12 @@ function LedgerSeal({ head: { position, hash } }: { head: LedgerHead }) {
 
 /** The day of recording is shown where it is another. */
 function Days({ row }: { row: ServiceStatementRow }) {
-  if (row.recorded_on === row.occurred_on) return formatDay(row.occurred_on)
-  const recordedOn = formatDay(row.recorded_on)
+  const formats = useFormats()
+  if (row.recorded_on === row.occurred_on) return formatDay(row.occurred_on, formats)
+  const recordedOn = formatDay(row.recorded_on, formats)
   return (
     <>
-      {formatDay(row.occurred_on)}
+      {formatDay(row.occurred_on, formats)}
       <div className={classes.recorded}>
         <Trans>recorded {recordedOn}</Trans>
       </div>
@@ -191,22 +220,25 @@ function Days({ row }: { row: ServiceStatementRow }) {
 }
 
 function BalanceLine({ label, hours }: { label: string; hours: number }) {
+  const { i18n } = useLingui()
   return (
     <tr className={classes.balance} role="row">
       <th scope="row" role="rowheader" colSpan={3}>
         {label}
       </th>
       <td role="cell" data-align="end">
-        {formatHours(hours)}
+        {formatHours(hours, false, i18n)}
       </td>
     </tr>
   )
 }
 
-function periodText({ from, until }: Period): string {
-  const first = from && formatDay(from)
-  const last = until && formatDay(until)
-  if (first && last) return t`${first} to ${last}`
-  if (first) return t`since ${first}`
-  return last ? t`until ${last}` : t`from the beginning until today`
+function usePeriodText({ from, until }: Period): string {
+  const { t: say } = useLingui()
+  const formats = useFormats()
+  const first = from && formatDay(from, formats)
+  const last = until && formatDay(until, formats)
+  if (first && last) return say`${first} to ${last}`
+  if (first) return say`since ${first}`
+  return last ? say`until ${last}` : say`from the beginning until today`
 }

@@ -1,8 +1,9 @@
 import type { AdminSession } from '../../http/console/sessions.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
-import { findAdmin } from '../../postgres/across-communities.ts'
+import { findAdmin, type AdminRole } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { checkName } from './check-admin.ts'
 import { addRole } from './create-admin.ts'
@@ -22,13 +23,13 @@ export async function acceptInvitation(
   sql: Queries,
   { admin }: AdminSession,
   input: { token: string; name?: string },
-): Promise<{ community: string; role: string }> {
+): Promise<{ community: string; role: AdminRole }> {
   const name = input.name === undefined ? undefined : checkName(input.name)
   return transaction(sql, async (tx) => {
     const found = await inspectInvitation(tx, input.token)
     const invitation = await takeInvitation(tx, input.token)
     if (invitation.email.toLowerCase() !== admin.email.toLowerCase()) {
-      throw new Refusal(`This invitation is for ${invitation.email}. Sign in with that address to accept it.`)
+      throw new Refusal(because('invitation_for_other', { email: invitation.email }))
     }
     await grantOffer(tx, invitation, admin.id, name)
     return { community: found!.community, role: invitation.role }
@@ -53,12 +54,7 @@ export async function createInvitedAdmin(
     // Of two invitations of different communities that are used at once, one creates the account.
     await lockAdmins(tx)
     const invitation = await takeInvitation(tx, input.token)
-    if (await findAdmin(tx, invitation.email)) {
-      throw new Refusal(
-        'No account was created. If you have one with this email address, sign in and open the link again. Otherwise ' +
-          'ask the operator of this service.',
-      )
-    }
+    if (await findAdmin(tx, invitation.email)) throw new Refusal(because('account_exists'))
     const account = { email: invitation.email, name, password_hash, password_one_time: false }
     const adminId = await insertAdmin(tx, account)
     await grantOffer(tx, invitation, adminId, name)
@@ -83,7 +79,7 @@ async function grantOffer(
 ): Promise<void> {
   const { community_id, role, email, roles } = invitation
   if (roles.some(({ admin_id }) => admin_id === adminId)) {
-    throw new Refusal('You are an administrator of this community already.')
+    throw new Refusal(because('administrator_already'))
   }
   const actor = { kind: 'admin', id: adminId, name } as const
   await addRole(tx, actor, community_id, adminId, role, { name, email }, 'admin.invitation_accepted')

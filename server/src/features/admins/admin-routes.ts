@@ -14,6 +14,7 @@ import { linkAddress } from './links.ts'
 import { mailInvitation } from './mail-links.ts'
 import { roleMail } from './mails.ts'
 import { listAdmins } from './queries.ts'
+import { tellPerson } from './tell-person.ts'
 
 const TAGS = ['Administrators']
 const AdminParams = Type.Object({ slug: Type.String(), id: Type.String() })
@@ -21,7 +22,7 @@ const AdminParams = Type.Object({ slug: Type.String(), id: Type.String() })
 const Invited = Type.Object({ data: Type.Object({ id: Type.Integer(), link: Link }) })
 
 export function adminRoutes(api: AdminApi, deps: Deps): void {
-  const { sql, config, mailer } = deps
+  const { sql, config } = deps
 
   function presentInvited({ id, token, expires_at }: { id: number; token: string; expires_at: string }) {
     return { data: { id, link: { url: linkAddress(config.publicUrl, 'invitation', token), expires_at } } }
@@ -117,7 +118,7 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
       const email = await changeRole(sql, adminActor(request), community.id, id, body.role, (before) =>
         requireVersion(request, versionOf([before])),
       )
-      mailer.send(roleMail(email, community.name, body.role))
+      tellPerson(deps, { email, communityId: community.id }, (to) => roleMail(to, community.name, body.role))
       return { data: {} }
     },
   })
@@ -131,9 +132,10 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
       response: { 200: Done },
     },
     handler: async (request) => {
+      const { community } = request
       const id = requireId(request.params.id, 'administrator')
-      const email = await removeAdmin(sql, adminActor(request), request.community.id, id)
-      mailer.send(roleMail(email, request.community.name, undefined))
+      const email = await removeAdmin(sql, adminActor(request), community.id, id)
+      tellPerson(deps, { email, communityId: community.id }, (to) => roleMail(to, community.name, undefined))
       return { data: {} }
     },
   })

@@ -1,6 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { ownsEveryCommunity, type AdminRole } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { deleteInvitationsBy, deleteInvitationsOf } from './invitation-queries.ts'
 import { makeLink, type NewLink } from './links.ts'
@@ -47,10 +48,7 @@ export async function makeResetLink(
   return transaction(sql, async (tx) => {
     await requireAdmin(tx, communityId, adminId)
     if (!(await ownsEveryCommunity(tx, actor.id))) {
-      throw new Refusal(
-        'Accounts on this service are shared by several communities, so only its operator can reset a password: ' +
-          'npx hourbank admin reset. You can also remove this administrator and invite them with another email address.',
-      )
+      throw new Refusal(because('accounts_shared'))
     }
     await recordAudit(tx, communityId, actor, {
       action: 'admin.reset_link_made',
@@ -72,8 +70,7 @@ async function changeAdmin(
     const roles = await requireAdmin(tx, communityId, adminId)
     const own = roles.find(({ admin_id }) => admin_id === adminId)!
     const hasOtherOwner = roles.some((other) => other.role === 'owner' && other.admin_id !== adminId)
-    if (!hasOtherOwner && role !== 'owner')
-      throw new Refusal('The last owner cannot be removed; make someone else an owner first.')
+    if (!hasOtherOwner && role !== 'owner') throw new Refusal(because('last_owner'))
     await deleteLinksOf(tx, adminId)
     await deleteInvitationsOf(tx, communityId, adminId)
     if (role !== 'owner') await deleteInvitationsBy(tx, communityId, adminId)
@@ -84,6 +81,6 @@ async function changeAdmin(
 
 async function requireAdmin(tx: Queries, communityId: number, adminId: number) {
   const roles = await lockRoles(tx, communityId)
-  if (!roles.some(({ admin_id }) => admin_id === adminId)) throw new NotFound('There is no such administrator.')
+  if (!roles.some(({ admin_id }) => admin_id === adminId)) throw new NotFound(because('no_such_administrator'))
   return roles
 }

@@ -1,3 +1,4 @@
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 
 const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+$/u
@@ -7,7 +8,7 @@ const NAME_LENGTH_MAX = 200
 export function checkEmail(email: string): string {
   const trimmed = email.trim()
   if (!EMAIL.test(trimmed) || trimmed.length > EMAIL_LENGTH_MAX) {
-    throw new Refusal(`${trimmed} is not an email address.`, { field: 'email' })
+    throw new Refusal(because('not_an_email', { email: trimmed }), { field: 'email' })
   }
   return trimmed
 }
@@ -15,7 +16,7 @@ export function checkEmail(email: string): string {
 export function checkName(name: string): string {
   const trimmed = name.trim()
   if (!trimmed || trimmed.length > NAME_LENGTH_MAX || /\p{Cc}/u.test(trimmed)) {
-    throw new Refusal(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`, { field: 'name' })
+    throw new Refusal(because('name_length', { max: NAME_LENGTH_MAX }), { field: 'name' })
   }
   return trimmed
 }

@@ -1,6 +1,7 @@
 import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
 import { findAdmin, namesOfAdmin, type AdminRole } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { deleteSecondFactorOf, deleteSecondStepsOf } from '../second-factor/queries.ts'
 import { forgetBrowsersOf } from './browser-queries.ts'
@@ -57,7 +58,7 @@ export async function resetAdmin(
   const passwordHash = await hashPassword(password)
   return transaction(sql, async (tx) => {
     const admin = await findAdmin(tx, email)
-    if (!admin) throw new Refusal(`There is no administrator ${email}.`)
+    if (!admin) throw new Refusal(because('no_administrator', { email }))
     await replacePassword(tx, admin.id, { hash: passwordHash, oneTime: true })
     const hadSecondFactor = await deleteSecondFactorOf(tx, admin.id)
     await auditInAllCommunities(tx, actor, admin.id, 'admin.password_reset', {

@@ -1,6 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
 import { ApiError } from '../../http/shared/errors.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import type { AdminRole } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
@@ -34,11 +35,11 @@ export async function inviteAdmin(
   return transaction(sql, async (tx) => {
     const roles = await lockRolesFor(tx, actor, communityId)
     if (roles.some((role) => isSameEmail(role.email, email))) {
-      throw new Refusal(`${email} is an administrator of this community already.`, { field: 'email' })
+      throw new Refusal(because('administrator_known', { email }), { field: 'email' })
     }
     const others = (await listInvitations(tx, communityId)).filter((other) => !isSameEmail(other.email, email))
     if (others.length >= INVITATIONS_MAX) {
-      throw new Refusal(`There are ${INVITATIONS_MAX} open invitations already. Withdraw one that is not needed.`)
+      throw new Refusal(because('invitations_max', { max: INVITATIONS_MAX }))
     }
     const { token, ...secret } = newToken(communityId, actor)
     const invitation = await insertInvitation(tx, communityId, { email, name, role: input.role, ...secret })
@@ -95,7 +96,7 @@ function isSameEmail(one: string, other: string): boolean {
 }
 
 function requireInvitation(invitation: InvitationRow | undefined): InvitationRow {
-  if (!invitation) throw new NotFound('There is no such invitation. It may have been accepted or withdrawn.')
+  if (!invitation) throw new NotFound(because('no_such_invitation'))
   return invitation
 }
 

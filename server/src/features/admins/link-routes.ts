@@ -12,6 +12,7 @@ import { mailInvitationAgain, mailReset } from './mail-links.ts'
 import { passwordChangedMail, roleMail } from './mails.ts'
 import { findAdminById } from './queries.ts'
 import { presentSession } from './start-session.ts'
+import { tellPerson } from './tell-person.ts'
 
 const TAGS = ['Sessions']
 const LINK_ERRORS = ['link_expired', 'rate_limited'] as const
@@ -34,7 +35,7 @@ const LinkState = Type.Object(
 
 /** What one-time links lead to. Whether there is an account for the email address is not answered to anyone. */
 export function linkRoutes(api: AdminApi, deps: Deps): void {
-  const { sql, signInLimits, mailer } = deps
+  const { sql, signInLimits } = deps
 
   /** A token cannot be guessed, but trying must not be free. */
   async function limited<T>(address: string, work: () => Promise<T>): Promise<T> {
@@ -82,7 +83,7 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
       const adminId = await limited(request.ip, () =>
         isInvitation ? createInvitedAdmin(sql, request.body, isWanted) : resetByLink(sql, token, password, isWanted),
       )
-      if (!isInvitation) mailer.send(passwordChangedMail((await findAdminById(sql, adminId))!.email))
+      if (!isInvitation) tellPerson(deps, (await findAdminById(sql, adminId))!, passwordChangedMail)
       return enter(deps, adminId, request, reply)
     },
   })
@@ -129,7 +130,7 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
     handler: (request) =>
       limited(request.ip, async () => {
         const { community, role } = await acceptInvitation(sql, request.session, request.body)
-        mailer.send(roleMail(request.session.admin.email, community, role))
+        tellPerson(deps, request.session.admin, (to) => roleMail(to, community, role))
         return presentSession(deps, request.session)
       }),
   })

@@ -2,11 +2,13 @@ import { hashSecret } from '../../crypto/secrets.ts'
 import type { Deps } from '../../http/deps.ts'
 import { findAdmin } from '../../postgres/across-communities.ts'
 import { transaction } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { findMailedInvitation, setMailedToken } from './invitation-queries.ts'
 import { communityOfInvitation, newInvitationToken } from './invite-admin.ts'
 import { linkAddress, makeLink } from './links.ts'
 import { invitationMail, resetMail } from './mails.ts'
+import { inBackground, readRecipient } from './tell-person.ts'
 
 /** Reading the mailbox within an hour counts as owning it. */
 const MAILED_SECONDS = 60 * 60
@@ -26,7 +28,8 @@ export async function mailInvitation(
   if (!invitation) return
   const { email, community, role } = invitation
   const link = linkAddress(config.publicUrl, 'invitation', token)
-  mailer.send(invitationMail(email, { community, role, link, consoleUrl: `${config.publicUrl}/console/` }))
+  const to = await readRecipient(sql, email, communityId)
+  mailer.send(invitationMail(to, { community, role, link, consoleUrl: `${config.publicUrl}/console/` }))
 }
 
 /** Sends a mailed invitation again after its hour. The answer is the same for an unknown link. */
@@ -46,15 +49,12 @@ export function mailReset(deps: MailDeps, email: string): void {
     const admin = await findAdmin(deps.sql, email.trim())
     if (!admin) return
     const { token } = await transaction(deps.sql, (tx) => makeLink(tx, 'reset', admin.id, MAILED_SECONDS))
-    deps.mailer.send(resetMail(admin.email, linkAddress(deps.config.publicUrl, 'reset', token)))
+    const to = await readRecipient(deps.sql, admin.email)
+    deps.mailer.send(resetMail(to, linkAddress(deps.config.publicUrl, 'reset', token)))
   })
 }
 
 function requireMail({ mailer }: MailDeps): void {
   if (mailer.isOn) return
-  throw new Refusal('This service sends no mail. Its operator can reset a password: npx hourbank admin reset')
-}
-
-function inBackground({ log }: MailDeps, work: () => Promise<void>): void {
-  work().catch((error: unknown) => log.error({ err: error }, 'a mail could not be prepared'))
+  throw new Refusal(because('no_mail'))
 }

@@ -1,82 +1,43 @@
 import type { Mail } from '../../mail/mailer.ts'
-import { oneLine, paragraphs } from '../../mail/text.ts'
+import { oneLine, toMail, type Recipient } from '../../mail/text.ts'
+import { MAIL_WORDS } from '../../mail/words/all.ts'
+import type { FactorChange, Role } from '../../mail/words/shape.ts'
 
 /*
  * What administrators are told by mail. A mail contains no secret except a link that works once, for an hour, and
  * nothing that one community should not learn of another.
  */
 
-const NOT_YOU =
-  'If this was not you, change your password now, and tell the operator of the service, who can end all sessions of ' +
-  'your account.'
-
 export function invitationMail(
-  to: string,
-  { community, role, link, consoleUrl }: { community: string; role: string; link: string; consoleUrl: string },
+  to: Recipient,
+  { community, ...rest }: { community: string; role: Role; link: string; consoleUrl: string },
 ): Mail {
-  return {
-    to,
-    subject: `Invitation to run ${oneLine(community)}`,
-    text: paragraphs(
-      `You are invited to run ${oneLine(community)} on Hourbank, as ${role}. Open this link to accept:`,
-      link,
-      'It works once, for an hour. After that, open it all the same: the page can send you a new one.',
-      `If you did not expect this, ignore it: nothing happens. (${consoleUrl})`,
-    ),
-  }
+  return toMail(to, MAIL_WORDS[to.language].invitation({ community: oneLine(community), ...rest }))
 }
 
-export function resetMail(to: string, link: string): Mail {
-  return {
-    to,
-    subject: 'Choose a new password',
-    text: paragraphs(
-      'Somebody asked for a new password for your account on Hourbank. If it was you, open this link:',
-      link,
-      'It works once, for an hour. If it was not you, ignore this mail: your password stays as it is.',
-    ),
-  }
+export function resetMail(to: Recipient, link: string): Mail {
+  return toMail(to, MAIL_WORDS[to.language].reset({ link }))
 }
 
 export function newBrowserMail(
-  to: string,
+  to: Recipient,
   { address, userAgent }: { address: string | undefined; userAgent: string | undefined },
 ): Mail {
-  return {
-    to,
-    subject: 'You signed in with a new browser',
-    text: paragraphs(
-      'Somebody signed in to your account on Hourbank with a browser that was not used for it before.',
-      `Address: ${address ?? 'unknown'}\nBrowser: ${oneLine(userAgent ?? 'unknown')}`,
-      NOT_YOU,
-    ),
-  }
+  const browser = userAgent === undefined ? undefined : oneLine(userAgent)
+  return toMail(to, MAIL_WORDS[to.language].newBrowser({ address, browser }))
 }
 
-export function passwordChangedMail(to: string): Mail {
-  return {
-    to,
-    subject: 'Your password was changed',
-    text: paragraphs('The password of your account on Hourbank was changed. All other sessions have ended.', NOT_YOU),
-  }
+export function passwordChangedMail(to: Recipient): Mail {
+  return toMail(to, MAIL_WORDS[to.language].passwordChanged())
 }
 
-export function secondFactorMail(to: string, change: string): Mail {
-  return {
-    to,
-    subject: 'Your second factor was changed',
-    text: paragraphs(`${change} All other sessions have ended.`, NOT_YOU),
-  }
+export function secondFactorMail(to: Recipient, change: FactorChange): Mail {
+  return toMail(to, MAIL_WORDS[to.language].secondFactor({ change }))
 }
 
-export function roleMail(to: string, community: string, role: string | undefined): Mail {
-  const name = oneLine(community)
-  return {
-    to,
-    subject: role ? `Your role in ${name}` : `You no longer run ${name}`,
-    text: paragraphs(
-      role ? `You now run ${name} on Hourbank as ${role}.` : `You are no longer an administrator of ${name}.`,
-      'If you did not expect this, ask an owner of the community.',
-    ),
-  }
+/** Without a role, the person administers the community no longer. */
+export function roleMail(to: Recipient, name: string, role: Role | undefined): Mail {
+  const words = MAIL_WORDS[to.language]
+  const community = oneLine(name)
+  return toMail(to, role ? words.role({ community, role }) : words.roleEnded({ community }))
 }

@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
+import { because, type Reason } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { createWorkQueue, QueueFull } from '../../core/work-queue.ts'
 
@@ -40,18 +41,13 @@ let dummyHash: Promise<string> | undefined
 /** Rejects short passwords, and those that are common or easy to guess for a program. */
 export async function checkPassword(password: string, of: { email: string; field: string }): Promise<void> {
   const length = [...password].length
-  const refuse = (message: string) => new Refusal(message, { field: of.field })
-  if (length < LENGTH_MIN) throw refuse(`Choose a password of at least ${LENGTH_MIN} characters.`)
-  if (length > LENGTH_MAX) throw refuse(`Choose a password of at most ${LENGTH_MAX} characters.`)
-  if (password.toLowerCase() === of.email.toLowerCase())
-    throw refuse('Choose a password that is not the email address.')
+  const refuse = (reason: Reason) => new Refusal(reason, { field: of.field })
+  if (length < LENGTH_MIN) throw refuse(because('password_short', { min: LENGTH_MIN }))
+  if (length > LENGTH_MAX) throw refuse(because('password_long', { max: LENGTH_MAX }))
+  if (password.toLowerCase() === of.email.toLowerCase()) throw refuse(because('password_is_email'))
   estimator ??= loadEstimator()
   const { score } = (await estimator).check(password, ['hourbank', of.email, ...of.email.split(/[@.]/)])
-  if (score < SCORE_MIN) {
-    throw refuse(
-      'This password is common or follows a pattern. Choose another, such as four words that do not belong together.',
-    )
-  }
+  if (score < SCORE_MIN) throw refuse(because('password_guessable'))
 }
 
 let estimator: ReturnType<typeof loadEstimator> | undefined

@@ -5,6 +5,7 @@ import { Done, FormText, Nullable } from '../../http/console/admin-shapes.ts'
 import { browserToken, clearSessionCookie } from '../../http/console/admin-frame.ts'
 import type { Deps } from '../../http/deps.ts'
 import { parseId } from '../../http/shared/ids.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { enter } from '../second-factor/second-step.ts'
@@ -14,6 +15,7 @@ import { endSession, endSessionsOf, listSessions, updateLanguage } from './queri
 import { setUp, setUpState } from './set-up.ts'
 import { presentSession, startSession } from './start-session.ts'
 import { changePassword, signIn, type Origin } from './sign-in.ts'
+import { tellPerson } from './tell-person.ts'
 
 const TAGS = ['Sessions']
 
@@ -122,7 +124,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       await changePassword(sql, request.session, signInLimits, request.body, attemptOrigin(request, reply))
-      mailer.send(passwordChangedMail(request.session.admin.email))
+      tellPerson(deps, request.session.admin, passwordChangedMail)
       return startSession(deps, request.session.admin.id, request, reply)
     },
   })
@@ -150,7 +152,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async ({ session, params }) => {
       const id = parseId(params.id)
-      if (!id || !(await endSession(sql, session.admin.id, id))) throw new NotFound('There is no such session.')
+      if (!id || !(await endSession(sql, session.admin.id, id))) throw new NotFound(because('no_such_session'))
       return { data: {} }
     },
   })

@@ -7,6 +7,7 @@ import { ApiError } from '../../http/shared/errors.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
 import type { Attempt, SignInLimits } from '../../http/console/sign-in-limits.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { QueueFull } from '../../core/work-queue.ts'
 import { hasSecondFactor } from '../second-factor/queries.ts'
@@ -93,12 +94,12 @@ export async function changePassword(
   await limits.spend(attempt)
   const stored = await findAdminById(sql, admin.id)
   if (!(await verifyPassword(stored?.password_hash, input.current_password, origin.isWanted))) {
-    throw new Refusal('This is not your password.', { field: 'current_password' })
+    throw new Refusal(because('password_wrong'), { field: 'current_password' })
   }
   await limits.forgive(attempt)
   await checkPassword(input.new_password, { email: admin.email, field: 'new_password' })
   if (input.new_password === input.current_password)
-    throw new Refusal('Choose another password.', { field: 'new_password' })
+    throw new Refusal(because('password_same'), { field: 'new_password' })
   const hash = await hashPassword(input.new_password, origin.isWanted)
   await transaction(sql, async (tx) => {
     await replacePassword(tx, admin.id, { hash, oneTime: false })

@@ -7,6 +7,7 @@ import type { Deps } from '../../http/deps.ts'
 import { communitiesWithRole } from '../../postgres/across-communities.ts'
 import { isNewBrowser, rememberBrowser } from './browser-queries.ts'
 import { newBrowserMail } from './mails.ts'
+import { tellPerson } from './tell-person.ts'
 
 export async function presentSession({ sql }: Deps, session: AdminSession) {
   const communities = await communitiesWithRole(sql, session.admin.id)
@@ -23,7 +24,7 @@ export async function presentSession({ sql }: Deps, session: AdminSession) {
 
 /** Always creates new tokens and never adopts the browser's, which prevents session fixation. */
 export async function startSession(deps: Deps, adminId: number, request: FastifyRequest, reply: FastifyReply) {
-  const { sql, mailer } = deps
+  const { sql } = deps
   const token = newSessionToken()
   await insertSession(sql, adminId, hashSecret(token), originOf(request))
   setSessionCookie(deps, reply, token)
@@ -33,6 +34,6 @@ export async function startSession(deps: Deps, adminId: number, request: Fastify
   await rememberBrowser(sql, adminId, { from, to: hashSecret(browser) })
   setBrowserCookie(deps, reply, browser)
   const session = (await findSession(sql, token, undefined))!
-  if (isNew) mailer.send(newBrowserMail(session.admin.email, originOf(request)))
+  if (isNew) tellPerson(deps, session.admin, (to) => newBrowserMail(to, originOf(request)))
   return presentSession(deps, session)
 }

@@ -5,7 +5,8 @@ import type { AdminSession } from '../../http/console/sessions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { finishList, PageMeta, PageQuery, readListRequest } from '../../http/shared/paging.ts'
 import { ownsEveryCommunity } from '../../postgres/across-communities.ts'
-import { ALERT_KIND_NAMES, ALERT_KINDS, type AlertKind } from './kinds.ts'
+import { en } from '../../mail/words/en.ts'
+import { ALERT_KIND_NAMES, type AlertKind } from './kinds.ts'
 import { listAlerts, listOpenAlerts, readChoices, saveChoices, type AlertRow } from './queries.ts'
 import { listFailures, type OperatorRun } from './run-queries.ts'
 
@@ -16,9 +17,7 @@ const Kind = Type.Unsafe<AlertKind>({
   title: 'AlertKind',
   type: 'string',
   enum: ALERT_KIND_NAMES,
-  description: Object.entries(ALERT_KINDS)
-    .map(([kind, { text }]) => `${kind}: ${text}.`)
-    .join(' '),
+  description: ALERT_KIND_NAMES.map((kind) => `${kind}: ${en.alert.titles[kind]}.`).join(' '),
 })
 
 const Alert = Type.Object(

@@ -35,7 +35,8 @@ export async function checkDisk(deps: TellDeps, { databaseUrl, dataDir }: Config
   if (!space) return
   if (space.state !== 'ok') {
     const free = Math.floor(space.freeBytes / MEGABYTE)
-    return raiseForService(deps, 'disk', `The disk of the database has ${free} MB left. Free space on it.`)
+    const reason = `The disk of the database has ${free} MB left. Free space on it.`
+    return raiseForService(deps, 'disk', reason, { megabytes: free })
   }
   const failures = await listFailures(deps.sql)
   if (failures.some(({ kind }) => kind === 'disk')) await recordSuccess(deps.sql, 'disk')

@@ -65,17 +65,19 @@ export async function listOpenAlerts(
 export interface Recipients {
   slug: string
   community: string
-  emails: string[]
+  /** Each with their own language, else the community's. */
+  people: { email: string; language: string }[]
 }
 
 /** Whom to tell: those who asked for it, and owners who have not chosen. At the address that the community knows. */
 export async function findRecipients(sql: Queries, communityId: number, kind: AlertKind): Promise<Recipients> {
   const [row] = await sql<[Recipients]>`
     select c.slug, c.name as community, array(
-      select coalesce(r.email, a.email) from community_admins r join admins a on a.id = r.admin_id
+      select jsonb_build_object('email', coalesce(r.email, a.email), 'language', coalesce(a.language, c.language))
+      from community_admins r join admins a on a.id = r.admin_id
       where r.community_id = ${communityId}
         and case when a.alerts_by_mail is null then r.role = 'owner' else ${kind} = any (a.alerts_by_mail) end
-      order by 1) as emails
+      order by coalesce(r.email, a.email)) as people
     from communities c where c.id = ${communityId}`
   return row
 }

@@ -1,5 +1,7 @@
 import type { Config } from '../../config.ts'
+import { toLanguage } from '../../core/languages.ts'
 import type { Mail } from '../../mail/mailer.ts'
+import type { Recipient } from '../../mail/text.ts'
 import { serviceRecipients } from '../../postgres/alert-causes.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import type { AlertKind } from './kinds.ts'
@@ -22,19 +24,28 @@ export async function raise(
   { isMailed = true } = {},
 ): Promise<void> {
   if (!(await raiseAlert(sql, communityId, alert)) || !isMailed) return
-  const { slug, community, emails } = await findRecipients(sql, communityId, alert.kind)
+  const { slug, community, people } = await findRecipients(sql, communityId, alert.kind)
   const address = `${config.publicUrl}/console/${slug}/alerts`
-  for (const email of emails) await send(alertMail(email, alert, { community, address }))
+  for (const person of people) await send(alertMail(toRecipient(person), alert, { community, address }))
 }
 
 const KIND_OF: Record<RunKind, AlertKind> = { backup: 'backup_failed', disk: 'disk_low' }
 
 /** The same for what concerns the whole service, and those who own all of it. */
-export async function raiseForService({ sql, config, send }: TellDeps, run: RunKind, reason: string): Promise<void> {
+export async function raiseForService(
+  { sql, config, send }: TellDeps,
+  run: RunKind,
+  reason: string,
+  detail: Record<string, string | number> = { reason },
+): Promise<void> {
   if (!(await recordFailure(sql, run, reason))) return
   const kind = KIND_OF[run]
   const address = `${config.publicUrl}/console/`
-  for (const email of await serviceRecipients(sql, kind)) {
-    await send(alertMail(email, { kind, detail: { reason } }, { community: undefined, address }))
+  for (const person of await serviceRecipients(sql, kind)) {
+    await send(alertMail(toRecipient(person), { kind, detail }, { community: undefined, address }))
   }
+}
+
+function toRecipient({ email, language }: { email: string; language: string | null }): Recipient {
+  return { email, language: toLanguage(language) }
 }

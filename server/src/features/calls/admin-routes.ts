@@ -4,6 +4,7 @@ import type { AdminApi } from '../../http/console/admin-api.ts'
 import type { Deps } from '../../http/deps.ts'
 import type { Sql } from '../../postgres/connect.ts'
 import { finishList, PageMeta, PageQuery, readTimedListRequest } from '../../http/shared/paging.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { Call, CallDetail, CallFilters, CallPoint, ErrorGroup, PeriodQuery } from './admin-schema.ts'
 import { readChartPeriod } from './chart-period.ts'
@@ -80,7 +81,7 @@ export function callAdminRoutes(api: AdminApi, deps: Deps): void {
     handler: async (request, reply) => {
       const communityId = request.community.id
       const filter = readFilter(request.query)
-      if (!filter) throw new Refusal('This is not a request id.', { field: 'request_id' })
+      if (!filter) throw new Refusal(because('not_a_request_id'), { field: 'request_id' })
       return sendCsv(request, reply, deps, { what: 'calls', rows: callsExport(communityId, filter), detail: filter })
     },
   })
@@ -96,7 +97,7 @@ export function callAdminRoutes(api: AdminApi, deps: Deps): void {
     handler: async ({ community, params }) => {
       const requestId = readUuid(params.request_id)
       const call = requestId && (await searchInTime(sql, (tx) => findCall(tx, community.id, requestId)))
-      if (!call) throw new NotFound('There is no such call. Calls are kept for a limited time.')
+      if (!call) throw new NotFound(because('no_such_call'))
       return { data: call }
     },
   })

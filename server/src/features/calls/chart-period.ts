@@ -1,3 +1,4 @@
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 
 const HOUR_MS = 60 * 60 * 1000
@@ -22,6 +23,6 @@ export function readChartPeriod(
   const endMs = Math.max(until === undefined ? nowMs : Date.parse(until), EARLIEST_MS)
   const startMs = Math.max(from === undefined ? endMs - DAY_MS : Date.parse(from), EARLIEST_MS)
   const found = STEPS.find(({ upToMs }) => endMs - startMs <= upToMs)
-  if (!found) throw new Refusal('Choose a period of at most a year.', { field: 'from' })
+  if (!found) throw new Refusal(because('period_too_long'), { field: 'from' })
   return { from: new Date(startMs).toISOString(), until: new Date(endMs).toISOString(), step: found.step }
 }

@@ -1,5 +1,6 @@
 import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
 import { limitStatementTime } from '../../postgres/transaction-settings.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 
 /**
@@ -18,6 +19,6 @@ export async function searchInTime<T>(sql: Sql, search: (tx: Queries) => Promise
     })
   } catch (error) {
     if ((error as { code?: string }).code !== QUERY_CANCELED) throw error
-    throw new Refusal('There are too many calls to search. Choose a shorter period.', { cause: error })
+    throw new Refusal(because('calls_too_many'), { cause: error })
   }
 }

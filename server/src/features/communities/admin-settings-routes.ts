@@ -11,6 +11,7 @@ import { once, RequestKey } from '../../http/console/request-once.ts'
 import { IfMatch, requireVersion, VERSION_ERRORS, versionOf } from '../../http/console/versions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { toHours } from '../../core/hours.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { findSettings, listCategories, type SettingsRow } from './admin-settings-queries.ts'
@@ -131,7 +132,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql, reads }: 
 function checkRequirement({ session }: FastifyRequest, change: { second_factor_required?: boolean }): void {
   requireFreshProof(session)
   if (change.second_factor_required && !session.has_second_factor) {
-    throw new Refusal('Set up your own second factor first, on your account page.', { field: 'second_factor_required' })
+    throw new Refusal(because('factor_first'), { field: 'second_factor_required' })
   }
 }
 

@@ -2,6 +2,7 @@ import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { recordCategoryRename } from '../listings/follow-category.ts'
 import { isCleanText } from '../../http/shared/validation.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { insertCategory, lockCategory, renameCategory, setCategoryRetired } from './admin-settings-queries.ts'
 
@@ -37,7 +38,7 @@ export async function changeCategory(
   await rejectTakenName(name, () =>
     transaction(sql, async (tx) => {
       const before = await lockCategory(tx, communityId, id)
-      if (!before) throw new NotFound('There is no such category.')
+      if (!before) throw new NotFound(because('no_such_category'))
       checkBefore(before)
       const subject = { kind: 'category', id }
       if (name !== undefined && name !== before.name) {
@@ -58,7 +59,7 @@ export async function changeCategory(
 function checkName(text: string): string {
   const name = text.trim()
   if (!name || [...name].length > NAME_LENGTH_MAX || !isCleanText(name)) {
-    throw new Refusal(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`, { field: 'name' })
+    throw new Refusal(because('name_length', { max: NAME_LENGTH_MAX }), { field: 'name' })
   }
   return name
 }
@@ -68,7 +69,7 @@ async function rejectTakenName<T>(name: string | undefined, work: () => Promise<
     return await work()
   } catch (error) {
     if ((error as { constraint?: string }).constraint === 'categories_name_key') {
-      throw new Refusal(`There is a category ${name} already.`, { field: 'name' })
+      throw new Refusal(because('category_taken', { name: name ?? '' }), { field: 'name' })
     }
     throw error
   }

@@ -1,6 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
 import { toCentihours, toHours } from '../../core/hours.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import {
   deletePartnerDays,
@@ -87,9 +88,7 @@ function validateSettings({
 function checkLowerLimit(hours: number): number {
   const centihours = toCentihours(hours)
   if (centihours === undefined || hours > 0 || hours < -LIMIT_HOURS_MAX) {
-    throw new Refusal('The lowest balance must be 0 or less, like -10, with at most two decimals.', {
-      field: 'lower_limit_hours',
-    })
+    throw new Refusal(because('lower_limit_range'), { field: 'lower_limit_hours' })
   }
   return centihours
 }
@@ -97,9 +96,7 @@ function checkLowerLimit(hours: number): number {
 function checkCreditLimit(hours: number): number {
   const centihours = toCentihours(hours)
   if (centihours === undefined || hours <= 0 || hours > LIMIT_HOURS_MAX) {
-    throw new Refusal(`The largest credit must be more than 0 and at most ${LIMIT_HOURS_MAX} hours.`, {
-      field: 'credit_limit_hours',
-    })
+    throw new Refusal(because('credit_limit_range', { max: LIMIT_HOURS_MAX }), { field: 'credit_limit_hours' })
   }
   return centihours
 }

@@ -1,5 +1,6 @@
 import { electronicFormatIBAN, isValidIBAN } from 'ibantools'
 import { isLine } from '../../core/is-line.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 
 /** As long as the name may be in a QR code for a transfer (EPC069-12). */
@@ -10,7 +11,7 @@ export function checkIban(text: string): string | null {
   if (text.trim() === '') return null
   const iban = electronicFormatIBAN(text)
   if (iban === null || !isValidIBAN(iban)) {
-    throw new Refusal('This is not a valid IBAN. Check its letters and digits.', { field: 'iban' })
+    throw new Refusal(because('iban_invalid'), { field: 'iban' })
   }
   return iban
 }
@@ -18,9 +19,7 @@ export function checkIban(text: string): string | null {
 export function checkAccountHolder(text: string): string | null {
   const holder = text.trim()
   if (!isLine(holder, HOLDER_LENGTH_MAX)) {
-    throw new Refusal(`The account holder must have at most ${HOLDER_LENGTH_MAX} characters.`, {
-      field: 'account_holder',
-    })
+    throw new Refusal(because('account_holder_too_long', { max: HOLDER_LENGTH_MAX }), { field: 'account_holder' })
   }
   return holder || null
 }

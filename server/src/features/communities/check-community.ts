@@ -1,4 +1,5 @@
 import { isCleanText } from '../../http/shared/validation.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 
 const NAME_LENGTH_MAX = 200
@@ -7,14 +8,14 @@ const LANGUAGE_LENGTH_MAX = 35
 export function checkCommunityName(text: string, field = 'name'): string {
   const name = text.trim()
   if (!name || name.length > NAME_LENGTH_MAX || !isCleanText(name)) {
-    throw new Refusal(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`, { field })
+    throw new Refusal(because('name_length', { max: NAME_LENGTH_MAX }), { field })
   }
   return name
 }
 
 export function checkTimeZone(timeZone: string): string {
   if (!isTimeZone(timeZone)) {
-    throw new Refusal(`There is no time zone ${timeZone}; use a name like Europe/Vienna.`, { field: 'time_zone' })
+    throw new Refusal(because('time_zone_unknown', { zone: timeZone }), { field: 'time_zone' })
   }
   return timeZone
 }
@@ -27,7 +28,7 @@ export function checkLanguage(text: string): string {
   } catch {
     // Not a valid tag: rejected below.
   }
-  throw new Refusal(`${text} is not a language; use a tag like en, de or pt-BR.`, { field: 'language' })
+  throw new Refusal(because('language_unknown', { language: text }), { field: 'language' })
 }
 
 function isTimeZone(name: string): boolean {

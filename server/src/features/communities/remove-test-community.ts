@@ -2,6 +2,7 @@ import { recordAudit, type Actor } from '../audit/record.ts'
 import { sortByReferences, listTables, type Table } from '../../backup/catalogue.ts'
 import { announceAccessChange } from '../../postgres/channel.ts'
 import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import {
   deleteCommunity,
@@ -33,9 +34,10 @@ export async function removeTestCommunity(
 }
 
 function requireRemovable(community: CommunityOrigin | undefined, confirmedSlug: string): CommunityOrigin {
-  if (!community) throw new NotFound('There is no such community.')
-  if (!community.test) throw new Refusal('Only a test community can be removed.')
-  if (confirmedSlug !== community.slug) throw new Refusal(`Type ${community.slug} to confirm.`, { field: 'confirm' })
+  if (!community) throw new NotFound(because('no_such_community'))
+  if (!community.test) throw new Refusal(because('not_a_test_community'))
+  if (confirmedSlug !== community.slug)
+    throw new Refusal(because('confirm_slug', { slug: community.slug }), { field: 'confirm' })
   return community
 }
 

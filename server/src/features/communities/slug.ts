@@ -1,3 +1,4 @@
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/
@@ -9,9 +10,9 @@ const RESERVED = new Set(['account', 'assets', 'link', 'password', 'set-up', 'si
 
 export function checkSlug(slug: string): string {
   if (!SLUG.test(slug) || slug.length > LENGTH_MAX) {
-    throw new Refusal('The slug must be lower-case letters and digits with single hyphens, like green-valley.')
+    throw new Refusal(because('slug_form'))
   }
-  if (RESERVED.has(slug)) throw new Refusal(`The slug ${slug} is taken by the console; choose another.`)
+  if (RESERVED.has(slug)) throw new Refusal(because('slug_reserved', { slug }))
   return slug
 }
 

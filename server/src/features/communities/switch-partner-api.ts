@@ -1,6 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { announceAccessChange } from '../../postgres/channel.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { updatePartnerApi } from './queries.ts'
 
@@ -29,5 +30,5 @@ export async function switchPartnerApi(
 function checkReason(text: string): string {
   const reason = text.trim()
   if (reason && reason.length <= REASON_LENGTH_MAX) return reason
-  throw new Refusal(`Say why, in 1 to ${REASON_LENGTH_MAX} characters: partners are told.`, { field: 'reason' })
+  throw new Refusal(because('switch_reason', { max: REASON_LENGTH_MAX }), { field: 'reason' })
 }

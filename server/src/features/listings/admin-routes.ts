@@ -10,6 +10,7 @@ import type { Deps } from '../../http/deps.ts'
 import { requireCentihours, toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { finishList, readSortedListRequest } from '../../http/shared/paging.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { findOfficeListing, type OfficeListingRow } from './admin-queries.ts'
 import { listOfficeListings } from './listing-list-queries.ts'
@@ -149,7 +150,7 @@ function readForm({ type, title, description, category, hours }: ListingForm) {
 
 async function requireOfficeListing(sql: Queries, communityId: number, id: number): Promise<OfficeListing> {
   const listing = await findOfficeListing(sql, communityId, id)
-  if (!listing) throw new NotFound('There is no such listing.')
+  if (!listing) throw new NotFound(because('no_such_listing'))
   return presentOfficeListing(listing)
 }
 

@@ -4,6 +4,7 @@ import type { EventType } from '../events/event-types.ts'
 import { isLine } from '../../core/is-line.ts'
 import { requireMember } from '../members/change-member.ts'
 import { lockMember } from '../members/queries.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal, type FieldProblem } from '../../core/refusal.ts'
 import { deleteRemoval, recordRemoval } from '../removals/queries.ts'
 import {
@@ -31,10 +32,10 @@ export async function publishListing(
   return transaction(sql, async (tx) => {
     const member = await lockMember(tx, communityId, input.member_id)
     if (!member || member.erased_at !== null) {
-      throw new Refusal(`There is no member ${input.member_id}.`, { field: 'member_id' })
+      throw new Refusal(because('no_member', { id: input.member_id }), { field: 'member_id' })
     }
     if (member.status !== 'active') {
-      throw new Refusal(`Member ${member.id} has left and cannot publish listings.`, { field: 'member_id' })
+      throw new Refusal(because('member_left', { id: member.id }), { field: 'member_id' })
     }
     await requireCategory(tx, communityId, input.category)
     const listing = await insertListing(tx, communityId, { ...input, visible: member.visible })
@@ -68,7 +69,7 @@ export async function changeListing(
 
 async function requireCategory(tx: Queries, communityId: number, name: string): Promise<void> {
   if (await ensureCategory(tx, communityId, name)) return
-  throw new Refusal(`The category ${name} is no longer offered. Choose another.`, { field: 'category' })
+  throw new Refusal(because('category_retired', { name }), { field: 'category' })
 }
 
 export async function closeListing(
@@ -95,12 +96,12 @@ export async function reopenListing(
 ): Promise<ListingRecord> {
   return transaction(sql, async (tx) => {
     const found = await findListingRecord(tx, communityId, id)
-    if (!found) throw new NotFound(`There is no listing ${id}.`)
+    if (!found) throw new NotFound(because('no_listing', { id }))
     // Lock the member before the listing, in the same order as leaving does.
     const member = await requireMember(tx, communityId, found.member_id)
     const before = await requireListing(tx, communityId, id)
     if (before.status === 'active') return before
-    if (member.status !== 'active') throw new Refusal(`Member ${member.id} has left and cannot publish listings.`)
+    if (member.status !== 'active') throw new Refusal(because('member_left', { id: member.id }))
     const opened = await updateListing(tx, communityId, id, { status: 'active', visible: member.visible })
     if (opened.visible) await deleteRemoval(tx, communityId, 'listing', [id])
     await recordChange(tx, actor, communityId, opened, 'listing.published', opened.visible)
@@ -110,24 +111,23 @@ export async function reopenListing(
 
 async function requireListing(tx: Transaction, communityId: number, id: number): Promise<ListingRecord> {
   const listing = await lockListing(tx, communityId, id)
-  if (!listing) throw new NotFound(`There is no listing ${id}.`)
+  if (!listing) throw new NotFound(because('no_listing', { id }))
   return listing
 }
 
 export function listingProblems({ title, description, category, centihours }: Partial<NewListing>): FieldProblem[] {
   const problems: FieldProblem[] = []
   if (title !== undefined && (!isLine(title, TITLE_LENGTH_MAX) || title.trim() === '')) {
-    problems.push({ field: 'title', message: `The title must have 1 to ${TITLE_LENGTH_MAX} characters.` })
+    problems.push({ field: 'title', reason: because('title_length', { max: TITLE_LENGTH_MAX }) })
   }
   if (description !== undefined && ([...description].length > DESCRIPTION_LENGTH_MAX || !isText(description))) {
-    const message = `The description must have at most ${DESCRIPTION_LENGTH_MAX} characters.`
-    problems.push({ field: 'description', message })
+    problems.push({ field: 'description', reason: because('description_too_long', { max: DESCRIPTION_LENGTH_MAX }) })
   }
   if (category !== undefined && (!isLine(category, CATEGORY_LENGTH_MAX) || category.trim() === '')) {
-    problems.push({ field: 'category', message: `The category must have 1 to ${CATEGORY_LENGTH_MAX} characters.` })
+    problems.push({ field: 'category', reason: because('category_length', { max: CATEGORY_LENGTH_MAX }) })
   }
   if (centihours !== undefined && centihours !== null && !(Number.isSafeInteger(centihours) && centihours > 0)) {
-    problems.push({ field: 'hours', message: 'The hours must be greater than 0.' })
+    problems.push({ field: 'hours', reason: because('hours_positive') })
   }
   return problems
 }
@@ -139,7 +139,7 @@ function isText(text: string): boolean {
 
 function checkListing(input: Partial<NewListing>): void {
   const problems = listingProblems(input)
-  if (problems.length > 0) throw new Refusal(problems.map(({ message }) => message).join(' '), { problems })
+  if (problems.length > 0) throw new Refusal(problems)
 }
 
 /** Every change is audited. An event is recorded only if partners could or can see the listing. */

@@ -21,6 +21,7 @@ import {
 } from './import-queries.ts'
 import type { ListingRecord } from './queries.ts'
 import { recordListingEvents } from './record-listing-events.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 
 /** The columns of both import and export. */
 export const LISTING_COLUMNS = [
@@ -80,10 +81,10 @@ export const importListings = createImport(LISTINGS)
 function readListing(
   fields: Record<string, string>,
   { ids, decimal, dates }: RowContext,
-): { input: RowInput; problems: string[] } {
+): { input: RowInput; problems: Reason[] } {
   const { external_id, member_external_id, type, title, description, category, hours, status, created_at } = fields
   // Members and listings share the rules for external ids.
-  const problems = memberProblems({ external_id: external_id || null }).map(({ message }) => message)
+  const problems = memberProblems({ external_id: external_id || null }).map(({ reason }) => reason)
   const input: RowInput = {
     member_external_id: member_external_id!,
     member_stand_in_for: ids.idOf(member_external_id!),
@@ -91,19 +92,19 @@ function readListing(
     title: title!,
     category: category!,
   }
-  if (!member_external_id) problems.push("The member's external id is missing.")
-  if (type !== 'service' && type !== 'request') problems.push('The type must be service or request.')
+  if (!member_external_id) problems.push(because('member_external_id_missing'))
+  if (type !== 'service' && type !== 'request') problems.push(because('type_service_request'))
   if (description !== undefined) input.description = description
   if (hours !== undefined) {
     const centihours = hours === '' ? null : readCentihours(hours, decimal)
-    if (centihours === undefined) problems.push('The hours must be a number with at most two decimals.')
+    if (centihours === undefined) problems.push(because('hours_number'))
     else input.centihours = centihours
   }
   if (status) {
-    if (!STATUSES.includes(status)) problems.push(`The status must be one of ${STATUSES.join(', ')}.`)
+    if (!STATUSES.includes(status)) problems.push(because('status_one_of', { choices: STATUSES.join(', ') }))
     input.status = status
   }
-  if (created_at) input.created_at = readPastTime(created_at, 'creation', dates, problems)
+  if (created_at) input.created_at = readPastTime(created_at, 'created_at', dates, problems)
   const { centihours } = input as { centihours?: number | null }
   problems.push(
     ...listingProblems({
@@ -111,7 +112,7 @@ function readListing(
       category: category!,
       ...(description !== undefined && { description }),
       ...(centihours !== undefined && { centihours }),
-    }).map(({ message }) => message),
+    }).map(({ reason }) => reason),
   )
   return { input, problems }
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../postgres/connect.ts'
-import { detectChanges, type Lines } from '../spreadsheets/queries.ts'
+import { detectChanges, reasonFound, type Lines } from '../spreadsheets/queries.ts'
 import type { ListingRecord } from './queries.ts'
 
 export async function matchMembers(tx: Transaction, communityId: number): Promise<void> {
@@ -16,16 +16,16 @@ export async function matchMembers(tx: Transaction, communityId: number): Promis
 export async function rejectWrongMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     update import_rows set outcome = 'refused',
-      reason = format('There is no member with the external id %s.', input ->> 'member_external_id')
+      reasons = ${reasonFound(tx, 'no_member_external_id', tx`'external_id', input ->> 'member_external_id'`)}
     where outcome is null and parent_id is null`
   await tx`
-    update import_rows r set outcome = 'refused', reason = 'The listing belongs to another member.'
+    update import_rows r set outcome = 'refused', reasons = ${reasonFound(tx, 'listing_of_other')}
     from listings l
     where r.outcome is null and l.community_id = ${communityId} and l.id = r.id and l.member_id <> r.parent_id`
   await tx`
-    update import_rows r set outcome = 'refused', reason = case m.status
-      when 'active' then 'The member has not left, so nothing was closed with them.'
-      else 'The member has left and cannot publish listings.' end
+    update import_rows r set outcome = 'refused', reasons = case m.status
+      when 'active' then ${reasonFound(tx, 'closed_without_leaving')}
+      else ${reasonFound(tx, 'listing_of_left')} end
     from members m
     where r.outcome is null and m.community_id = ${communityId} and m.id = r.parent_id
       and case m.status when 'active' then r.input ->> 'status' = 'closed_with_member'

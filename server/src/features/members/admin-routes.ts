@@ -11,6 +11,7 @@ import type { Deps } from '../../http/deps.ts'
 import { toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { finishList, PageMeta, PageQuery, readListRequest, readSortedListRequest } from '../../http/shared/paging.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { findHead } from '../ledger/queries.ts'
 import { findOfficeMember, listEmailReads } from './admin-queries.ts'
@@ -297,7 +298,7 @@ function registerServiceStatementRoute(api: AdminApi, { sql }: Deps): void {
 }
 
 function readPeriod({ from, until }: { from?: string; until?: string }): { from?: string; until?: string } {
-  if (from && until && until < from) throw new Refusal('The last day is before the first.', { field: 'until' })
+  if (from && until && until < from) throw new Refusal(because('days_reversed'), { field: 'until' })
   return { ...(from && { from }), ...(until && { until }) }
 }
 
@@ -323,7 +324,7 @@ function registerEmailReadsRoute(api: AdminApi, { sql, epoch, config }: Deps): v
 
 async function requireOfficeMember(sql: Queries, communityId: number, id: number): Promise<OfficeMember> {
   const member = await findOfficeMember(sql, communityId, id)
-  if (!member) throw new NotFound('There is no such member.')
+  if (!member) throw new NotFound(because('no_such_member'))
   return presentOfficeMember(member)
 }
 

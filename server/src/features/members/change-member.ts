@@ -3,6 +3,7 @@ import { transaction, type Queries, type Transaction } from '../../postgres/conn
 import type { EventType } from '../events/event-types.ts'
 import { recordEvents } from '../events/record.ts'
 import { closeListingsOnLeave, reopenListingsOnReturn, updateListingVisibility } from '../listings/follow-member.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { deleteRemoval, recordRemoval } from '../removals/queries.ts'
 import {
@@ -67,8 +68,8 @@ export async function changeMember(
 async function rejectKnownName(tx: Transaction, communityId: number, name: string): Promise<void> {
   const { rows } = await listOfficeMembers(tx, communityId, { limit: 1, after: undefined }, { name })
   if (rows.length === 0) return
-  const message = `${rows.length > 1 ? 'Several members have' : 'A member has'} this name already.`
-  throw new Refusal(message, { problems: [{ field: 'name', code: 'duplicate', message }] })
+  const reason = because(rows.length > 1 ? 'members_name_known' : 'member_name_known')
+  throw new Refusal([{ field: 'name', code: 'duplicate', reason }])
 }
 
 const UNIQUE_VIOLATION = '23505'
@@ -80,7 +81,7 @@ async function rejectTakenExternalId<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     const { code, constraint: name } = error as { code?: string; constraint?: string }
     if (code !== UNIQUE_VIOLATION || name !== 'members_external_id_key') throw error
-    throw new Refusal('Another member has this external id already.', { field: 'external_id', cause: error })
+    throw new Refusal(because('external_id_taken'), { field: 'external_id', cause: error })
   }
 }
 
@@ -137,7 +138,7 @@ async function setState(
 
 export async function requireMember(tx: Transaction, communityId: number, id: number): Promise<MemberRecord> {
   const member = await lockMember(tx, communityId, id)
-  if (!member || member.erased_at !== null) throw new NotFound(`There is no member ${id}.`)
+  if (!member || member.erased_at !== null) throw new NotFound(because('no_member', { id }))
   return member
 }
 

@@ -1,6 +1,7 @@
 import { recordAudits } from '../audit/record-many.ts'
 import type { Actor } from '../audit/record.ts'
 import { isLine } from '../../core/is-line.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { deleteTags, findKnownTags, insertTags, lockMembers } from './tag-queries.ts'
@@ -25,7 +26,9 @@ export async function changeTags(sql: Queries, actor: Actor, communityId: number
   await transaction(sql, async (tx) => {
     const memberIds = await lockMembers(tx, communityId, input.memberIds)
     const missing = input.memberIds.filter((id) => !memberIds.includes(id))
-    if (missing.length > 0) throw new Refusal(`There is no member ${missing.join(', ')}.`, { field: 'member_ids' })
+    if (missing.length > 0) {
+      throw new Refusal(because('no_member', { id: missing.join(', ') }), { field: 'member_ids' })
+    }
     const changed = new Set([
       ...(await deleteTags(tx, communityId, memberIds, remove)),
       ...(await insertTags(tx, communityId, memberIds, await spellAsKnown(tx, communityId, add))),
@@ -53,19 +56,19 @@ function readTags(tags: string[], field: string): string[] {
   return [...new Map(trimmed.map((tag) => [tag.toLowerCase(), tag])).values()]
 }
 
-function tagProblem(tag: string): string | undefined {
+function tagProblem(tag: string): Reason | undefined {
   const isTag = tag !== '' && isLine(tag, TAG_LENGTH_MAX) && !/[,;]/.test(tag)
-  return isTag ? undefined : `A tag must have 1 to ${TAG_LENGTH_MAX} characters, without commas and semicolons.`
+  return isTag ? undefined : because('tag_form', { max: TAG_LENGTH_MAX })
 }
 
 /** The tags of a CSV field as one text, in the order in which an export writes them; null for none. */
-export function readTagField(text: string, problems: string[]): string | null {
+export function readTagField(text: string, problems: Reason[]): string | null {
   const tags = text
     .split(/[,;]/)
     .map((tag) => tag.trim())
     .filter(Boolean)
   const [problem] = tags.flatMap((tag) => tagProblem(tag) ?? [])
   if (problem) problems.push(problem)
-  if (tags.length > TAGS_MAX) problems.push(`A member can have ${TAGS_MAX} tags.`)
+  if (tags.length > TAGS_MAX) problems.push(because('tags_max', { max: TAGS_MAX }))
   return [...new Set(tags)].toSorted().join(SEPARATOR) || null
 }

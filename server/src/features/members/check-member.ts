@@ -4,14 +4,14 @@ import { FIELD_NAMES, findProblem, type MemberFields } from './fields.ts'
 /** Validates the given fields and reports every problem at once. */
 export function checkMember<Input extends Partial<MemberFields>>(input: Input): Input {
   const problems = memberProblems(input)
-  if (problems.length > 0) throw new Refusal(problems.map(({ message }) => message).join(' '), { problems })
+  if (problems.length > 0) throw new Refusal(problems)
   return input
 }
 
 export function memberProblems(input: Partial<MemberFields>): FieldProblem[] {
   return FIELD_NAMES.flatMap((field) => {
     const value = input[field]
-    const message = typeof value === 'string' ? findProblem[field](value) : undefined
-    return message === undefined ? [] : [{ field, message }]
+    const reason = typeof value === 'string' ? findProblem[field](value) : undefined
+    return reason === undefined ? [] : [{ field, reason }]
   })
 }

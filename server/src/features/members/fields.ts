@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { isLine, isParagraph } from '../../core/is-line.ts'
 import { FormText, LongFormText, Nullable } from '../../http/console/admin-shapes.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 
 /** What administrators write down about a member. Statements, schemas, events and CSV files follow from this file. */
 export const OfficeFields = {
@@ -78,28 +79,21 @@ const ADDRESS_LENGTH_MAX = 500
 const NOTES_LENGTH_MAX = 5000
 const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+$/u
 
-/** A message for the user if the text cannot be the value of the field. */
-export const findProblem: Record<FieldName, (text: string) => string | undefined> = {
+/** Why the text cannot be the value of the field. */
+export const findProblem: Record<FieldName, (text: string) => Reason | undefined> = {
   name: (name) =>
-    isLine(name, NAME_LENGTH_MAX) && name.trim() !== ''
-      ? undefined
-      : `The name must have 1 to ${NAME_LENGTH_MAX} characters.`,
+    isLine(name, NAME_LENGTH_MAX) && name.trim() !== '' ? undefined : because('name_length', { max: NAME_LENGTH_MAX }),
   email: (email) => {
-    if (email === '') return 'The email address is empty.'
-    return EMAIL.test(email) && isLine(email, EMAIL_LENGTH_MAX) ? undefined : 'The email address is not one.'
+    if (email === '') return because('email_empty')
+    return EMAIL.test(email) && isLine(email, EMAIL_LENGTH_MAX) ? undefined : because('email_invalid')
   },
   external_id: (id) =>
     id !== '' && isLine(id, EXTERNAL_ID_LENGTH_MAX)
       ? undefined
-      : `The external id must have 1 to ${EXTERNAL_ID_LENGTH_MAX} characters.`,
-  phone: (phone) =>
-    isLine(phone, PHONE_LENGTH_MAX)
-      ? undefined
-      : `The phone numbers must be one line of at most ${PHONE_LENGTH_MAX} characters.`,
+      : because('external_id_length', { max: EXTERNAL_ID_LENGTH_MAX }),
+  phone: (phone) => (isLine(phone, PHONE_LENGTH_MAX) ? undefined : because('phone_length', { max: PHONE_LENGTH_MAX })),
   address: (address) =>
-    isParagraph(address, ADDRESS_LENGTH_MAX)
-      ? undefined
-      : `The address must have at most ${ADDRESS_LENGTH_MAX} characters.`,
+    isParagraph(address, ADDRESS_LENGTH_MAX) ? undefined : because('address_too_long', { max: ADDRESS_LENGTH_MAX }),
   notes: (notes) =>
-    isParagraph(notes, NOTES_LENGTH_MAX) ? undefined : `The notes must have at most ${NOTES_LENGTH_MAX} characters.`,
+    isParagraph(notes, NOTES_LENGTH_MAX) ? undefined : because('notes_too_long', { max: NOTES_LENGTH_MAX }),
 }

@@ -24,6 +24,7 @@ import {
   type WrittenMember,
 } from './import-queries.ts'
 import { replaceImportedTags } from './tag-queries.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 
 /**
  * A missing field leaves the value unchanged, and an empty text or list of tags clears it. An opening balance is recorded
@@ -58,30 +59,30 @@ export const importMembers = createImport(MEMBERS)
 function readMember(
   fields: Record<string, string>,
   { decimal, dates }: RowContext,
-): { input: RowInput; problems: string[] } {
+): { input: RowInput; problems: Reason[] } {
   const { external_id, name, status, hidden, joined_at, opening_balance } = fields
   const given = TEXT_NAMES.filter((field) => fields[field] !== undefined)
   // Spreadsheets end lines within a cell in their own way.
   const read = (field: string) => fields[field]!.replaceAll('\r\n', '\n') || null
   const texts = { ...Object.fromEntries(given.map((field) => [field, read(field)])), name: name! }
-  const problems = memberProblems({ ...texts, external_id: external_id || null }).map(({ message }) => message)
+  const problems = memberProblems({ ...texts, external_id: external_id || null }).map(({ reason }) => reason)
   const input: RowInput = texts
   if (status) {
-    if (status !== 'active' && status !== 'inactive') problems.push('The status must be active or inactive.')
+    if (status !== 'active' && status !== 'inactive') problems.push(because('status_active_inactive'))
     input.status = status
   }
   if (hidden) {
     const flag = hidden.toLowerCase()
-    if (flag !== 'true' && flag !== 'false') problems.push('Hidden must be true or false.')
+    if (flag !== 'true' && flag !== 'false') problems.push(because('hidden_true_false'))
     input.hidden = flag === 'true'
   }
   if (fields.tags !== undefined) input.tags = readTagField(fields.tags, problems)
-  if (joined_at) input.joined_at = readPastTime(joined_at, 'joining', dates, problems)
+  if (joined_at) input.joined_at = readPastTime(joined_at, 'joined_at', dates, problems)
   if (opening_balance) {
     const centihours = readCentihours(opening_balance, decimal)
     if (centihours === undefined) {
       const example = decimal === 'comma' ? '1.234,50' : '1,234.50'
-      problems.push(`The opening balance must be hours like ${example}, with at most two decimals.`)
+      problems.push(because('opening_form', { example }))
     } else input.opening_centihours = centihours
   }
   return { input, problems }

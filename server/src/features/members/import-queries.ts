@@ -1,5 +1,5 @@
 import { commaSeparated, identifier, type Fragment, type Transaction } from '../../postgres/connect.ts'
-import { detectChanges, type Lines } from '../spreadsheets/queries.ts'
+import { detectChanges, reasonFound, type Lines } from '../spreadsheets/queries.ts'
 import { FIELD_NAMES, PARTNER_FIELD_NAMES, type FieldName } from './fields.ts'
 import { isNewOpening } from './opening-queries.ts'
 import type { MemberRecord } from './queries.ts'
@@ -13,7 +13,7 @@ const FOR_PARTNERS = [...PARTNER_FIELD_NAMES, 'joined_at']
 
 export async function rejectErasedMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
-    update import_rows r set outcome = 'refused', reason = 'This member was erased.'
+    update import_rows r set outcome = 'refused', reasons = ${reasonFound(tx, 'member_erased')}
     from members m
     where r.outcome is null and m.community_id = ${communityId} and m.id = r.id and m.erased_at is not null`
 }

@@ -1,5 +1,6 @@
 import type { Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { adjustBalance } from '../wallet/adjust-balance.ts'
 import { lockAccounts } from '../wallet/post-transfers.ts'
@@ -22,7 +23,7 @@ export async function leaveWithBalance(
 ): Promise<void> {
   await transaction(sql, async (tx) => {
     const member = await requireMember(tx, communityId, id)
-    if (member.status !== 'active') throw new Refusal(`${member.name} has left already.`)
+    if (member.status !== 'active') throw new Refusal(because('member_left_already', { name: member.name }))
     const [wallet] = await lockAccounts(tx, communityId, { memberIds: [id] })
     const moved = input.balance === 'to_community' ? wallet!.balance : 0
     if (moved !== 0) {

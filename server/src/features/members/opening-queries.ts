@@ -1,5 +1,5 @@
 import type { Fragment, Transaction } from '../../postgres/connect.ts'
-import type { Lines } from '../spreadsheets/queries.ts'
+import { reasonFound, type Lines } from '../spreadsheets/queries.ts'
 
 /** The opening balances that stand; one that was reversed no longer counts. */
 const standing = (tx: Transaction, communityId: number): Fragment => tx`
@@ -20,11 +20,11 @@ export function isNewOpening(tx: Transaction, communityId: number): Fragment {
 export async function rejectOtherOpenings(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     with s as materialized (
-      select member_id, centihours, format('The opening balance of this member is already %s h. Adjust the balance instead.',
-        trim_scale(centihours / 100.0)) as reason
+      select member_id, centihours,
+        ${reasonFound(tx, 'opening_posted', tx`'hours', trim_scale(centihours / 100.0)`)} as reasons
       from (${standing(tx, communityId)}) s
     )
-    update import_rows r set outcome = 'refused', reason = s.reason
+    update import_rows r set outcome = 'refused', reasons = s.reasons
     from s
     where r.outcome is null and s.member_id = r.id and (r.input ->> 'opening_centihours')::int8 <> s.centihours`
 }

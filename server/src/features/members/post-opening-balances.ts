@@ -1,5 +1,6 @@
 import { recordAudits } from '../audit/record-many.ts'
 import type { Actor } from '../audit/record.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { Transaction } from '../../postgres/connect.ts'
 import type { Lines } from '../spreadsheets/queries.ts'
@@ -39,7 +40,7 @@ export async function postOpeningBalances(
     posted.map(({ id }, n) => ({ memberId: openings[n]!.member_id, transferId: id })),
   )
   if (recorded < posted.length) {
-    throw new Refusal('Someone else imported an opening balance just now. Nothing was written; import again.')
+    throw new Refusal(because('opening_concurrent'))
   }
   await recordAudits(
     tx,

@@ -13,6 +13,7 @@ import { requireCentihours } from '../../core/hours.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { finishList, PageMeta, PageQuery, readListRequest } from '../../http/shared/paging.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { findPartnerOverview, listPartnerOverviews } from './admin-queries.ts'
 import {
@@ -118,7 +119,7 @@ function partnerRoutes(api: AdminApi, { sql, reads, config, epoch }: Deps): void
     handler: async ({ community, params }) => {
       const partnerId = requireId(params.id, 'partner')
       const partner = await findPartnerOverview(sql, community.id, partnerId)
-      if (!partner) throw new NotFound('There is no such partner.')
+      if (!partner) throw new NotFound(because('no_such_partner'))
       const rows = await listClients(sql, community.id, partnerId, CLIENTS_SHOWN_MAX)
       const calls = await countCallsPerDay(sql, community.id, partnerId, CALL_DAYS)
       const callsOf = new Map(calls.map(({ client_id, calls_per_day }) => [client_id, calls_per_day]))
@@ -154,7 +155,7 @@ function partnerRoutes(api: AdminApi, { sql, reads, config, epoch }: Deps): void
         }),
         ...(allowed_addresses && { allowed_networks: allowed_addresses }),
       }
-      if (Object.keys(change).length === 0) throw new Refusal('There is nothing to change.')
+      if (Object.keys(change).length === 0) throw new Refusal(because('nothing_to_change'))
       const id = requireId(request.params.id, 'partner')
       const isSuspension = status === 'suspended' && Object.keys(change).length === 1
       const after = await changePartner(sql, adminActor(request), request.community.id, id, change, (before) => {

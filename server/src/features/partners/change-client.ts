@@ -2,6 +2,7 @@ import { recordAudit, type Actor } from '../audit/record.ts'
 import { announceAccessChange } from '../../postgres/channel.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { communityOfClientId, hashSecret, newClientSecret } from '../../crypto/secrets.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { SECRET_SUFFIX_LENGTH, type NewCredentials } from './create-client.ts'
@@ -58,7 +59,7 @@ export async function reissueSecret(
   id: number,
 ): Promise<NewCredentials<string | undefined> & { partnerId: number; scopes: Scope[] }> {
   const found = await lockClient(sql, communityId, id)
-  if (!found) throw new NotFound('There is no such client.')
+  if (!found) throw new NotFound(because('no_such_client'))
   const { public_id: clientId, partner_id: partnerId, scopes } = found
   if (found.authentication !== 'secret') return { id, clientId, clientSecret: undefined, partnerId, scopes }
   const clientSecret = newClientSecret()
@@ -80,7 +81,7 @@ export async function endGrace(
   communityId = communityOfClientId(publicId),
 ): Promise<void> {
   await changeClient(sql, actor, { publicId, communityId }, 'client.grace_ended', {}, async (tx, client) => {
-    if (client.grace_until === null) throw new Refusal('The old secret has ended already.')
+    if (client.grace_until === null) throw new Refusal(because('grace_ended'))
     await dropPreviousSecret(tx, client)
   })
 }
@@ -93,7 +94,7 @@ export async function revokeClient(
   communityId = communityOfClientId(publicId),
 ): Promise<void> {
   await changeClient(sql, actor, { publicId, communityId }, 'client.revoked', {}, async (tx, client) => {
-    if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked already.`)
+    if (client.status === 'revoked') throw new Refusal(because('client_revoked_already', { client: publicId }))
     await markClientRevoked(tx, client)
   })
 }
@@ -109,7 +110,7 @@ export async function changeClient(
 ): Promise<ClientRow> {
   return transaction(sql, async (tx) => {
     const client = communityId && (await findClientForChange(tx, communityId, publicId))
-    if (!communityId || !client) throw new NotFound(`There is no client ${publicId}.`)
+    if (!communityId || !client) throw new NotFound(because('no_client', { client: publicId }))
     await change(tx, client)
     await recordAudit(tx, communityId, actor, {
       action,

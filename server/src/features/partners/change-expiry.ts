@@ -1,4 +1,5 @@
 import type { Actor } from '../audit/record.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { communityOfClientId } from '../../crypto/secrets.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
@@ -21,13 +22,13 @@ export async function changeExpiry(
 ): Promise<string | null> {
   return transaction(sql, async (tx) => {
     const partnerId = communityId && (await findPartnerOfClient(tx, communityId, publicId))
-    if (!communityId || !partnerId) throw new NotFound(`There is no client ${publicId}.`)
+    if (!communityId || !partnerId) throw new NotFound(because('no_client', { client: publicId }))
     const expiresAt = await checkExpiry(tx, wanted)
     // Partners are locked before their clients, as deliveries lock them.
     await findPartnerForChange(tx, communityId, partnerId)
     const detail = { expires_at: expiresAt ?? 'never' }
     await changeClient(tx, actor, { publicId, communityId }, 'client.expiry_changed', detail, async (_tx, client) => {
-      if (client.status === 'revoked') throw new Refusal(`The client ${publicId} is revoked.`)
+      if (client.status === 'revoked') throw new Refusal(because('client_revoked', { client: publicId }))
       checkBefore(client)
       await setExpiry(tx, client, expiresAt)
     })

@@ -2,6 +2,7 @@ import type { Actor } from '../audit/record.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import { communityOfClientId } from '../../crypto/secrets.ts'
 import type { PublicKey } from '../../crypto/public-keys.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { changeClient } from './change-client.ts'
 import { deleteKey, insertKey, updateJwksUrl } from './key-queries.ts'
@@ -22,10 +23,10 @@ export async function addKey(
   await changeClient(sql, actor, { publicId, communityId }, 'client.key_added', { thumbprint }, async (tx, client) => {
     requireKind(client, 'keys')
     if (client.keys.some((known) => known.thumbprint === thumbprint)) {
-      throw new Refusal('This key is registered already.', { field: 'public_key' })
+      throw new Refusal(because('key_known'), { field: 'public_key' })
     }
     if (client.keys.length >= KEYS_MAX) {
-      throw new Refusal(`A client can have ${KEYS_MAX} keys. Remove the one that is no longer used first.`)
+      throw new Refusal(because('keys_max', { max: KEYS_MAX }))
     }
     await insertKey(tx, client, key)
   })
@@ -48,7 +49,7 @@ export async function removeKey(
     async (tx, client) => {
       requireKind(client, 'keys')
       if (!client.keys.some((known) => known.thumbprint === thumbprint)) {
-        throw new Refusal(`The client ${publicId} has no key ${thumbprint}.`)
+        throw new Refusal(because('no_key', { client: publicId, thumbprint }))
       }
       await deleteKey(tx, client, thumbprint)
     },

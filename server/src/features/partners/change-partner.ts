@@ -1,6 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { announceAccessChange } from '../../postgres/channel.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { checkPartner } from './check-partner.ts'
 import { releaseHeld } from '../subscriptions/queries.ts'
@@ -44,7 +45,7 @@ export async function deletePartner(sql: Queries, actor: Actor, communityId: num
   await transaction(sql, async (tx) => {
     const { name } = await requirePartner(tx, communityId, partnerId)
     if (!(await isUnused(tx, communityId, partnerId))) {
-      throw new Refusal('This partner has been used, and its record stays. Suspend it instead.')
+      throw new Refusal(because('partner_used'))
     }
     await deletePartnerRows(tx, communityId, partnerId)
     await recordAudit(tx, communityId, actor, {
@@ -58,6 +59,6 @@ export async function deletePartner(sql: Queries, actor: Actor, communityId: num
 
 async function requirePartner(tx: Queries, communityId: number, partnerId: number): Promise<PartnerRow> {
   const partner = await findPartnerForChange(tx, communityId, partnerId)
-  if (!partner) throw new NotFound(`There is no partner ${partnerId} in this community.`)
+  if (!partner) throw new NotFound(because('no_partner', { id: partnerId }))
   return partner
 }

@@ -1,5 +1,6 @@
 import { findHostProblem } from '../../outbound/addresses.ts'
 import { readPublicKey, type PublicKey } from '../../crypto/public-keys.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 
 export const JWKS_URL_LENGTH_MAX = 2048
@@ -22,7 +23,7 @@ export async function checkAuthentication(
   allowPrivate: boolean,
 ): Promise<Authentication> {
   if (publicKey !== undefined && jwksUrl !== undefined) {
-    throw new Refusal('Give a public key or the address of a key set, not both.', { field: 'jwks_url' })
+    throw invalid(because('key_or_jwks'))
   }
   if (publicKey !== undefined) return { kind: 'keys', key: await readPublicKey(publicKey) }
   return jwksUrl === undefined ? BY_SECRET : { kind: 'jwks', jwksUrl: checkJwksUrl(jwksUrl, allowPrivate) }
@@ -32,14 +33,14 @@ export async function checkAuthentication(
 export function checkJwksUrl(text: string, allowPrivate: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || url.protocol !== 'https:' || url.username || url.password || url.hash) {
-    throw invalid('must be an https:// address without credentials or fragment')
+    throw invalid(because('jwks_form'))
   }
-  if (url.href.length > JWKS_URL_LENGTH_MAX) throw invalid(`must have at most ${JWKS_URL_LENGTH_MAX} characters`)
+  if (url.href.length > JWKS_URL_LENGTH_MAX) throw invalid(because('jwks_too_long', { max: JWKS_URL_LENGTH_MAX }))
   const problem = findHostProblem(url, allowPrivate)
-  if (problem) throw invalid(problem)
+  if (problem) throw invalid(because(`jwks_${problem}`))
   return url.href
 }
 
-function invalid(message: string): Refusal {
-  return new Refusal(`The address of the key set ${message}.`, { field: 'jwks_url' })
+function invalid(reason: Reason): Refusal {
+  return new Refusal(reason, { field: 'jwks_url' })
 }

@@ -1,3 +1,4 @@
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import { readFuture } from './queries.ts'
@@ -7,5 +8,5 @@ export async function checkExpiry(sql: Queries, expiresAt: string | null): Promi
   if (expiresAt === null) return null
   const { at, is_future } = await readFuture(sql, expiresAt)
   if (is_future) return at
-  throw new Refusal('The credentials must expire in the future. Revoke them to end them now.', { field: 'expires_at' })
+  throw new Refusal(because('credentials_expiry_past'), { field: 'expires_at' })
 }

@@ -1,5 +1,6 @@
 import { parseNetwork } from '../../core/networks.ts'
 import { commonScopes, isScope, SCOPE_NAMES, type Scope } from '../../core/scopes.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { PartnerProperties } from './queries.ts'
 
@@ -21,18 +22,18 @@ export function checkPartner<Input extends Partial<Omit<PartnerProperties, 'scop
     allowed_networks: networks,
   } = input
   if (name !== undefined && (!name.trim() || name.length > NAME_LENGTH_MAX)) {
-    throw new Refusal(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`, { field: 'name' })
+    throw new Refusal(because('name_length', { max: NAME_LENGTH_MAX }), { field: 'name' })
   }
   if (contact !== undefined && contact.length > CONTACT_LENGTH_MAX) {
-    throw new Refusal(`The contact must have at most ${CONTACT_LENGTH_MAX} characters.`, { field: 'contact' })
+    throw new Refusal(because('contact_too_long', { max: CONTACT_LENGTH_MAX }), { field: 'contact' })
   }
   if (rate !== undefined && !(Number.isInteger(rate) && rate >= 1 && rate <= RATE_LIMIT_PER_MINUTE_MAX)) {
-    throw new Refusal(`The rate limit must be a whole number from 1 to ${RATE_LIMIT_PER_MINUTE_MAX}.`, {
+    throw new Refusal(because('rate_limit_range', { max: RATE_LIMIT_PER_MINUTE_MAX }), {
       field: 'rate_limit_per_minute',
     })
   }
   if (daily !== undefined && !(Number.isSafeInteger(daily) && daily >= 0)) {
-    throw new Refusal('The hours per day must not be negative.', { field: 'hours_per_day' })
+    throw new Refusal(because('hours_per_day_negative'), { field: 'hours_per_day' })
   }
   if (networks !== undefined) checkNetworks(networks)
   return {
@@ -46,29 +47,22 @@ export function checkPartner<Input extends Partial<Omit<PartnerProperties, 'scop
 export function checkClientName(name: string): string {
   const trimmed = name.trim()
   if (trimmed.length <= NAME_LENGTH_MAX) return trimmed
-  throw new Refusal(`The name must have at most ${NAME_LENGTH_MAX} characters.`, { field: 'name' })
+  throw new Refusal(because('name_too_long', { max: NAME_LENGTH_MAX }), { field: 'name' })
 }
 
 export function checkScopes(names: readonly string[]): Scope[] {
   const about = { field: 'scopes' }
+  const known = SCOPE_NAMES.join(' ')
   const unknown = names.filter((name) => !isScope(name))
   if (unknown.length > 0) {
-    throw new Refusal(`There is no scope ${unknown.join(', ')}. The scopes are: ${SCOPE_NAMES.join(' ')}.`, about)
+    throw new Refusal(because('scopes_unknown', { unknown: unknown.join(', '), known }), about)
   }
-  if (names.length === 0) {
-    throw new Refusal(`At least one scope is needed. The scopes are: ${SCOPE_NAMES.join(' ')}.`, about)
-  }
+  if (names.length === 0) throw new Refusal(because('scopes_missing', { known }), about)
   return commonScopes(names)
 }
 
 function checkNetworks(networks: readonly string[]): void {
   const about = { field: 'allowed_addresses' }
-  if (networks.length > NETWORKS_MAX) throw new Refusal(`At most ${NETWORKS_MAX} address ranges can be allowed.`, about)
-  for (const network of networks) {
-    try {
-      parseNetwork(network)
-    } catch (error) {
-      throw new Refusal((error as Error).message, about)
-    }
-  }
+  if (networks.length > NETWORKS_MAX) throw new Refusal(because('networks_max', { max: NETWORKS_MAX }), about)
+  for (const network of networks) parseNetwork(network, about)
 }

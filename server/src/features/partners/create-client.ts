@@ -4,6 +4,7 @@ import type { Scope } from '../../core/scopes.ts'
 import { hashSecret, newClientId, newClientSecret } from '../../crypto/secrets.ts'
 import { BY_SECRET, type Authentication } from './check-authentication.ts'
 import { insertKey } from './key-queries.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { checkExpiry } from './check-expiry.ts'
 import { checkClientName, checkScopes } from './check-partner.ts'
@@ -56,14 +57,14 @@ export async function createClient(
   const name = checkClientName(input.name)
   return transaction(sql, async (tx) => {
     const partner = await findPartnerForChange(tx, communityId, partnerId)
-    if (!partner) throw new NotFound(`There is no partner ${partnerId} in this community.`)
+    if (!partner) throw new NotFound(because('no_partner', { id: partnerId }))
     const scopes = input.scopes ? checkScopes(input.scopes) : partner.scopes
     const excess = scopes.filter((scope) => !partner.scopes.includes(scope))
     if (excess.length > 0) {
-      throw new Refusal(`The partner itself does not have the scope ${excess.join(', ')}.`, { field: 'scopes' })
+      throw new Refusal(because('scopes_beyond_partner', { scopes: excess.join(', ') }), { field: 'scopes' })
     }
     if ((await countActiveClients(tx, communityId, partnerId)) >= ACTIVE_CLIENTS_MAX) {
-      throw new Refusal(`A partner can have at most ${ACTIVE_CLIENTS_MAX} credentials. Revoke one that is not used.`)
+      throw new Refusal(because('credentials_max', { max: ACTIVE_CLIENTS_MAX }))
     }
     const expiresAt = await checkExpiry(tx, input.expiresAt ?? null)
     const client = { name, scopes, authentication, expiresAt }

@@ -1,3 +1,4 @@
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
 import { versionOf } from '../../http/console/versions.ts'
@@ -37,7 +38,7 @@ export async function readSecondFactor(sql: Queries, { admin }: AdminSession) {
 export async function startApp({ sql, box }: FactorDeps, { admin }: AdminSession) {
   const secret = newAppSecret()
   if (!(await insertApp(sql, admin.id, box.seal(secret)))) {
-    throw new Refusal('You have set up an authenticator app already. Remove it first.')
+    throw new Refusal(because('app_exists'))
   }
   return { secret, address: appAddress(secret, admin.email, ISSUER) }
 }
@@ -47,9 +48,7 @@ export async function confirmApp(deps: FactorDeps, session: AdminSession, code: 
   const adminId = session.admin.id
   return transaction(deps.sql, async (tx) => {
     if (!(await useAppCode({ ...deps, sql: tx }, adminId, code, { active: false }))) {
-      throw new Refusal('This is not the code that the app shows now. Check the clock of your device.', {
-        field: 'code',
-      })
+      throw new Refusal(because('app_code_wrong'), { field: 'code' })
     }
     const isFirst = !(await hasSecondFactor(tx, adminId))
     await activateApp(tx, adminId)
@@ -62,7 +61,7 @@ export async function confirmApp(deps: FactorDeps, session: AdminSession, code: 
 export async function removeApp(sql: Queries, session: AdminSession): Promise<void> {
   const adminId = session.admin.id
   await transaction(sql, async (tx) => {
-    if (!(await deleteApp(tx, adminId))) throw new Refusal('You have no authenticator app.')
+    if (!(await deleteApp(tx, adminId))) throw new Refusal(because('app_missing'))
     await afterRemoval(tx, session, { method: 'app' })
   })
 }
@@ -83,7 +82,7 @@ export async function afterRemoval(
 export async function makeRecoveryCodes(sql: Queries, session: AdminSession): Promise<string[]> {
   const adminId = session.admin.id
   return transaction(sql, async (tx) => {
-    if (!(await hasSecondFactor(tx, adminId))) throw new Refusal('You have no second factor.')
+    if (!(await hasSecondFactor(tx, adminId))) throw new Refusal(because('factor_missing'))
     await endWhatWasOpened(tx, session)
     await auditInAllCommunities(tx, 'self', adminId, 'admin.recovery_codes_made')
     return storeNewCodes(tx, adminId)

@@ -1,5 +1,6 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { newRandomId } from '../../core/random-id.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
@@ -23,10 +24,10 @@ export async function addPasskey(
   const name = checkName(input.name)
   // Outside the transaction: a challenge that was tried is used up, also if nothing comes of it.
   const made = await verifyNewPasskey(sql, input.passkey, check)
-  if (!made) throw new Refusal('This passkey could not be verified, or it took too long. Try again.')
+  if (!made) throw new Refusal(because('passkey_unverified'))
   return transaction(sql, async (tx) => {
     if ((await listPasskeys(tx, adminId)).length >= PASSKEYS_MAX) {
-      throw new Refusal(`You have ${PASSKEYS_MAX} passkeys. Remove one first.`)
+      throw new Refusal(because('passkeys_max', { max: PASSKEYS_MAX }))
     }
     const isFirst = !(await hasSecondFactor(tx, adminId))
     const { id: credentialId, publicKey, counter, transports = [] } = made.credential
@@ -39,7 +40,7 @@ export async function addPasskey(
       transports,
       rpId: check.site.rpId,
     })
-    if (!isNew) throw new Refusal('This passkey was added already.')
+    if (!isNew) throw new Refusal(because('passkey_known'))
     await endWhatWasOpened(tx, session)
     await auditInAllCommunities(tx, 'self', adminId, 'admin.second_factor_added', { method: 'passkey', name })
     return isFirst ? storeNewCodes(tx, adminId) : []
@@ -74,12 +75,12 @@ export async function removePasskey(sql: Queries, session: AdminSession, id: num
 
 async function requirePasskey(tx: Queries, adminId: number, id: number): Promise<string> {
   const name = await lockPasskey(tx, adminId, id)
-  if (name === undefined) throw new NotFound('There is no such passkey.')
+  if (name === undefined) throw new NotFound(because('no_such_passkey'))
   return name
 }
 
 function checkName(name: string): string {
   const trimmed = name.trim()
   if (trimmed && trimmed.length <= NAME_LENGTH_MAX && !/\p{Cc}/u.test(trimmed)) return trimmed
-  throw new Refusal(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`, { field: 'name' })
+  throw new Refusal(because('name_length', { max: NAME_LENGTH_MAX }), { field: 'name' })
 }

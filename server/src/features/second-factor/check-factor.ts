@@ -1,5 +1,6 @@
 import type { SecretBox } from '../../crypto/secret-box.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
@@ -21,13 +22,10 @@ export interface GivenFactor {
 
 export type Factor = 'app' | 'recovery_code' | 'passkey'
 
-const WRONG: Record<Factor, { message: string; field: string }> = {
-  app: { message: 'This code is wrong or was used already. Enter the next one that the app shows.', field: 'code' },
-  recovery_code: {
-    message: 'This is not one of your recovery codes, or it was used already.',
-    field: 'recovery_code',
-  },
-  passkey: { message: 'This passkey is not one of yours, or it took too long. Try again.', field: 'passkey' },
+const WRONG: Record<Factor, { reason: Reason; field: string }> = {
+  app: { reason: because('code_wrong'), field: 'code' },
+  recovery_code: { reason: because('recovery_code_wrong'), field: 'recovery_code' },
+  passkey: { reason: because('passkey_wrong'), field: 'passkey' },
 }
 
 /** Uses up what is given and returns what it was. Rejects a wrong one, after `onWrong`. */
@@ -40,8 +38,8 @@ export async function useFactor(
   const [factor, isRight] = await tryFactor(deps, adminId, given, check)
   if (isRight) return factor
   await onWrong(factor)
-  const { message, field } = WRONG[factor]
-  throw new Refusal(message, { field })
+  const { reason, field } = WRONG[factor]
+  throw new Refusal(reason, { field })
 }
 
 async function tryFactor(

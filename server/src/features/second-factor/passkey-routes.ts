@@ -6,6 +6,7 @@ import { IfMatch, requireVersion, VERSION_ERRORS, versionOf } from '../../http/c
 import type { Deps } from '../../http/deps.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { secondFactorMail } from '../admins/mails.ts'
+import { tellPerson } from '../admins/tell-person.ts'
 import { addPasskey, changePasskey, removePasskey } from './change-passkeys.ts'
 import { creationOptions, requestOptions, siteOf, type PasskeyCheck } from './passkeys.ts'
 import { NewPasskey, PasskeyOptions, RecoveryCodes, SecondStep } from './schema.ts'
@@ -16,7 +17,7 @@ const PasskeyParams = Type.Object({ id: Type.String() })
 const Options = { 201: Type.Object({ data: PasskeyOptions }) }
 
 export function passkeyRoutes(api: AdminApi, deps: Deps): void {
-  const { sql, config, mailer } = deps
+  const { sql, config } = deps
 
   function checkFor(request: FastifyRequest): PasskeyCheck {
     return { site: siteOf(config, request), owner: { sessionId: request.session.id } }
@@ -64,8 +65,7 @@ export function passkeyRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       const recovery_codes = await addPasskey(sql, request.session, request.body, checkFor(request))
-      const change = 'A passkey was added to your account on Hourbank.'
-      mailer.send(secondFactorMail(request.session.admin.email, change))
+      tellPerson(deps, request.session.admin, (to) => secondFactorMail(to, 'passkey_added'))
       return reply.code(201).send({ data: { recovery_codes } })
     },
   })
@@ -99,8 +99,7 @@ export function passkeyRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async ({ session, params }) => {
       await removePasskey(sql, session, requireId(params.id, 'passkey'))
-      const change = 'A passkey was removed from your account on Hourbank.'
-      mailer.send(secondFactorMail(session.admin.email, change))
+      tellPerson(deps, session.admin, (to) => secondFactorMail(to, 'passkey_removed'))
       return { data: {} }
     },
   })

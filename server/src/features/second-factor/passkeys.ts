@@ -11,6 +11,7 @@ import {
 } from '@simplewebauthn/server'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import {
@@ -57,7 +58,7 @@ export function siteOf({ publicUrl }: Config, { headers }: FastifyRequest): Site
 /** Browsers make passkeys for names only. */
 export function requireName({ rpId }: Site): void {
   if (isIP(rpId.replaceAll(/[[\]]/g, '')) === 0) return
-  throw new Refusal('Passkeys need a host name. Open the console under its name instead of its address.')
+  throw new Refusal(because('passkey_needs_name'))
 }
 
 export async function creationOptions(
@@ -84,7 +85,7 @@ export async function creationOptions(
 
 export async function requestOptions(sql: Queries, adminId: number, { site, owner }: PasskeyCheck) {
   const known = await listPasskeysFor(sql, adminId, site.rpId)
-  if (known.length === 0) throw new Refusal('None of your passkeys was made for this address of the console.')
+  if (known.length === 0) throw new Refusal(because('passkey_elsewhere'))
   return generateAuthenticationOptions({
     rpID: site.rpId,
     challenge: await newChallenge(sql, owner),

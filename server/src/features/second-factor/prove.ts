@@ -1,3 +1,4 @@
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
 import type { Attempt } from '../../http/console/sign-in-limits.ts'
@@ -30,7 +31,7 @@ export async function prove(
     await useFactor(deps, adminId, given, { check: { site, owner: { sessionId: session.id } }, onWrong: audit })
   } else if (!(await isPasswordOf(deps, adminId, given.password, origin))) {
     await audit('password')
-    throw new Refusal('This is not your password.', { field: 'password' })
+    throw new Refusal(because('password_wrong'), { field: 'password' })
   }
   await limits.forgive(attempt)
   await setProven(sql, session.id)

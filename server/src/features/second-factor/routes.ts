@@ -6,6 +6,7 @@ import type { Deps } from '../../http/deps.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { Session } from '../admins/admin-schema.ts'
 import { secondFactorMail } from '../admins/mails.ts'
+import { tellPerson } from '../admins/tell-person.ts'
 import { confirmApp, makeRecoveryCodes, readSecondFactor, removeApp, startApp } from './change-factor.ts'
 import { siteOf } from './passkeys.ts'
 import { prove } from './prove.ts'
@@ -15,7 +16,7 @@ import { finishSignIn } from './second-step.ts'
 const TAGS = ['Second factor']
 
 export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
-  const { sql, config, mailer } = deps
+  const { sql, config } = deps
 
   api.post('/session/second-factor', {
     config: { role: 'nobody', errors: ['second_step_expired', 'rate_limited'] },
@@ -105,8 +106,7 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async ({ session, body }) => {
       const recovery_codes = await confirmApp(deps, session, body.code)
-      const change = 'An authenticator app was set up for your account on Hourbank.'
-      mailer.send(secondFactorMail(session.admin.email, change))
+      tellPerson(deps, session.admin, (to) => secondFactorMail(to, 'app_added'))
       return { data: { recovery_codes } }
     },
   })
@@ -116,8 +116,7 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
     schema: { summary: 'Remove the authenticator app; ends the other sessions', tags: TAGS, response: { 200: Done } },
     handler: async ({ session }) => {
       await removeApp(sql, session)
-      const change = 'The authenticator app was removed from your account on Hourbank.'
-      mailer.send(secondFactorMail(session.admin.email, change))
+      tellPerson(deps, session.admin, (to) => secondFactorMail(to, 'app_removed'))
       return { data: {} }
     },
   })
@@ -131,8 +130,7 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async ({ session }, reply) => {
       const recovery_codes = await makeRecoveryCodes(sql, session)
-      const change = 'The recovery codes of your account on Hourbank were replaced.'
-      mailer.send(secondFactorMail(session.admin.email, change))
+      tellPerson(deps, session.admin, (to) => secondFactorMail(to, 'codes_replaced'))
       return reply.code(201).send({ data: { recovery_codes } })
     },
   })

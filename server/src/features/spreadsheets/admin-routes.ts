@@ -10,6 +10,7 @@ import { listingsExport } from '../listings/export-listings.ts'
 import { importListings, LISTINGS } from '../listings/import-listings.ts'
 import { membersExport } from '../members/export-members.ts'
 import { importMembers, MEMBERS } from '../members/import-members.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { CsvFormat, FileQuery, ImportQuery, ImportResult, InspectedFile } from './admin-schema.ts'
 import type { Export } from '../../csv/export-rows.ts'
@@ -143,7 +144,7 @@ function registerInspectRoute(api: AdminApi, { sql }: Deps, what: string, kind: 
 
 async function requireCommunityRow(sql: Sql, { community }: FastifyRequest): Promise<CommunityRow> {
   const row = await findCommunity(sql, community.slug)
-  if (!row) throw new NotFound('There is no such community.')
+  if (!row) throw new NotFound(because('no_such_community'))
   return row
 }
 

@@ -64,7 +64,14 @@ export const ImportResult = Type.Object(
         {
           line: Type.Integer({ description: 'Of the file, where the row begins' }),
           outcome: Type.Enum(['added', 'changed', 'unchanged', 'refused']),
-          reason: Nullable(Type.String({ description: 'Why it is refused, or which fields change' })),
+          reason: Nullable(Type.String({ description: 'Why it is refused, in English, or which fields change' })),
+          reasons: Type.Array(
+            Type.Object({
+              code: Type.String({ description: 'x-sentences has its sentence' }),
+              values: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
+            }),
+            { description: 'Why it is refused' },
+          ),
           external_id: Nullable(Type.String()),
           name: Nullable(Type.String()),
         },

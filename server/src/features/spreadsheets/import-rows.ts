@@ -4,6 +4,7 @@ import type { CommunityRow } from '../communities/queries.ts'
 import { transaction, type Sql, type Transaction } from '../../postgres/connect.ts'
 import { allowNestedLoops, discardPlans, liftTimeouts } from '../../postgres/transaction-settings.ts'
 import type { Progress } from '../../core/progress.ts'
+import { because, sentenceOf, type Reason } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { detectFormat, type DetectedFile, type OpenFile } from '../../csv/detect-format.ts'
 import type { FileFormat } from '../../csv/file-format.ts'
@@ -24,7 +25,7 @@ import {
   type Lines,
   type OutcomeCounts,
   type RowInput,
-  type RowName,
+  type RowDetails,
   type RowOutcome,
   type StagedRow,
 } from './queries.ts'
@@ -50,9 +51,9 @@ export interface ImportKind extends ImportColumns {
   /** All tables that an import adds rows to. */
   grownTables: readonly string[]
   /** Parses the fields of a row and reports every problem. */
-  read(fields: Record<string, string>, context: RowContext): { input: RowInput; problems: string[] }
+  read(fields: Record<string, string>, context: RowContext): { input: RowInput; problems: Reason[] }
   /**
-   * Validates against the stored data: sets `outcome`, and `reason` or `changes`, of rows in import_rows that have no
+   * Validates against the stored data: sets `outcome`, and `reasons` or `changes`, of rows in import_rows that have no
    * outcome yet. Rows that it leaves without an outcome are added.
    */
   validate(tx: Transaction, communityId: number): Promise<void>
@@ -82,7 +83,7 @@ export interface ImportOptions {
   /** Size of the file, for progress reports. */
   bytes?: number
   /** Called in file order: for every row of a dry run, otherwise for rejected rows. */
-  onRow?: (outcome: RowOutcome, row: RowName) => void
+  onRow?: (outcome: RowOutcome, details: RowDetails) => void
   onProgress?: (progress: Progress) => void
 }
 
@@ -143,9 +144,7 @@ async function importRows(
     return summary
   } catch (error) {
     if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error
-    throw new Refusal(`Someone else added one of these ${kind.table} just now. Nothing was written; import again.`, {
-      cause: error,
-    })
+    throw new Refusal(because(`${kind.table}_concurrent`), { cause: error })
   }
 }
 
@@ -191,14 +190,14 @@ function createRowReader(
   const isRead = (column: string, text: string) => clearEmpty || text !== '' || kind.requiredColumns.includes(column)
   return ({ line, fields }: CsvRecord): StagedRow => {
     if (fields.length !== width) {
-      const problem = `The row has ${fields.length} fields, the first line ${width}.`
+      const problem = because('row_width', { count: fields.length, width })
       return { line, externalId: null, standInFor: null, input: {}, problems: [problem] }
     }
     const named = nameCells(columns, fields)
     const read = Object.fromEntries(Object.entries(named).filter(([column, text]) => isRead(column, text)))
     const { input, problems } = kind.read(read, context)
     const externalId = named[EXTERNAL_ID]!
-    if (externalId === '') problems.unshift('The external id is missing; it keeps a second import from adding twice.')
+    if (externalId === '') problems.unshift(because('external_id_missing'))
     return { line, externalId: externalId || null, standInFor: ids.idOf(externalId), input, problems }
   }
 }
@@ -217,7 +216,10 @@ async function validateRows(tx: Transaction, communityId: number, kind: ImportKi
 async function reportOutcomes(tx: Transaction, { dryRun = false, onRow }: ImportOptions): Promise<void> {
   if (!onRow) return
   for await (const rows of readOutcomes(tx, dryRun, BATCH_ROWS)) {
-    for (const { external_id, name, ...outcome } of rows) onRow(outcome, { external_id, name })
+    for (const { line, outcome, changes, ...details } of rows) {
+      const sentences = details.reasons.map(({ code, values }) => sentenceOf(code, values))
+      onRow({ line, outcome, reason: sentences.join(' ') || changes }, details)
+    }
   }
 }
 

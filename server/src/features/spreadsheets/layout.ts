@@ -3,6 +3,7 @@ import { BrokenCsv } from '../../csv/broken-csv.ts'
 import type { DetectedFile } from '../../csv/detect-format.ts'
 import { restoreText } from '../../csv/formulas.ts'
 import type { CsvRecord } from '../../csv/read-csv.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import { findLayout, type ColumnMap, type ImportTable, type Layout } from './layout-queries.ts'
@@ -25,7 +26,7 @@ export function headerKey(header: string[]): Buffer {
 
 export function requireHeader({ sample }: DetectedFile): CsvRecord {
   const [header] = sample
-  if (!header) throw new BrokenCsv(1, 'The file is empty.')
+  if (!header) throw new BrokenCsv(1, because('file_empty'))
   return header
 }
 
@@ -61,17 +62,17 @@ export async function findRemembered(
 
 function checkColumns(kind: ImportColumns, header: string[], columns: ColumnMap): void {
   const problems = findMappingProblems(kind, header, columns)
-  if (problems.length > 0) throw new Refusal(problems.join(' '), { field: 'columns' })
+  if (problems.length > 0) throw new Refusal(problems.map((reason) => ({ field: 'columns', reason })))
 }
 
-function findMappingProblems(kind: ImportColumns, header: string[], columns: ColumnMap): string[] {
+function findMappingProblems(kind: ImportColumns, header: string[], columns: ColumnMap): Reason[] {
   const unknown = Object.keys(columns).filter((name) => !kind.columns.includes(name))
   const missing = kind.requiredColumns.filter((name) => !columns[name])
   const isOutside = Object.values(columns).some((positions) => positions.some((position) => position >= header.length))
   return [
-    ...unknown.map((name) => `There is no column "${name}".`),
-    ...missing.map((name) => `Say which column of the file holds "${name}".`),
-    ...(isOutside ? [`The file has only ${header.length} columns.`] : []),
+    ...unknown.map((column) => because('column_unknown', { column })),
+    ...missing.map((column) => because('column_unmapped', { column })),
+    ...(isOutside ? [because('columns_outside', { count: header.length })] : []),
   ]
 }
 
@@ -89,11 +90,11 @@ export function matchNames(kind: ImportColumns, { line, fields }: CsvRecord): Co
     ...requiredColumns.filter((name) => !names.includes(name)).map((name) => `the column "${name}" is missing`),
   ]
   if (problems.length > 0) {
-    throw new BrokenCsv(
-      line,
+    // For the command line. The console asks which column is which instead.
+    const message =
       `The first line must name the columns, of ${columns.join(', ')}: ${problems.join('; ')}. ` +
-        'In the console you can say which column is which; it is remembered for the next file.',
-    )
+      'In the console you can say which column is which; it is remembered for the next file.'
+    throw new BrokenCsv(line, { ...because('file_header', { columns: columns.join(', ') }), message })
   }
   return Object.fromEntries(names.flatMap((name, n) => (columns.includes(name) ? [[name, [n]]] : [])))
 }

@@ -1,3 +1,4 @@
+import type { Reason, ReasonCode } from '../../core/reasons.ts'
 import type { ImportTable } from './layout-queries.ts'
 import { identifier, type Fragment, type Queries, type Transaction } from '../../postgres/connect.ts'
 
@@ -9,7 +10,7 @@ export interface StagedRow {
   externalId: string | null
   standInFor: number | null
   input: RowInput
-  problems: string[]
+  problems: Reason[]
 }
 
 export interface Lines {
@@ -27,8 +28,11 @@ export interface RowOutcome {
   reason: string | null
 }
 
-/** Identifies a row of the file for people, as far as it could be read. */
-export interface RowName {
+/** What the console shows beside it. */
+export interface RowDetails {
+  /** Why the row is rejected. */
+  reasons: Pick<Reason, 'code' | 'values'>[]
+  /** These identify the row for people, as far as it could be read. */
   external_id: string | null
   name: string | null
 }
@@ -42,7 +46,8 @@ export async function createStagingTable(tx: Transaction): Promise<void> {
       stand_in_for int8,
       input jsonb not null,
       outcome text,
-      reason text,
+      -- A reason has a code and values.
+      reasons jsonb,
       changes text[],
       id int8,
       -- The member of a listing.
@@ -52,12 +57,20 @@ export async function createStagingTable(tx: Transaction): Promise<void> {
 
 export async function insertStaged(tx: Transaction, rows: StagedRow[]): Promise<void> {
   await tx`
-    insert into import_rows (line, external_id, stand_in_for, input, reason, outcome)
-    select i.line, i.external_id, i.stand_in_for, i.input::jsonb, i.reason, case when i.reason is not null then 'refused' end
+    insert into import_rows (line, external_id, stand_in_for, input, reasons, outcome)
+    select i.line, i.external_id, i.stand_in_for, i.input::jsonb, i.reasons::jsonb,
+      case when i.reasons is not null then 'refused' end
     from unnest(${rows.map((row) => row.line)}::int8[], ${rows.map((row) => row.externalId)}::text[],
       ${rows.map((row) => row.standInFor)}::int8[], ${rows.map((row) => JSON.stringify(row.input))}::text[],
-      ${rows.map((row) => row.problems.join(' ') || null)}::text[]
-    ) as i(line, external_id, stand_in_for, input, reason)`
+      ${rows.map(({ problems }) => (problems.length === 0 ? null : JSON.stringify(problems.map(withoutText))))}::text[]
+    ) as i(line, external_id, stand_in_for, input, reasons)`
+}
+
+const withoutText = ({ code, values }: Reason) => ({ code, values })
+
+/** The value of `reasons` for a reason that the database finds; `values` are the arguments of jsonb_build_object. */
+export function reasonFound(tx: Transaction, code: ReasonCode, values: Fragment = tx``): Fragment {
+  return tx`jsonb_build_array(jsonb_build_object('code', ${code}::text, 'values', jsonb_build_object(${values})))`
 }
 
 export async function analyzeTable(sql: Queries, table: string): Promise<void> {
@@ -68,7 +81,7 @@ export async function analyzeTable(sql: Queries, table: string): Promise<void> {
 export async function rejectDuplicates(tx: Transaction): Promise<void> {
   await tx`
     update import_rows r set outcome = 'refused',
-      reason = concat_ws(' ', r.reason, format('The external id is in line %s already.', d.first_line))
+      reasons = coalesce(r.reasons, '[]') || ${reasonFound(tx, 'external_id_repeated', tx`'line', d.first_line`)}
     from (
       select line, min(line) over (partition by external_id) as first_line from import_rows where external_id is not null
     ) d
@@ -103,17 +116,17 @@ export async function detectChanges(
     where j.line = r.line`
 }
 
-export async function resolveUnmatched(tx: Transaction, noun: string): Promise<void> {
+export async function resolveUnmatched(tx: Transaction, noun: 'member' | 'listing'): Promise<void> {
   await tx`
-    update import_rows set outcome = 'refused', reason = ${`The external id stands for a ${noun} that is not there.`}
+    update import_rows set outcome = 'refused', reasons = ${reasonFound(tx, `stand_in_${noun}`)}
     where outcome is null and id is null and stand_in_for is not null`
   await tx`update import_rows set outcome = 'added' where outcome is null`
 }
 
 /** Reads the rejected rows, or all of them, in file order. */
 export function readOutcomes(tx: Transaction, all: boolean, batchRows: number) {
-  return tx<(RowOutcome & RowName)[]>`
-    select line, outcome, coalesce(reason, array_to_string(changes, ', ')) as reason, external_id,
+  return tx<(Omit<RowOutcome, 'reason'> & RowDetails & { changes: string | null })[]>`
+    select line, outcome, coalesce(reasons, '[]') as reasons, array_to_string(changes, ', ') as changes, external_id,
       coalesce(input ->> 'name', input ->> 'title') as name
     from import_rows
     where ${all} or outcome = 'refused' order by line`.cursor(batchRows)

@@ -8,6 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../http/shared/errors.ts'
 import { toApiError } from '../../http/shared/send-error.ts'
 import type { Progress } from '../../core/progress.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { ImportResult } from './admin-schema.ts'
 import type { ImportOptions, ImportSummary, Outcome } from './import-rows.ts'
@@ -47,12 +48,12 @@ export async function receiveFile<T>(
   request: FastifyRequest,
   use: (open: OpenFile, bytes: number) => Promise<T>,
 ): Promise<T> {
-  if (!(request.body instanceof Readable)) throw new Refusal('There is no file.', { field: 'file' })
+  if (!(request.body instanceof Readable)) throw new Refusal(because('file_missing'), { field: 'file' })
   if (Number(request.headers['content-length']) > IMPORT_BYTES_MAX) throw tooLarge()
   try {
     return await withUpload(request.body, use)
   } catch (error) {
-    throw error instanceof BrokenCsv ? new Refusal(error.message, { field: 'file', cause: error }) : error
+    throw error instanceof BrokenCsv ? new Refusal(error.reason!, { field: 'file', cause: error }) : error
   }
 }
 
@@ -79,7 +80,7 @@ export async function sendImportResult(
       (data) => write({ data }),
       (error: unknown) => {
         request.log.warn({ reqId: request.id, err: error }, 'import failed while it was written')
-        write(toApiError(error).body(request.id))
+        write(toApiError(error).consoleBody(request.id))
       },
     )
     .finally(() => lines.end())
@@ -114,7 +115,7 @@ async function* limitBytes(body: Readable): AsyncGenerator<Uint8Array> {
 function tooLarge(): ApiError {
   const megabytes = IMPORT_BYTES_MAX / 1024 / 1024
   return new ApiError('payload_too_large', {
-    description: `The file is larger than ${megabytes} MB. Split it, and import the parts one after the other.`,
+    reason: because('file_too_large', { megabytes }),
     // The rest of the upload is not read.
     headers: { connection: 'close' },
   })

@@ -1,6 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { EVENT_TYPES, type EventType } from '../events/event-types.ts'
 import { findClientForChange, findPartnerForChange } from '../partners/queries.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { commonScopes, type Scope } from '../../core/scopes.ts'
 import type { SecretBox } from '../../crypto/secret-box.ts'
@@ -30,14 +31,14 @@ export async function addEndpoint(
   { partner_id, client_id, event_types, target_url }: SubscriptionRequest & { partner_id: number; client_id: string },
 ): Promise<NewEndpoint> {
   const partner = await findPartnerForChange(tx, communityId, partner_id)
-  if (!partner) throw new NotFound('There is no such partner.')
+  if (!partner) throw new NotFound(because('no_such_partner'))
   const client = await findClientForChange(tx, communityId, client_id)
-  if (client?.partner_id !== partner.id) throw new NotFound('The partner has no such client.')
+  if (client?.partner_id !== partner.id) throw new NotFound(because('partner_without_client'))
   if (client.status !== 'active') {
-    throw new Refusal(`These credentials are ${client.status}. Choose others.`, { field: 'client_id' })
+    throw new Refusal(because(`credentials_${client.status}`), { field: 'client_id' })
   }
   if ((await countSubscriptions(tx, communityId, partner.id)) >= SUBSCRIPTIONS_MAX) {
-    throw new Refusal(`The partner has ${SUBSCRIPTIONS_MAX} webhooks, and can have no more.`)
+    throw new Refusal(because('webhooks_max', { max: SUBSCRIPTIONS_MAX }))
   }
   const scopes = scopesOfEndpoint(event_types, commonScopes(client.scopes, partner.scopes))
   const secret = newWebhookSecret()
@@ -66,7 +67,7 @@ export async function reissueEndpoint(
 ): Promise<NewEndpoint> {
   const secret = newWebhookSecret()
   const row = await overwriteSubscriptionSecret(tx, communityId, id, box.seal(secret))
-  if (!row) throw new NotFound('There is no such subscription.')
+  if (!row) throw new NotFound(because('no_such_subscription'))
   return { id, scopes: commonScopes(row.scopes), secret }
 }
 
@@ -79,11 +80,12 @@ function scopesOfEndpoint(patterns: readonly string[], held: readonly Scope[]): 
   const hidden = types.find((type) => patterns.includes(type) && !isReadable(type))
   if (hidden) {
     const missing = scopesFor(hidden).filter((scope) => !held.includes(scope))
-    throw new Refusal(`These credentials lack the scope ${missing.join(', ')} for ${hidden}.`, { field: 'event_types' })
+    const reason = because('credentials_lack_scope', { scopes: missing.join(', '), events: hidden })
+    throw new Refusal(reason, { field: 'event_types' })
   }
   // Anybody with webhooks.manage may read a test event, which says nothing.
   if (!types.some((type) => EVENT_TYPES[type].scope && isReadable(type))) {
-    throw new Refusal('These credentials may read none of these events.', { field: 'event_types' })
+    throw new Refusal(because('credentials_read_nothing'), { field: 'event_types' })
   }
   return commonScopes(types.filter(isReadable).flatMap(scopesFor))
 }

@@ -7,6 +7,7 @@ import type { Deps } from '../../http/deps.ts'
 import { parseId } from '../../http/shared/ids.ts'
 import { finishList, PageMeta, readListRequest } from '../../http/shared/paging.ts'
 import { commonScopes } from '../../core/scopes.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound } from '../../core/refusal.ts'
 import {
   COUNT_MAX,
@@ -159,7 +160,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, reads, epoch, config }:
   async function requireDelivery(communityId: number, text: string): Promise<DeliveryDetailRow> {
     const id = parseId(text)
     const row = id === undefined ? undefined : await findDeliveryDetail(sql, communityId, id)
-    if (!row) throw new NotFound('There is no such delivery.')
+    if (!row) throw new NotFound(because('no_such_delivery'))
     return row
   }
 }

@@ -1,15 +1,15 @@
-import type { ApiError } from '../../http/shared/errors.ts'
 import { invalidField } from '../../http/shared/validation.ts'
 import { findHostProblem } from '../../outbound/addresses.ts'
 import { isEventPattern } from './event-patterns.ts'
+import { because } from '../../core/reasons.ts'
 
 export const TARGET_LENGTH_MAX = 2048
 
 /** Checks the host of a target that matches the schema. The resolved address is checked at every connection. */
 export function checkTarget(text: string, allowPrivate: boolean): void {
-  if (!URL.canParse(text)) throw invalidTarget('invalid_format', 'is not an address')
+  if (!URL.canParse(text)) throw invalidField('target_url', 'invalid_format', because('field_not_url'))
   const problem = findHostProblem(new URL(text), allowPrivate)
-  if (problem) throw invalidTarget('not_allowed', problem)
+  if (problem) throw invalidField('target_url', 'not_allowed', because(`field_${problem}`))
 }
 
 /** Checks what the schema cannot. */
@@ -18,10 +18,6 @@ export function checkSubscription(
   allowPrivate: boolean,
 ): void {
   const malformed = event_types?.find((pattern) => !isEventPattern(pattern))
-  if (malformed !== undefined) throw invalidField('event_types', 'invalid_format', 'must be names, prefix.* or *')
+  if (malformed !== undefined) throw invalidField('event_types', 'invalid_format', because('field_event_types'))
   if (target_url !== undefined) checkTarget(target_url, allowPrivate)
-}
-
-function invalidTarget(code: string, message: string): ApiError {
-  return invalidField('target_url', code, message)
 }

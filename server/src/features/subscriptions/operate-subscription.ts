@@ -1,5 +1,6 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { findAnySubscription, type SubscriptionRow } from './admin-queries.ts'
 import { REPLAY_MAX } from './change-subscription.ts'
@@ -13,7 +14,7 @@ export async function sendTestEvent(
   communityId: number,
   { id, status }: SubscriptionRow,
 ): Promise<string> {
-  if (status !== 'active') throw new Refusal(`The subscription is ${status}. Resume it first.`)
+  if (status !== 'active') throw new Refusal(because(`subscription_${status}`))
   return transaction(sql, async (tx) => {
     const uuid = await insertTestEvent(tx, communityId, id)
     await recordAudit(tx, communityId, actor, { action: 'subscription.tested', subject: { kind: 'subscription', id } })
@@ -30,7 +31,7 @@ export async function resendDelivery(
   await transaction(sql, async (tx) => {
     const subscription = await findAnySubscription(tx, communityId, delivery.subscription_id)
     const isRequeued = subscription && (await redeliver(tx, communityId, subscription.partner_id, delivery.id))
-    if (!isRequeued) throw new NotFound('There is no such delivery.')
+    if (!isRequeued) throw new NotFound(because('no_such_delivery'))
     await recordAudit(tx, communityId, actor, {
       action: 'delivery.resent',
       subject: { kind: 'subscription', id: delivery.subscription_id },
@@ -39,13 +40,13 @@ export async function resendDelivery(
   })
 }
 
-export const replayEvents = sendAgain('subscription.replayed', 'events', replaySince)
+export const replayEvents = sendAgain('subscription.replayed', 'replay_events_max', replaySince)
 
 /** Queues again what failed since then. */
-export const resendFailed = sendAgain('subscription.failures_resent', 'failed deliveries', requeueFailed)
+export const resendFailed = sendAgain('subscription.failures_resent', 'replay_failed_max', requeueFailed)
 
 /** Each queues many deliveries at once, and records how many. */
-function sendAgain(action: string, what: string, queue: typeof replaySince) {
+function sendAgain(action: string, tooMany: 'replay_events_max' | 'replay_failed_max', queue: typeof replaySince) {
   return async (
     sql: Queries,
     actor: Actor,
@@ -55,10 +56,7 @@ function sendAgain(action: string, what: string, queue: typeof replaySince) {
   ): Promise<number> =>
     transaction(sql, async (tx) => {
       const deliveries = await queue(tx, communityId, id, since, REPLAY_MAX)
-      if (deliveries === undefined) {
-        const about = { field: 'since' }
-        throw new Refusal(`There are more than ${REPLAY_MAX} ${what} since then. Choose a later time.`, about)
-      }
+      if (deliveries === undefined) throw new Refusal(because(tooMany, { max: REPLAY_MAX }), { field: 'since' })
       await recordAudit(tx, communityId, actor, {
         action,
         subject: { kind: 'subscription', id },

@@ -1,3 +1,4 @@
+import { because } from '../../core/reasons.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { parseId } from '../../http/shared/ids.ts'
 import type { Queries } from '../../postgres/connect.ts'
@@ -7,6 +8,6 @@ import { findAnySubscription, type SubscriptionRow } from './admin-queries.ts'
 export async function requireSubscription(sql: Queries, communityId: number, text: string): Promise<SubscriptionRow> {
   const id = parseId(text)
   const row = id === undefined ? undefined : await findAnySubscription(sql, communityId, id)
-  if (!row) throw new NotFound('There is no such subscription.')
+  if (!row) throw new NotFound(because('no_such_subscription'))
   return row
 }

@@ -1,5 +1,6 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { checkReason } from './check-reason.ts'
 import { findCommunityAccount, lockAccounts, postTransfers, type PostedTransfer } from './post-transfers.ts'
@@ -12,12 +13,12 @@ export async function adjustBalance(
   input: { memberId: number; centihours: number; reason: string },
 ): Promise<PostedTransfer> {
   if (!Number.isSafeInteger(input.centihours) || input.centihours === 0) {
-    throw new Refusal('The hours must not be 0.', { field: 'hours' })
+    throw new Refusal(because('hours_zero'), { field: 'hours' })
   }
   const reason = checkReason(input.reason)
   return transaction(sql, async (tx) => {
     const [wallet] = await lockAccounts(tx, communityId, { memberIds: [input.memberId] })
-    if (!wallet) throw new Refusal(`There is no member ${input.memberId}.`, { field: 'member_id' })
+    if (!wallet) throw new Refusal(because('no_member', { id: input.memberId }), { field: 'member_id' })
     const community = await findCommunityAccount(tx, communityId)
     const isGift = input.centihours > 0
     const [posted] = await postTransfers(tx, communityId, actor, [

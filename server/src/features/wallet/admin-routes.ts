@@ -11,6 +11,7 @@ import type { Deps } from '../../http/deps.ts'
 import { requireCentihours, toHours } from '../../core/hours.ts'
 import { parseId } from '../../http/shared/ids.ts'
 import { finishList, readSortedListRequest } from '../../http/shared/paging.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound } from '../../core/refusal.ts'
 import type { Transaction } from '../../postgres/connect.ts'
 import { adjustBalance } from './adjust-balance.ts'
@@ -183,7 +184,7 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
   async function requireTransfer(communityId: number, text: string): Promise<TransferRecord> {
     const id = parseId(text)
     const row = id === undefined ? undefined : await findTransferRecord(sql, communityId, id)
-    if (!row) throw new NotFound('There is no such transfer.')
+    if (!row) throw new NotFound(because('no_such_transfer'))
     return presentTransfer(row)
   }
 }

@@ -1,4 +1,5 @@
 import type { Actor } from '../audit/record.ts'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import type { PostedTransfer } from './post-transfers.ts'
@@ -16,7 +17,7 @@ export async function correctExchange(
 ): Promise<PostedTransfer[]> {
   return transaction(sql, async (tx) => {
     const transfer = await findTransfer(tx, communityId, input.transferId)
-    if (transfer?.kind !== 'exchange') throw new Refusal('Only exchanges can be corrected.')
+    if (transfer?.kind !== 'exchange') throw new Refusal(because('only_exchanges'))
     await reverseTransfer(tx, actor, communityId, input)
     return recordExchanges(tx, actor, communityId, [input.slip], options)
   })

@@ -1,9 +1,10 @@
 import type { Transaction } from '../../postgres/connect.ts'
 import { findSameExchanges } from './admin-queries.ts'
 import type { Movement } from './post-transfers.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 
 /** A problem with one slip. `text` continues a message that starts with 'Slip 3: '. */
-export type SlipProblem = { slip: number; field?: string; code?: string; text: string }
+export type SlipProblem = { slip: number; field?: string; code?: string; reason: Reason }
 
 /**
  * Finds slips that were probably entered twice: same members in the same roles, same hours, same day. Compares the slips
@@ -30,9 +31,9 @@ export async function findDuplicates(
     const transferId = storedBySlip.get(n)
     if (first === undefined) firstByKey.set(key, n)
     if (transferId !== undefined) {
-      return [{ slip: n, code: 'duplicate', text: `the same exchange is recorded already, as number ${transferId}.` }]
+      return [{ slip: n, code: 'duplicate', reason: because('exchange_recorded', { id: transferId }) }]
     }
     if (first === undefined) return []
-    return [{ slip: n, code: 'duplicate', text: `this is the same exchange as slip ${first + 1}.` }]
+    return [{ slip: n, code: 'duplicate', reason: because('exchange_repeated', { slip: first + 1 }) }]
   })
 }

@@ -4,6 +4,7 @@ import { transaction, type Queries, type Transaction } from '../../postgres/conn
 import { toHours } from '../../core/hours.ts'
 import { isDay } from '../../core/times.ts'
 import { isCleanText } from '../../http/shared/validation.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 import { Refusal, type FieldProblem } from '../../core/refusal.ts'
 import { findCategoryIds, findLimits, findListingCategories, findMemberNames } from './admin-queries.ts'
 import { checkReason } from './check-reason.ts'
@@ -51,7 +52,7 @@ export async function recordExchanges(
   slips: Slip[],
   { refuseDuplicates = false, limitReason }: RecordOptions = {},
 ): Promise<PostedTransfer[]> {
-  if (slips.length === 0 || slips.length > SLIPS_MAX) throw new Refusal(`Record 1 to ${SLIPS_MAX} exchanges at once.`)
+  if (slips.length === 0 || slips.length > SLIPS_MAX) throw new Refusal(because('slips_count', { max: SLIPS_MAX }))
   const reason = limitReason?.trim() ? checkReason(limitReason, 'limit_reason') : undefined
   return transaction(sql, async (tx) => {
     const context = await loadContext(tx, communityId, slips)
@@ -112,12 +113,13 @@ function toMovement(slip: Slip, { wallets, listings, categories, today }: Valida
 
 function rejectProblems(found: SlipProblem[]): void {
   if (found.length === 0) return
-  const problems = found.map(({ slip, field, code, text }): FieldProblem => ({
+  const problems = found.map(({ slip, field, code, reason }): FieldProblem => ({
     field: ['slips', slip, ...(field === undefined ? [] : [field])].join('.'),
-    message: text[0]!.toUpperCase() + text.slice(1),
+    reason,
     ...(code !== undefined && { code }),
   }))
-  throw new Refusal(found.map(({ slip, text }) => `Slip ${slip + 1}: ${text}`).join('\n'), { problems })
+  const lines = found.map(({ slip, reason }) => `Slip ${slip + 1}: ${reason.message}`)
+  throw new Refusal(problems, { message: lines.join('\n') })
 }
 
 /** A slip after which its receiver is below the lower limit. */
@@ -132,7 +134,7 @@ function validateSlips(slips: Slip[], context: ValidationContext) {
   const projected = new Map([...wallets.values()].map(({ id, balance }) => [id, balance]))
   const overdrafts: Overdraft[] = []
   const problems = slips.flatMap((slip, n) => {
-    const found = validateSlip(slip, context).map(([field, text]): SlipProblem => ({ slip: n, field, text }))
+    const found = validateSlip(slip, context).map(([field, reason]): SlipProblem => ({ slip: n, field, reason }))
     const [receiver, giver] = [wallets.get(slip.receiverId), wallets.get(slip.giverId)]
     if (!receiver || !giver) return found
     const balance = projected.get(receiver.id)! - slip.centihours
@@ -156,33 +158,35 @@ async function describeOverdrafts(
     overdrafts.map(({ memberId }) => memberId),
   )
   return overdrafts.map(({ slip, memberId, balance }) => {
-    const text = `${names.get(memberId)} would fall to ${toHours(balance)} h, below ${toHours(lowerLimit)} h.`
-    return { slip, field: 'hours', code: 'below_limit', text }
+    const values = { name: names.get(memberId)!, balance: toHours(balance), limit: toHours(lowerLimit) }
+    return { slip, field: 'hours', code: 'below_limit', reason: because('below_limit', values) }
   })
 }
 
-function validateSlip(slip: Slip, context: ValidationContext): [field: string, text: string][] {
+function validateSlip(slip: Slip, context: ValidationContext): [field: string, reason: Reason][] {
   const { wallets, listings, categories, today } = context
   const { giverId, receiverId, centihours, listingId, category, occurredOn, note = '' } = slip
-  const problems: [string, string][] = []
-  if (!wallets.get(giverId)?.active) problems.push(['giver_id', `there is no active member ${giverId}.`])
-  if (!wallets.get(receiverId)?.active) problems.push(['receiver_id', `there is no active member ${receiverId}.`])
-  if (giverId === receiverId) problems.push(['receiver_id', 'giver and receiver are the same member.'])
-  if (!Number.isSafeInteger(centihours) || centihours <= 0)
-    problems.push(['hours', 'the hours must be greater than 0.'])
+  const problems: [string, Reason][] = []
+  if (!wallets.get(giverId)?.active) problems.push(['giver_id', because('no_active_member', { id: giverId })])
+  if (!wallets.get(receiverId)?.active) {
+    problems.push(['receiver_id', because('no_active_member', { id: receiverId })])
+  }
+  if (giverId === receiverId) problems.push(['receiver_id', because('same_member')])
+  if (!Number.isSafeInteger(centihours) || centihours <= 0) problems.push(['hours', because('hours_positive')])
   if (listingId !== undefined && !listings.has(listingId)) {
-    problems.push(['listing_id', `there is no listing ${listingId}.`])
+    problems.push(['listing_id', because('no_listing', { id: listingId })])
   }
   if (category !== undefined && !categories.has(category)) {
-    problems.push(['category', `there is no category ${category}.`])
+    problems.push(['category', because('no_category', { name: category })])
   }
-  if (occurredOn !== undefined && !isDay(occurredOn)) problems.push(['occurred_on', `${occurredOn} is not a day.`])
-  else if (occurredOn !== undefined && occurredOn > today) {
-    problems.push(['occurred_on', `${occurredOn} is yet to come.`])
+  if (occurredOn !== undefined && !isDay(occurredOn)) {
+    problems.push(['occurred_on', because('not_a_day', { day: occurredOn })])
+  } else if (occurredOn !== undefined && occurredOn > today) {
+    problems.push(['occurred_on', because('day_to_come', { day: occurredOn })])
   }
   if ([...note].length > NOTE_LENGTH_MAX) {
-    problems.push(['note', `the note is longer than ${NOTE_LENGTH_MAX} characters.`])
+    problems.push(['note', because('note_too_long', { max: NOTE_LENGTH_MAX })])
   }
-  if (!isCleanText(note)) problems.push(['note', 'the note holds characters that cannot be written.'])
+  if (!isCleanText(note)) problems.push(['note', because('note_characters')])
   return problems
 }

@@ -1,5 +1,6 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { checkReason } from './check-reason.ts'
 import { lockAccounts, postTransfers, type Movement, type PostedTransfer } from './post-transfers.ts'
@@ -31,12 +32,12 @@ export async function postReversal(
   { transferId, ...rest }: { transferId: number } & Pick<Movement, 'note' | 'event'>,
 ): Promise<PostedTransfer> {
   const found = await findTransfer(tx, communityId, transferId)
-  if (!found) throw new NotFound(`There is no transfer ${transferId}.`)
-  if (found.kind === 'reversal') throw new Refusal('A reversal cannot be reversed; record the transfer again.')
+  if (!found) throw new NotFound(because('no_transfer', { id: transferId }))
+  if (found.kind === 'reversal') throw new Refusal(because('reversal_of_reversal'))
   const accounts = await lockAccounts(tx, communityId, { ids: [found.debit_account_id, found.credit_account_id] })
   // Check again under the lock, because a concurrent reversal may have been first.
   const transfer = (await findTransfer(tx, communityId, transferId))!
-  if (transfer.reversed) throw new Refusal(`Transfer ${transferId} is reversed already.`)
+  if (transfer.reversed) throw new Refusal(because('reversed_already', { id: transferId }))
   const [posted] = await postTransfers(tx, communityId, actor, [
     {
       kind: 'reversal',

@@ -85,7 +85,9 @@ export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps
     deps.metrics.requestDurations.observe({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
     if (!SAFE_METHODS.has(method) && reply.statusCode < 300) deps.wakeDeliveries()
   })
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
+  app.setErrorHandler((error, request, reply) =>
+    sendError(error, request, reply, (failure) => failure.consoleBody(request.id)),
+  )
   app.setNotFoundHandler((request, reply) => sendError(new ApiError('not_found'), request, reply))
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { AdminApi } from './admin-api.ts'
 import type { RouteRole } from './admin-frame.ts'
+import { REASONS } from '../../core/reasons.ts'
 import { ConsoleError, contactOf } from '../shared/error-schema.ts'
 import { ALL_ERRORS, type ErrorCode } from '../shared/errors.ts'
 import { nameSchemas } from '../shared/name-schemas.ts'
@@ -38,6 +39,12 @@ const TAGS = {
   Exchanges: 'Hours that move between members, and corrections.',
   Webhooks: 'Subscriptions and their deliveries.',
   Audit: 'Who changed what, and when.',
+}
+
+/** Every reason of a rejection in English; the console's catalogues have the other languages. */
+const SENTENCES = {
+  ...Object.fromEntries(Object.entries(ALL_ERRORS).map(([code, [, sentence]]) => [code, sentence])),
+  ...REASONS,
 }
 
 /** Separate from the partner API: partners have no use for it, and it may change with the console. */
@@ -76,7 +83,10 @@ export async function describeAdminApi(app: FastifyInstance, config: Config): Pr
               response: { ...(schema?.response ?? FILE), ...describeErrors(route) },
             },
     }),
-    transformObject: (result) => ('openapiObject' in result ? nameSchemas(result.openapiObject) : result.swaggerObject),
+    transformObject: (result) =>
+      'openapiObject' in result
+        ? { ...nameSchemas(result.openapiObject), 'x-sentences': SENTENCES }
+        : result.swaggerObject,
   })
 }
 

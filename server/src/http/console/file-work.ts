@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { connect, type Sql } from '../../postgres/connect.ts'
 import { ApiError } from '../shared/errors.ts'
+import { because } from '../../core/reasons.ts'
 
 /** Concurrent imports and exports; each uses one connection. */
 const RUNNING_MAX = 2
@@ -72,7 +73,7 @@ function responseEndSignal({ raw }: FastifyReply): AbortSignal {
 
 function busyError(): ApiError {
   return new ApiError('overloaded', {
-    description: `${RUNNING_MAX} other imports or exports are running. Try again when one of them has finished.`,
+    reason: because('files_busy', { max: RUNNING_MAX }),
     headers: { 'retry-after': '30' },
   })
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
+import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
 import { findAdminRequest, insertAdminRequest, setRequestIds } from './request-queries.ts'
@@ -53,7 +54,7 @@ export async function once<Result>(
     }
     const stored = await findAdminRequest(tx, communityId, key)
     if (stored?.admin_id !== adminId || !stored.digest.equals(digest)) {
-      throw new Refusal('This was recorded already with other content. Reload the page and look at what is there.')
+      throw new Refusal(because('recorded_otherwise'))
     }
     return { made: await find(tx, stored.ids), replayed: true }
   })

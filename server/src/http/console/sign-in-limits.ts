@@ -1,4 +1,5 @@
 import { networkOf } from '../../core/networks.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import { ApiError, tooManyFailures } from '../shared/errors.ts'
@@ -37,16 +38,16 @@ export interface SignInLimits {
 interface Limit {
   key: Buffer
   limit: { max: number; windowSeconds: number }
-  description?: string
+  reason?: Reason
 }
 
 export function createSignInLimits(sql: Queries): SignInLimits {
   return {
     async spend(attempt) {
       // One after the other: what the first limit rejects must not use up the others.
-      for (const { key, limit, description } of limitsOf(attempt)) {
+      for (const { key, limit, reason } of limitsOf(attempt)) {
         const { count, resetSeconds } = await countAttempt(sql, key, limit)
-        if (count > limit.max) throw rejection(resetSeconds, description)
+        if (count > limit.max) throw rejection(resetSeconds, reason)
       }
     },
     async forgive(attempt) {
@@ -72,18 +73,16 @@ function limitsOf(attempt: Attempt): Limit[] {
           {
             key: accountKey(attempt),
             limit: BY_ACCOUNT,
-            description:
-              'Too many failed sign-ins with this email address. Use a browser in which you have signed in before, or try ' +
-              'again later.',
+            reason: because('sign_ins_by_account'),
           },
         ]
       : []),
   ]
 }
 
-function rejection(resetSeconds: number, description: string | undefined): ApiError {
-  if (!description) return tooManyFailures(resetSeconds)
-  return new ApiError('rate_limited', { description, headers: { 'retry-after': `${resetSeconds}` } })
+function rejection(resetSeconds: number, reason: Reason | undefined): ApiError {
+  if (!reason) return tooManyFailures(resetSeconds)
+  return new ApiError('rate_limited', { reason, headers: { 'retry-after': `${resetSeconds}` } })
 }
 
 function ownKey({ address, account, knownBrowser }: Attempt): Buffer {

@@ -251,7 +251,7 @@ function toCaller(communityId: number, row: PartyRow, tokenScopes: readonly stri
     scopes: commonScopes(tokenScopes, row.client_scopes, row.partner_scopes),
     partnerActive: row.partner_status === 'active',
     rateLimitPerMinute: row.rate_limit_per_minute,
-    networks: row.allowed_networks.map(parseNetwork),
+    networks: row.allowed_networks.map((network) => parseNetwork(network)),
     partnerApiEnabled: row.partner_api_enabled,
     partnerApiDisabledReason: row.partner_api_disabled_reason,
     isTest: row.community_is_test,

@@ -19,12 +19,30 @@ const FieldErrors = {
   },
 } as const
 
-/** The errors of the console API; the console shows their descriptions and needs no type per code. */
+/** By which the console finds the sentence of its language. */
+const REASON_PROPERTIES = {
+  reason: { type: 'string', description: 'A stable code, more precise than the error; x-sentences has its sentence' },
+  values: {
+    type: 'object',
+    description: 'What stands in the braces of the sentence',
+    additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+  },
+} as const
+
+/** The errors of the console API; the console has a sentence per reason and needs no type per code. */
 export const ConsoleError = {
   title: 'Error',
   type: 'object',
   required: COMMON_REQUIRED,
-  properties: { error: { type: 'string', description: 'A stable code' }, ...COMMON_PROPERTIES, errors: FieldErrors },
+  properties: {
+    error: { type: 'string', description: 'A stable code' },
+    ...COMMON_PROPERTIES,
+    ...REASON_PROPERTIES,
+    errors: {
+      ...FieldErrors,
+      items: { ...FieldErrors.items, properties: { ...FieldErrors.items.properties, ...REASON_PROPERTIES } },
+    },
+  },
 } as const
 
 /**

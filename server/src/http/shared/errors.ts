@@ -1,3 +1,5 @@
+import { because, type Reason } from '../../core/reasons.ts'
+
 /** The error codes of the partner API. */
 export const ERRORS = {
   invalid_request: [400, 'The request is malformed.'],
@@ -61,10 +63,14 @@ export interface FieldError {
   code: string
   field: string
   message: string
+  /** For the console. */
+  reason?: Reason
 }
 
 interface Details {
-  /** Replaces the default description. ASCII without quotes where OAuth clients read it (RFC 6749 5.2). */
+  /** Replaces the default description, and names the sentence of the console. */
+  reason?: Reason
+  /** The same for what only partners see. ASCII without quotes where OAuth clients read it (RFC 6749 5.2). */
   description?: string
   errors?: FieldError[]
   /** Additional data that explains the error to the caller. */
@@ -77,6 +83,7 @@ interface Details {
 export class ApiError extends Error {
   readonly status: number
   readonly description: string
+  readonly reason: Reason | undefined
   readonly errors: FieldError[] | undefined
   readonly data: object | undefined
   readonly headers: Record<string, string>
@@ -86,9 +93,10 @@ export class ApiError extends Error {
     details: Details = {},
   ) {
     const [status, description] = ALL_ERRORS[code]
-    super(details.description ?? description, { cause: details.cause })
+    super(details.reason?.message ?? details.description ?? description, { cause: details.cause })
     this.status = status
     this.description = this.message
+    this.reason = details.reason
     this.errors = details.errors
     this.data = details.data
     this.headers = { ...(status === 503 && { 'retry-after': `${RETRY_AFTER_SECONDS}` }), ...details.headers }
@@ -98,11 +106,21 @@ export class ApiError extends Error {
     return {
       error: this.code,
       error_description: this.description,
-      ...(this.errors && { errors: this.errors }),
+      ...(this.errors && { errors: this.errors.map(({ code, field, message }) => ({ code, field, message })) }),
       ...(this.data && { data: this.data }),
       request_id: requestId,
     }
   }
+
+  /** With the reasons, by which the console finds the sentences of its language. */
+  consoleBody(requestId: string) {
+    const errors = this.errors?.map(({ reason, ...error }) => ({ ...error, ...(reason && named(reason)) }))
+    return { ...this.body(requestId), ...(this.reason && named(this.reason)), ...(errors && { errors }) }
+  }
+}
+
+function named({ code, values }: Reason) {
+  return { reason: code, values }
 }
 
 /** For a route with a limit of its own. */
@@ -118,7 +136,7 @@ const FAILURES_RETRY_AFTER_SECONDS = 60
 
 export function tooManyFailures(retryAfterSeconds = FAILURES_RETRY_AFTER_SECONDS): ApiError {
   return new ApiError('rate_limited', {
-    description: 'Too many failed authentications from this address; try again after the time in Retry-After.',
+    reason: because('sign_ins_by_address'),
     headers: { 'retry-after': `${retryAfterSeconds}` },
   })
 }

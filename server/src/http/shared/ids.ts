@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { because } from '../../core/reasons.ts'
 import { NotFound } from '../../core/refusal.ts'
 
 /** Deliberately text: an id that is not an integer gets 404, like any other id that does not exist, not 422. */
@@ -13,9 +14,12 @@ export function parseId(text: string): number | undefined {
   return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(id) ? id : undefined
 }
 
+/** What the console's addresses name by an id. */
+type WithId = 'administrator' | 'category' | 'invitation' | 'listing' | 'member' | 'partner' | 'passkey'
+
 /** For the console, which shows a message about what does not exist. */
-export function requireId(text: string, what: string): number {
+export function requireId(text: string, what: WithId): number {
   const id = parseId(text)
-  if (id === undefined) throw new NotFound(`There is no such ${what}.`)
+  if (id === undefined) throw new NotFound(because(`no_such_${what}`))
   return id
 }

@@ -6,6 +6,7 @@ import { ApiError } from './errors.ts'
 import { syncHorizon, type Position } from './page-queries.ts'
 import { toUtc } from '../../core/times.ts'
 import { invalidField } from './validation.ts'
+import { because } from '../../core/reasons.ts'
 
 const LIMIT_DEFAULT = 25
 const LIMIT_MAX = 100
@@ -182,10 +183,10 @@ function readCursor<Id extends number | string>(
   const at = isTimed && typeof order === 'string' ? toUtc(order) : undefined
   const key = isKeyed && typeof order === 'string' ? order : undefined
   const isPosition = isId(id) && (isTimed || isKeyed ? (at ?? key) !== undefined : order === undefined)
-  if (typeof cursorEpoch !== 'string') throw invalidField('cursor', 'invalid_cursor', 'is not a cursor of this service')
+  if (typeof cursorEpoch !== 'string') throw invalidField('cursor', 'invalid_cursor', because('cursor_foreign'))
   if (cursorEpoch !== epoch) throw new ApiError('resync_required')
   if (cursorFilters !== filters || !isPosition) {
-    throw invalidField('cursor', 'invalid_cursor', 'belongs to another list or to other filters')
+    throw invalidField('cursor', 'invalid_cursor', because('cursor_of_other_list'))
   }
   return { id: id as Id, ...(at !== undefined && { at }), ...(key !== undefined && { key }) }
 }

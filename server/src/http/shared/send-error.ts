@@ -4,6 +4,7 @@ import { QueueFull } from '../../core/work-queue.ts'
 import { isOutage } from '../../postgres/connect.ts'
 import { isDiskFull } from '../../postgres/embedded/disk-space.ts'
 import { ApiError, bodyTooLarge, type ErrorCode } from './errors.ts'
+import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { validationFailed } from './validation.ts'
 
@@ -21,7 +22,12 @@ const FASTIFY_ERRORS: Record<string, ErrorCode> = {
 const STREAM_HEADERS = ['content-encoding', 'content-disposition', 'content-length']
 
 /** The only place that turns an error into a response. */
-export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bodyOf = (failure: ApiError): object => failure.body(request.id),
+): FastifyReply {
   const failure = isBodyTooLarge(error) ? bodyTooLarge(request.routeOptions.bodyLimit, error) : toApiError(error)
   request.failure = failure
   logFailure(failure, request)
@@ -31,7 +37,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .code(failure.status)
     .headers(failure.headers)
     .type('application/json; charset=utf-8')
-    .send(failure.body(request.id))
+    .send(bodyOf(failure))
 }
 
 function isBodyTooLarge(error: unknown): boolean {
@@ -65,17 +71,22 @@ export function toApiError(error: unknown): ApiError {
 
 function fromOutage(error: unknown): ApiError {
   if (!isDiskFull(error)) return new ApiError('unavailable', { cause: error })
-  const description = 'The disk of the database is full and nothing was saved; try again later.'
-  return new ApiError('unavailable', { description, cause: error })
+  return new ApiError('unavailable', { reason: because('disk_full'), cause: error })
 }
 
 /** A refusal's message is already meant for the user. */
 function fromRefusal(refusal: Refusal): ApiError {
-  const { message: description, problems } = refusal
-  if (refusal instanceof NotFound) return new ApiError('not_found', { description })
-  if (problems.length === 0) return new ApiError('refused', { description })
+  const { message: description, reason, problems } = refusal
+  const why = reason ? { reason } : { description }
+  if (refusal instanceof NotFound) return new ApiError('not_found', why)
+  if (problems.length === 0) return new ApiError('refused', why)
   return new ApiError('validation_failed', {
-    description,
-    errors: problems.map(({ field, message, code = 'not_allowed' }) => ({ code, field, message })),
+    ...why,
+    errors: problems.map(({ field, reason: one, code = 'not_allowed' }) => ({
+      code,
+      field,
+      message: one.message,
+      reason: one,
+    })),
   })
 }

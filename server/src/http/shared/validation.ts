@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { ApiError, type FieldError } from './errors.ts'
+import { because, type Reason } from '../../core/reasons.ts'
 import { isDay, isTime, toUtc } from '../../core/times.ts'
 
 const OPTIONS = {
@@ -100,11 +101,11 @@ const CODES: Record<string, string> = {
 }
 
 const FORMATS = {
-  text: 'must not contain control characters or broken Unicode',
-  storable: 'must not contain NUL characters or broken Unicode',
-  'date-time': 'must be a time like 2026-01-31T12:00:00Z (encode a + as %2B)',
-  date: 'must be a day like 2026-01-31',
-}
+  text: 'field_text',
+  storable: 'field_storable',
+  'date-time': 'field_time',
+  date: 'field_day',
+} as const
 
 /** A batch of a thousand items may have thousands of problems. */
 const FIELD_ERRORS_MAX = 100
@@ -118,38 +119,62 @@ export function validationFailed(problems: readonly ErrorObject[]): ApiError {
   })
 }
 
-export function invalidField(field: string, code: string, message: string): ApiError {
+export function invalidField(field: string, code: string, why: Reason | string): ApiError {
+  const [message, reason] = typeof why === 'string' ? [why] : [why.message, why]
   return new ApiError('validation_failed', {
-    errors: [{ code, field, message }],
+    errors: [{ code, field, message, ...(reason && { reason }) }],
     description: `${field} ${message}`,
   })
 }
 
-function toFieldError({ keyword, instancePath, params, parentSchema, message }: ErrorObject): FieldError {
+function toFieldError(problem: ErrorObject): FieldError {
+  const { keyword, instancePath, params } = problem
   const path = instancePath.split('/').slice(1)
-  const limit = params.limit as number
   if (keyword === 'required') path.push(params.missingProperty as string)
-  const sentences: Record<string, string> = {
-    required: 'is required',
-    format: FORMATS[params.format as keyof typeof FORMATS],
-    exclusiveMinimum: `must be greater than ${limit}`,
-    minimum: `must be at least ${limit}`,
-    maximum: `must be at most ${limit}`,
-    minLength: limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`,
-    maxLength: `must have at most ${limit} characters`,
-    minItems: `must have at least ${limit} entries`,
-    maxItems: `must have at most ${limit} entries`,
-    multipleOf:
-      params.multipleOf === 0.01 ? 'must have at most two decimals' : `must be a multiple of ${params.multipleOf}`,
-    pattern: `must be ${decapitalise(`${parentSchema?.description ?? 'of another form'}`)}`,
-    type: `must be ${withArticle([params.type].flat().join(' or '))}`,
-    enum: `must be one of ${(params.allowedValues as string[] | undefined)?.join(', ')}`,
+  const reason = reasonOf(problem)
+  return { code: CODES[keyword] ?? 'not_allowed', field: path.join('.'), message: reason.message, reason }
+}
+
+function reasonOf({ keyword, params, parentSchema, message }: ErrorObject): Reason {
+  const limit = params.limit as number
+  switch (keyword) {
+    case 'required':
+      return because('field_required')
+    case 'format':
+      return because(FORMATS[params.format as keyof typeof FORMATS])
+    case 'exclusiveMinimum':
+      return because('field_above', { limit })
+    case 'minimum':
+      return because('field_min', { limit })
+    case 'maximum':
+      return because('field_max', { limit })
+    case 'minLength':
+      return limit === 1 ? because('field_empty') : because('field_short', { limit })
+    case 'maxLength':
+      return because('field_long', { limit })
+    case 'minItems':
+      return because('field_few', { limit })
+    case 'maxItems':
+      return because('field_many', { limit })
+    case 'multipleOf': {
+      const step = params.multipleOf as number
+      return step === 0.01 ? because('field_decimals') : because('field_multiple', { step })
+    }
+    case 'enum':
+      return because('field_choice', { choices: (params.allowedValues as string[]).join(', ') })
+    case 'pattern':
+      // Only English says which form: a form of the console does not send anything else.
+      return unacceptable(`must be ${decapitalise(`${parentSchema?.description ?? 'of another form'}`)}`)
+    case 'type':
+      return unacceptable(`must be ${withArticle([params.type].flat().join(' or '))}`)
+    default:
+      return unacceptable(message)
   }
-  return {
-    code: CODES[keyword] ?? 'not_allowed',
-    field: path.join('.'),
-    message: sentences[keyword] ?? message ?? 'is not acceptable',
-  }
+}
+
+function unacceptable(message: string | undefined): Reason {
+  const reason = because('field_invalid')
+  return { ...reason, message: message ?? reason.message }
 }
 
 function decapitalise(text: string): string {

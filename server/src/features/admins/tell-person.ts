@@ -1,0 +1,27 @@
+import { toLanguage } from '../../core/languages.ts'
+import type { Deps } from '../../http/deps.ts'
+import type { Mail } from '../../mail/mailer.ts'
+import type { Recipient } from '../../mail/text.ts'
+import { findMailLanguage } from '../../postgres/across-communities.ts'
+import type { Queries } from '../../postgres/connect.ts'
+
+export type TellDeps = Pick<Deps, 'sql' | 'log' | 'mailer'>
+
+/** The person's own language, else that of the community which the mail is about, else that of one they run. */
+export async function readRecipient(sql: Queries, email: string, communityId?: number): Promise<Recipient> {
+  return { email, language: toLanguage(await findMailLanguage(sql, email, communityId)) }
+}
+
+/** Mails a person in their language. Nobody waits for it. */
+export function tellPerson(
+  deps: TellDeps,
+  about: { email: string; communityId?: number },
+  write: (to: Recipient) => Mail,
+): void {
+  if (!deps.mailer.isOn) return
+  inBackground(deps, async () => deps.mailer.send(write(await readRecipient(deps.sql, about.email, about.communityId))))
+}
+
+export function inBackground({ log }: Pick<Deps, 'log'>, work: () => Promise<void>): void {
+  work().catch((error: unknown) => log.error({ err: error }, 'a mail could not be prepared'))
+}
