@@ -5,7 +5,7 @@ import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { List } from '../reading.ts'
 import classes from './data-table.module.css'
-import { useFilters } from './filter-bar.tsx'
+import { useFilters } from './use-filters.ts'
 import { Problem } from './problem.tsx'
 
 const SKELETON_ROWS = 6

@@ -54,7 +54,7 @@ export function Passkeys({ passkeys, hasApp, onAdded, onRemoved }: Props) {
             { header: t`Added`, cell: (passkey) => <Time value={passkey.created_at} /> },
             {
               header: t`Last used`,
-              cell: ({ last_used_at }) => (last_used_at ? <Time value={last_used_at} as="relative" /> : 'never'),
+              cell: ({ last_used_at }) => (last_used_at ? <Time value={last_used_at} as="relative" /> : t`never`),
             },
             {
               header: t`Actions`,
