@@ -1,5 +1,6 @@
 import { expect, test, type Page } from '@playwright/test'
 import { ADMIN_API, complaintsOf, expectAccessible, openPage } from './admin.ts'
+import { askToken, makePartner } from './partner-access.ts'
 import type { Receiver } from './receiver.ts'
 import type { Service } from './service.ts'
 import { withReceiver } from './with-receiver.ts'
@@ -99,7 +100,15 @@ test('calls have a chart, and credentials a last day', async ({ page }) => {
   await page.getByText('Chart', { exact: true }).click()
   await page.getByLabel('When').selectOption('yesterday')
   await expect(page).toHaveURL(/period=yesterday/)
-  await expect(page.getByRole('img', { name: /^Calls, by how they were answered/ })).toBeVisible()
+  await expect(page.getByText('There is nothing to draw for this time.')).toBeVisible()
+  const chart = page.getByRole('img', { name: /^Calls, by how they were answered/ })
+  await expect(chart).toBeHidden()
+  expect(await askToken(page, service, await makePartner(page, service, 'Bank that calls'))).toBe(200)
+  // Calls are written in batches.
+  await expect(async () => {
+    await openPage(page, service, 'calls?view=chart', 'Calls')
+    await expect(chart).toBeVisible({ timeout: 1_000 })
+  }).toPass()
   await expectAccessibleEverywhere(page, 'calls-chart')
 
   await openPage(page, service, 'partners', 'Partners')

@@ -68,8 +68,8 @@ test('an unknown member offers the way back, and a directional mark does not swa
   expect((await cells.nth(3).boundingBox())!.width).toBeGreaterThan(100)
 })
 
-/** Where a part of a text is drawn, from the left. */
-function placeOf(element: Locator, part: string): Promise<number> {
+/** Where a word of a text is drawn. */
+function placeOf(element: Locator, word: string): Promise<{ left: number; top: number }> {
   return element.evaluate((node, wanted) => {
     const texts = node.ownerDocument.createTreeWalker(node, 4)
     for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
@@ -78,10 +78,17 @@ function placeOf(element: Locator, part: string): Promise<number> {
       const range = node.ownerDocument.createRange()
       range.setStart(text, start)
       range.setEnd(text, start + wanted.length)
-      return range.getBoundingClientRect().left
+      const { left, top } = range.getBoundingClientRect()
+      return { left, top }
     }
     throw new Error(`${wanted} is not there`)
-  }, part)
+  }, word)
+}
+
+/** On the same line, or on a later one. */
+async function expectAfter(element: Locator, word: string, earlier: string): Promise<void> {
+  const [place, before] = [await placeOf(element, word), await placeOf(element, earlier)]
+  expect(place.top > before.top || place.left > before.left, `${word} comes after ${earlier}`).toBe(true)
 }
 
 test('a directional mark in a name does not turn round a question, a notice or the title', async ({ page }) => {
@@ -94,12 +101,12 @@ test('a directional mark in a name does not turn round a question, a notice or t
   await page.getByRole('button', { name: 'Hide from partners' }).click()
   const question = page.getByRole('dialog').getByRole('heading')
   await expect(question).toHaveText(`Hide \u2068${TURNED}\u2069 from partners?`)
-  expect(await placeOf(question, 'from partners')).toBeGreaterThan(await placeOf(question, 'Turned'))
+  await expectAfter(question, 'from', 'Turned')
 
   await page.getByRole('dialog').getByRole('button', { name: 'Hide', exact: true }).click()
   const notice = page.getByRole('status').getByText('is hidden from partners')
   await expect(notice).toBeVisible()
-  expect(await placeOf(notice, 'is hidden')).toBeGreaterThan(await placeOf(notice, 'Turned'))
+  await expectAfter(notice, 'hidden', 'Turned')
 
   // The mark cannot be typed, and need not be.
   const { partnerId } = await makePartner(page, service, TURNED)
