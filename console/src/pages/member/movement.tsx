@@ -16,7 +16,7 @@ export function Movement({ row, linked = false }: { row: StatementRow; linked?: 
       {row.reversed_by_id === null ? what : <Trans>{what} (reversed later)</Trans>}
       {details.length > 0 && (
         <Text size="sm" c="dimmed" component="div">
-          {details.join(' · ')}
+          <bdi>{details.join(' · ')}</bdi>
         </Text>
       )}
     </div>
