@@ -10,7 +10,8 @@ const ORDER = ['teal', 'yellow', 'blue', 'red', 'gray'] as const
 /** Mantine's charts are always drawn from left to right. */
 const MIRRORED = {
   xAxisProps: { reversed: true },
-  yAxisProps: { orientation: 'right' },
+  // Mantine moves the labels away from an axis at the left.
+  yAxisProps: { orientation: 'right', tickMargin: 20 },
   legendProps: { wrapperStyle: { direction: 'rtl' } },
 } as const
 

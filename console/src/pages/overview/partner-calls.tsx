@@ -74,8 +74,9 @@ export function PartnerCalls({ partners, count, days }: Props) {
   )
 }
 
-function describe(days: number, shown: number, count: number): string {
-  if (shown === count) return t`In the last ${days} days.`
-  const all = formatNumber(count)
+function describe(period: number, listed: number, count: number): string {
+  const days = formatNumber(period)
+  if (listed === count) return t`In the last ${days} days.`
+  const [shown, all] = [formatNumber(listed), formatNumber(count)]
   return t`In the last ${days} days. The ${shown} of ${all} partners that called last.`
 }
