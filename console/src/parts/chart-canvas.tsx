@@ -1,14 +1,24 @@
 import { BarChart, LineChart } from '@mantine/charts'
 // oxlint-disable-next-line import/no-unassigned-import -- a stylesheet has nothing to assign
 import '@mantine/charts/styles.layer.css'
-import { useComputedColorScheme } from '@mantine/core'
+import { useComputedColorScheme, useDirection } from '@mantine/core'
 import type { ChartProps } from './chart.tsx'
 
 // Told apart by their lightness too, for those who do not see the hues.
 const ORDER = ['teal', 'yellow', 'blue', 'red', 'gray'] as const
 
+/** Mantine's charts are always drawn from left to right. */
+const MIRRORED = {
+  xAxisProps: { reversed: true },
+  // Mantine moves the labels away from an axis at the left.
+  yAxisProps: { orientation: 'right', tickMargin: 20 },
+  legendProps: { wrapperStyle: { direction: 'rtl' } },
+} as const
+
 /** In a file of its own: with it come some 100 KB that only pages with a chart need. */
 export default function ChartCanvas({ kind, data, x, series, format, height }: ChartProps & { height: number }) {
+  // Time runs as the language is read; the axis of values stands where reading begins.
+  const isMirrored = useDirection().dir === 'rtl'
   const shade = useComputedColorScheme('light') === 'dark' ? 4 : 6
   const drawn = series
     .map((one, index) => ({
@@ -28,6 +38,7 @@ export default function ChartCanvas({ kind, data, x, series, format, height }: C
     legendProps: { itemSorter: null },
     gridAxis: 'x' as const,
     tickLine: 'none' as const,
+    ...(isMirrored && MIRRORED),
     // The axis passes more than the value.
     ...(format ? { valueFormatter: (value: number) => format(value) } : {}),
   }

@@ -5,6 +5,6 @@ export type Awaitable<T> = T | Promise<T>
  * Goes on with the value at once if it is there. For the path of every partner call, where each `await` costs about as
  * much as the check before it.
  */
-export function andThen<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
-  return value instanceof Promise ? value.then(next) : next(value)
+export function andThen<T, U>(value: Awaitable<T>, proceed: (value: T) => Awaitable<U>): Awaitable<U> {
+  return value instanceof Promise ? value.then(proceed) : proceed(value)
 }

@@ -101,12 +101,14 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
         label={t`Lowest balance, in hours`}
         description={t`How low a balance may fall when a member receives help: 0 or less. An adjustment by the office may go below it.`}
         inputMode="decimal"
+        dir="auto"
         {...form.text('lower_limit_hours')}
       />
       <TextInput
         label={t`Largest credit, in hours`}
         description={t`The most that a partner may credit at once.`}
         inputMode="decimal"
+        dir="auto"
         {...form.text('credit_limit_hours')}
       />
       <TextInput

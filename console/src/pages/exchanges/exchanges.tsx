@@ -132,7 +132,7 @@ function Note({ row: { note, reversal } }: { row: TransferRecord }) {
   if (!note && !reversal) return null
   return (
     <Stack gap={4}>
-      {note && <span>{note}</span>}
+      {note && <bdi>{note}</bdi>}
       {reversal && (
         <>
           <span>

@@ -18,7 +18,8 @@ const columns = (): Column<CallsOfPartner>[] => [
   { header: t`Refused or failed`, cell: ({ calls, errors }) => <Share part={errors} whole={calls} /> },
   {
     header: t`Last call`,
-    cell: ({ last_call_at }) => (last_call_at ? <Time value={last_call_at} as="relative" /> : 'none'),
+    cell: ({ last_call_at }) =>
+      last_call_at ? <Time value={last_call_at} as="relative" /> : t({ message: 'none', context: 'no call yet' }),
   },
 ]
 
@@ -74,8 +75,9 @@ export function PartnerCalls({ partners, count, days }: Props) {
   )
 }
 
-function describe(days: number, shown: number, count: number): string {
-  if (shown === count) return t`In the last ${days} days.`
-  const all = formatNumber(count)
+function describe(period: number, listed: number, count: number): string {
+  const days = formatNumber(period)
+  if (listed === count) return t`In the last ${days} days.`
+  const [shown, all] = [formatNumber(listed), formatNumber(count)]
   return t`In the last ${days} days. The ${shown} of ${all} partners that called last.`
 }
