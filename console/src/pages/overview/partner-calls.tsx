@@ -18,7 +18,8 @@ const columns = (): Column<CallsOfPartner>[] => [
   { header: t`Refused or failed`, cell: ({ calls, errors }) => <Share part={errors} whole={calls} /> },
   {
     header: t`Last call`,
-    cell: ({ last_call_at }) => (last_call_at ? <Time value={last_call_at} as="relative" /> : t({ message: 'none', context: 'no call yet' })),
+    cell: ({ last_call_at }) =>
+      last_call_at ? <Time value={last_call_at} as="relative" /> : t({ message: 'none', context: 'no call yet' }),
   },
 ]
 
