@@ -95,6 +95,19 @@ for (const [language, heading] of Object.entries(OVERVIEW)) {
   })
 }
 
+test('the menu of the account leads to the guide in the language on the screen', async ({ page }) => {
+  await signIn(page, service)
+  await chooseOwn(page, 'ar')
+  await openPage(page, service, 'overview', OVERVIEW.ar)
+  await page.getByRole('button', { name: 'Demo owner' }).click()
+  const address = await page.getByRole('link', { name: 'دليل المسؤولين' }).getAttribute('href')
+  await page.goto(`${service.url}${address}`)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('للمسؤولين')
+  await expect(page.getByRole('main')).toHaveAttribute('dir', 'rtl')
+  await expectNoSidewaysScrolling(page)
+  await chooseOwn(page, null)
+})
+
 test('why the service rejects something is said in German, beside the field and in a row of a file', async ({
   page,
 }) => {
