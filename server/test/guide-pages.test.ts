@@ -7,6 +7,7 @@ const files = renderGuides()
 const pages = Object.entries(files).filter(([name]) => name.endsWith('.html'))
 /** `administrators.de.html` is a translation. */
 const english = pages.filter(([name]) => name.split('.').length === 2)
+const outlineOf = (html: string) => html.match(/<h[123]\b/g)
 const idsOf = (html: string) => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)
 const fileOf = (path: string) => (path === './' ? 'index.html' : `${path}.html`)
 
@@ -24,7 +25,6 @@ test('every guide has a page, and every page leads to every guide', () => {
 test.each(LANGUAGES.filter((language) => language !== 'en'))(
   'the guide for administrators has the same sections in %s, and says in which language it is',
   (language) => {
-    const outlineOf = (html: string) => html.match(/<h[123]\b/g)
     const translated = files[`administrators.${language}.html`]!
     expect(outlineOf(translated)).toEqual(outlineOf(files['administrators.html']!))
     expect(translated).toContain(
