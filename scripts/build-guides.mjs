@@ -8,6 +8,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DOCS = join(ROOT, 'docs')
 const PARTS = join(ROOT, 'server', 'guides')
 const INDEX = 'README'
+/** Folders of docs/ with guides in another language, and the direction in which it is written. */
+const TRANSLATIONS = { de: 'ltr', es: 'ltr', fr: 'ltr', ar: 'rtl' }
 const TAB_NAMES = { sh: 'curl', ts: 'TypeScript', python: 'Python' }
 
 /** Returns the content of every file, by name. */
@@ -19,12 +21,19 @@ export function renderGuides() {
   const groups = readGroups(read(INDEX))
   const template = readFileSync(join(PARTS, 'page.html'), 'utf8')
   const pages = names.map((name) => renderPage(name, read(name), names))
-  const files = pages.map(({ name, title, content }) => {
-    const page = fill(template, { title: escape(title), navigation: navigation(groups, name), content })
-    return [`${name === INDEX ? 'index' : name}.html`, page]
-  })
+  const write = ({ name, title, content }, language) => {
+    const values = { title: escape(title), navigation: navigation(groups, name), content, ...language }
+    return [`${name === INDEX ? 'index' : name}.html`, fill(template, values)]
+  }
+  const files = pages.map((page) => write(page, { lang: 'en', dir: 'ltr' }))
+  const translated = Object.entries(TRANSLATIONS).flatMap(([lang, dir]) =>
+    readdirSync(join(DOCS, lang))
+      .map((file) => basename(file, '.md'))
+      .map((name) => write(renderPage(`${name}.${lang}`, read(`${lang}/${name}`), names), { lang, dir })),
+  )
+  // The search is English, as the frame around every guide is.
   const sections = pages.flatMap((page) => page.sections)
-  return Object.fromEntries([...files, ['search.json', JSON.stringify(sections)]])
+  return Object.fromEntries([...files, ...translated, ['search.json', JSON.stringify(sections)]])
 }
 
 /** The guides by reader, in the order of the table on the first page. */
@@ -60,7 +69,8 @@ function renderPage(name, text, names) {
       },
       link({ href, tokens }) {
         const label = this.parser.parseInline(tokens)
-        const target = targetOf(href, names)
+        // A translation is one folder deeper.
+        const target = targetOf(name.includes('.') ? href.replace(/^\.\.\//, '') : href, names)
         // What is not served stays where the reader of a checkout finds it.
         return target === undefined
           ? `<span title="In the repository: ${escape(join('docs', href))}">${label}</span>`
@@ -122,9 +132,11 @@ function sectionsOf(name, title, tokens) {
 /** Returns undefined for what is in the repository, but not served. */
 function targetOf(href, names) {
   if (/^(https?:|#)/.test(href)) return href
-  const [, name, anchor] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? []
+  const [, folder, name, anchor = ''] = /^(?:(\w+)\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? []
   if (!names.includes(name)) return undefined
-  return (name === INDEX ? './' : name) + (anchor ?? '')
+  if (folder in TRANSLATIONS) return `${name}.${folder}${anchor}`
+  if (folder !== undefined) return undefined
+  return (name === INDEX ? './' : name) + anchor
 }
 
 /** As GitHub does it, so that links with an anchor work in both places. */

@@ -3,7 +3,7 @@ import { generateMessageId } from '@lingui/message-utils/generateMessageId'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import PO from 'pofile'
-import type { Message } from './extract.ts'
+import type { Message } from './message.ts'
 import { pseudoText } from './pseudo.ts'
 
 const FOLDER = join(import.meta.dirname, '..', 'locales')

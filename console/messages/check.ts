@@ -2,7 +2,8 @@ import { type NodePath, transformAsync, types } from '@babel/core'
 import { type CompiledMessage, compileMessageOrThrow } from '@lingui/message-utils/compileMessage'
 import { readFile } from 'node:fs/promises'
 import { TRANSLATED, catalogueFiles, readTranslations } from './catalogues.ts'
-import { type Message, extractMessages, sourceFiles } from './extract.ts'
+import { extractMessages, sourceFiles } from './extract.ts'
+import type { Message } from './message.ts'
 
 /** Macros that look a text up at once. `msg` only names it, for later. */
 const IMMEDIATE = new Set(['t', 'plural', 'select', 'selectOrdinal'])

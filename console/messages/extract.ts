@@ -5,6 +5,7 @@ import { makeConfig } from '@lingui/conf'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { areaOf } from './areas.ts'
+import type { Message } from './message.ts'
 import { REJECTIONS_AREA, readRejections } from './rejections.ts'
 
 const SOURCE = join(import.meta.dirname, '..', 'src')
@@ -16,16 +17,6 @@ const linguiConfig = makeConfig(
   },
   { skipValidation: true },
 )
-
-export interface Message {
-  id: string
-  /** The English text, in ICU syntax. */
-  message: string
-  context?: string | undefined
-  comment?: string | undefined
-  /** Under which the browser finds it, if not under the id. */
-  key?: string
-}
 
 /** Whether a file has messages: only these are handed to Babel, which takes milliseconds for each. */
 export function hasMacros(code: string): boolean {

@@ -1,7 +1,7 @@
 import { generateMessageId } from '@lingui/message-utils/generateMessageId'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Message } from './extract.ts'
+import type { Message } from './message.ts'
 
 /** Why the service rejects something. No page waits for these messages. */
 export const REJECTIONS_AREA = 'rejections'

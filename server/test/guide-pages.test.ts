@@ -1,22 +1,37 @@
 import { expect, test } from 'vitest'
 import { renderGuides } from '../../scripts/build-guides.mjs'
+import { LANGUAGES } from '../src/core/languages.ts'
 import { readGuides } from './guide-blocks.ts'
 
 const files = renderGuides()
 const pages = Object.entries(files).filter(([name]) => name.endsWith('.html'))
+/** `administrators.de.html` is a translation. */
+const english = pages.filter(([name]) => name.split('.').length === 2)
+const outlineOf = (html: string) => html.match(/<h[123]\b/g)
 const idsOf = (html: string) => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)
 const fileOf = (path: string) => (path === './' ? 'index.html' : `${path}.html`)
 
 test('every guide has a page, and every page leads to every guide', () => {
   const guides = readGuides().filter(({ path }) => path.startsWith('docs/'))
-  expect(pages).toHaveLength(guides.length)
+  expect(english).toHaveLength(guides.length)
   for (const [name, html] of pages) {
     const navigation = html.slice(html.indexOf('<nav aria-label="Guides">'))
-    for (const [other] of pages) {
+    for (const [other] of english) {
       if (other !== 'index.html') expect(navigation, name).toContain(`href="${other.replace('.html', '')}"`)
     }
   }
 })
+
+test.each(LANGUAGES.filter((language) => language !== 'en'))(
+  'the guide for administrators has the same sections in %s, and says in which language it is',
+  (language) => {
+    const translated = files[`administrators.${language}.html`]!
+    expect(outlineOf(translated)).toEqual(outlineOf(files['administrators.html']!))
+    expect(translated).toContain(
+      `<main id="content" tabindex="-1" lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">`,
+    )
+  },
+)
 
 test('every link of a page to another leads there, and its anchor exists', () => {
   for (const [name, html] of pages) {

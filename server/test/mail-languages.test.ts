@@ -64,12 +64,13 @@ test.each(OTHERS)('every mail exists in %s, with the values of the English one',
   }
 })
 
+const textOf = (language: Language, name: string) => textsIn(language).get(name)!
+
 test('numbers and days are written as the language writes them', () => {
-  const of = (language: Language, name: string) => textsIn(language).get(name)!
-  expect(of('en', 'hours_used')).toContain('1,234.5 of 2,000 h')
-  expect(of('de', 'hours_used')).toContain('1.234,5 von 2.000')
-  expect(of('de', 'credentials_expiring')).toContain('am 24. Dezember 2026 (UTC)')
-  expect(of('ar', 'calls_rejected')).toContain('١٬٢٠٠')
+  expect(textOf('en', 'hours_used')).toContain('1,234.5 of 2,000 h')
+  expect(textOf('de', 'hours_used')).toContain('1.234,5 von 2.000')
+  expect(textOf('de', 'credentials_expiring')).toContain('am 24. Dezember 2026 (UTC)')
+  expect(textOf('ar', 'calls_rejected')).toContain('١٬٢٠٠')
 })
 
 test('a mail is in the language of its reader, else in that of the community', async () => {

@@ -4,6 +4,8 @@ import { Trans } from '@lingui/react/macro'
 import { type MantineColorScheme, useMantineColorScheme } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { errorText } from '../api.ts'
+import { shownLanguage } from '../language/language.ts'
+import { PSEUDO } from '../language/languages.ts'
 import { Icon } from '../parts/icons.tsx'
 import { translate } from '../language/translate.ts'
 import { notify } from '../parts/notices.tsx'
@@ -39,6 +41,11 @@ export function AccountMenu() {
         </Link>
       </li>
       <li>
+        <a href={guideAddress()} target="_blank" rel="noreferrer" className={list.item}>
+          <Trans>Guide for administrators</Trans>
+        </a>
+      </li>
+      <li>
         <button type="button" className={list.item} onClick={showShortcuts}>
           <Trans>Keyboard shortcuts</Trans>
         </button>
@@ -53,6 +60,12 @@ export function AccountMenu() {
       </li>
     </Dropdown>
   )
+}
+
+/** In the language on the screen. */
+function guideAddress(): string {
+  const language = shownLanguage()
+  return `/docs/guides/administrators${language === 'en' || language === PSEUDO ? '' : `.${language}`}`
 }
 
 function leave(): Promise<void> {

@@ -77,22 +77,6 @@ export interface AdminRow {
   password_one_time: boolean
 }
 
-/** The language that a person chose, else that of the community, else that of the first one they administer. */
-export async function findMailLanguage(
-  sql: Queries,
-  email: string,
-  communityId: number | undefined,
-): Promise<string | undefined> {
-  const [row] = await sql<{ language: string | null }[]>`
-    select coalesce(
-      (select language from admins where lower(email) = lower(${email})),
-      (select language from communities where id = ${communityId ?? null}),
-      (select c.language
-        from admins a join community_admins r on r.admin_id = a.id join communities c on c.id = r.community_id
-        where lower(a.email) = lower(${email}) order by c.test, c.name, c.id limit 1)) as language`
-  return row?.language ?? undefined
-}
-
 export interface AdministeredCommunity {
   id: number
   slug: string

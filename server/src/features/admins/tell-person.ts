@@ -2,7 +2,7 @@ import { toLanguage } from '../../core/languages.ts'
 import type { Deps } from '../../http/deps.ts'
 import type { Mail } from '../../mail/mailer.ts'
 import type { Recipient } from '../../mail/text.ts'
-import { findMailLanguage } from '../../postgres/across-communities.ts'
+import { findMailLanguage } from '../../postgres/alert-causes.ts'
 import type { Queries } from '../../postgres/connect.ts'
 
 export type TellDeps = Pick<Deps, 'sql' | 'log' | 'mailer'>
