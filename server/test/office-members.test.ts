@@ -125,9 +125,15 @@ test('a file brings contact data and tags, and says what it changes', async () =
   const bank = await startBank({ config: { role: 'api' } })
   const community = (await findCommunity(bank.sql, 'town'))!
   const load = (text: string) =>
-    importMembers(bank.sql, TESTER, community, async function* () {
-      yield Buffer.from(text)
-    })
+    importMembers(
+      bank.sql,
+      TESTER,
+      community,
+      async function* () {
+        yield Buffer.from(text)
+      },
+      { clearEmpty: true },
+    )
   const head = 'external_id,name,phone,address,notes,tags\r\n'
   await load(`${head}1,Ada,01 2,"A\r\nB",Note,"b; a"\r\n2,Ben,,,,\r\n`)
   const manager = await addAdmin(bank, 'manager')

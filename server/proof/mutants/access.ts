@@ -9,8 +9,8 @@ export const ACCESS: Mutant[] = [
   {
     breaks: 'a cached token ends when it expires',
     file: CACHE,
-    replace: 'return cached && cached.expiresAtMs > performance.now() ? cached.caller : undefined',
-    by: 'return cached?.caller',
+    replace: 'return cached && cached.expiresAtMs > performance.now() ? cached.lookup : undefined',
+    by: 'return cached?.lookup',
     tests: ['access'],
     named: 'a remembered token ends with its lifetime',
   },
@@ -25,7 +25,7 @@ export const ACCESS: Mutant[] = [
   {
     breaks: 'a change of access removes cached tokens of the community',
     file: CACHE,
-    replace: 'if (caller.communityId === change.communityId) tokens.delete(hash)',
+    replace: 'if (lookup.caller.communityId === change.communityId) tokens.delete(hash)',
     by: '',
     tests: ['access'],
     named: 'suspending a partner stops its tokens',

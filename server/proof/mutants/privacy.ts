@@ -191,8 +191,8 @@ export const PRIVACY: Mutant[] = [
   {
     breaks: 'a query is not logged',
     file: LOGGED_PATH,
-    replace: "const segments = splitOnce(url, '?')[0].split('/')",
-    by: "const segments = splitOnce(url, '#')[0].split('/')",
+    replace: "const [path] = splitOnce(url, '?')",
+    by: "const [path] = splitOnce(url, '#')",
     tests: ['logged-path'],
   },
   {
