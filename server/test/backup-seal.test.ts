@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { beforeAll, expect, test } from 'vitest'
 import type { BackupKey } from '../src/backup/backup-keys.ts'
@@ -150,16 +150,18 @@ test('a file that is changed after it was verified restores nothing', async () =
   const { length } = await readFile(file)
   const target = open(await newEmptyDatabase(), 2)
   const attempt = restore(target, file, ({ label, done }) => {
-    if (label === 'verifying the file' && done === length) overwriteByte(file, length - TAIL_BYTES - 9)
+    if (label === 'verifying the file' && done === length) invertByte(file, length - TAIL_BYTES - 9)
   })
   await expect(attempt).rejects.toThrow(/is damaged/)
   expect(await target`select from pg_class where relname = 'audit_log'`).toHaveLength(0)
 })
 
 /** Synchronously, so that the file is changed before anything else reads it. */
-function overwriteByte(file: string, at: number): void {
+function invertByte(file: string, at: number): void {
   const descriptor = openSync(file, 'r+')
-  writeSync(descriptor, Buffer.from([0]), 0, 1, at)
+  const byte = Buffer.alloc(1)
+  readSync(descriptor, byte, 0, 1, at)
+  writeSync(descriptor, Buffer.from([byte[0]! ^ 0xff]), 0, 1, at)
   closeSync(descriptor)
 }
 
