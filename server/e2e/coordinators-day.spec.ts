@@ -75,16 +75,16 @@ async function spendDay(page: Page, language: Language): Promise<void> {
   test.setTimeout(DAY_MAX_MS)
   const complaints = complaintsOf(page)
   const words = await openOffice(page, language)
-  const { say, number } = words
-  const slip = (place: number) => slipIn(page, place, say)
+  const { say, see, number } = words
+  const slip = (place: number) => slipIn(page, place, see)
 
   await test.step('a German table with headers of its own brings members and opening balances', async () => {
     await importTable(page, words, { rows: [...GOOD_ROWS, BAD_ROW], imported: 'Import 9 rows' }, async () => {
       await expect(page.getByText(say(OPENINGS))).toBeVisible()
       await page.getByLabel(say('Leave the bad rows out and import the others')).check()
     })
-    await expect(page.getByRole('status').filter({ hasText: say('The members are imported') })).toContainText(
-      say('9 added, 0 changed, 0 unchanged, 1 left out.'),
+    await expect(page.getByRole('status').filter({ hasText: see('The members are imported') })).toContainText(
+      see('9 added, 0 changed, 0 unchanged, 1 left out.'),
     )
     expect(await findMember(page, 'Jürgen Weiß')).toMatchObject({ balance_hours: -500 })
     expect(await findMember(page, 'Quitta Mehrfach')).toMatchObject({ balance_hours: 1234.75 })
@@ -126,21 +126,21 @@ async function spendDay(page: Page, language: Language): Promise<void> {
     // The hours come with the listing.
     await first.getByLabel(say('For')).selectOption({ label: 'Hedge cutting' })
     await expect(first.getByLabel(say('Hours'))).toHaveValue(number(1.5))
-    await expect(first).toContainText(say('0 h → 1.5 h'))
-    await expect(first).toContainText(say('20 h → 18.5 h'))
+    await expect(first).toContainText(see('0 h → 1.5 h'))
+    await expect(first).toContainText(see('20 h → 18.5 h'))
     for (let n = 2; n <= 6; n++) await fillSlip(slip(n), gerda.name, nina.name, `0.${n}`, say)
-    await expect(slip(2)).toContainText(say('1.5 h → 1.7 h'))
+    await expect(slip(2)).toContainText(see('1.5 h → 1.7 h'))
     await slip(2).getByLabel(say('For')).selectOption({ label: 'Garden' })
     await fillSlip(slip(7), gerda.name, paul.name, '18,5', say)
-    await expect(slip(7)).toContainText(say('0 h → -18.5 h, below -10 h'))
+    await expect(slip(7)).toContainText(see('0 h → -18.5 h, below -10 h'))
     await fillSlip(slip(8), gerda.name, nina.name, '0.5', say)
 
     const record = page.getByRole('button', { name: say('Record 8 exchanges') })
     await record.click()
-    await expect(slip(7)).toContainText(say('Paul Pleite would fall to -18.5 h, below -10 h.'))
+    await expect(slip(7)).toContainText(see('Paul Pleite would fall to -18.5 h, below -10 h.'))
     await page.getByLabel(say('Why it is allowed')).fill('Agreed on the phone')
     await page.getByRole('button', { name: say('Allow and record') }).click()
-    await expect(slip(8)).toContainText(say('This is the same exchange as slip 5.'))
+    await expect(slip(8)).toContainText(see('This is the same exchange as slip 5.'))
     await slip(8).getByLabel(say('Hours')).fill('0.75')
     await record.click()
     await expect(page.getByText(say('8 exchanges recorded'))).toBeVisible()
@@ -167,14 +167,14 @@ async function spendDay(page: Page, language: Language): Promise<void> {
     await page.getByLabel(say('Why it is corrected')).fill('It was Nina, for two hours')
     await page.getByRole('button', { name: say('Record the correction') }).click()
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(say('Exchanges'))
-    await expect(page.getByRole('row').nth(1)).toContainText(say(`${gerda.name} gave time to ${nina.name}`))
+    await expect(page.getByRole('row').nth(1)).toContainText(see(`${gerda.name} gave time to ${nina.name}`))
     expect(await findMember(page, paul.name)).toMatchObject({ balance_hours: 0 })
   })
 
   await test.step('the printed statement adds up, in the PDF', async () => {
     await openPage(page, service, `members/${nina.id}`, nina.name)
     await page.getByRole('link', { name: say('Print a statement') }).click()
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText(say(`Statement for ${nina.name}`))
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(see(`Statement for ${nina.name}`))
     await expect(page.getByText(say('Balance after'))).toBeVisible()
     await page.emulateMedia({ media: 'print' })
     const printed = await textOf(await page.pdf({ format: 'A4' }))
@@ -206,8 +206,8 @@ async function spendDay(page: Page, language: Language): Promise<void> {
     await importTable(page, words, { rows: [...GOOD_ROWS, CORRECTED_ROW], imported: 'Import 1 row' }, async () => {
       await expect(page.getByText(say('9 unchanged'))).toBeVisible()
     })
-    await expect(page.getByRole('status').filter({ hasText: say('The members are imported') })).toContainText(
-      say('1 added, 0 changed, 9 unchanged, 0 left out.'),
+    await expect(page.getByRole('status').filter({ hasText: see('The members are imported') })).toContainText(
+      see('1 added, 0 changed, 9 unchanged, 0 left out.'),
     )
     await openPage(page, service, 'overview', say('Overview'))
     await expect(attention).toContainText(say('1 administrator has no second factor'))
@@ -226,7 +226,7 @@ async function spendDay(page: Page, language: Language): Promise<void> {
     await page.reload()
     const table = page.getByRole('table', { name: say('Members') })
     const inactive = ['Käthe Längst-Weg', 'Zoë Längst-Weg']
-    for (const name of inactive) await table.getByRole('checkbox', { name: say(`Select ${name}`) }).check()
+    for (const name of inactive) await table.getByRole('checkbox', { name: see(`Select ${name}`) }).check()
     await page.getByRole('button', { name: say('Tag', 'to give a tag to members'), exact: true }).click()
     await page.getByRole('dialog').getByLabel(say('Tag')).fill('ask in spring')
     await page
@@ -243,7 +243,7 @@ async function spendDay(page: Page, language: Language): Promise<void> {
     await page.getByRole('link', { name: say('Print statements') }).click()
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(say('2 statements'))
     for (const name of inactive)
-      await expect(page.getByRole('heading', { name: say(`Statement for ${name}`) })).toBeVisible()
+      await expect(page.getByRole('heading', { name: see(`Statement for ${name}`) })).toBeVisible()
 
     await openPage(page, service, 'members', say('Members'))
     await page.getByLabel(say('Tag'), { exact: true }).selectOption('ask in spring')
@@ -259,21 +259,21 @@ if (!isFullVolume) {
     }) => {
       const complaints = complaintsOf(page)
       const words = await openOffice(page, language)
-      const { say, number } = words
+      const { say, see, number } = words
       const [gerda, nina] = [await addMember(page, 'Gerda Müller'), await addMember(page, 'Nina Nehmer')]
       await openPage(page, service, `members/${gerda.id}`, gerda.name)
       await page.getByRole('link', { name: say('Record an exchange') }).click()
-      const only = slipIn(page, 1, say)
+      const only = slipIn(page, 1, see)
       await chooseMember(only, 'Received it, and pays', nina.name, say)
       await only.getByLabel(say('Hours')).fill(number(18.5))
-      await expect(only).toContainText(say('0 h → -18.5 h, below -10 h'))
+      await expect(only).toContainText(see('0 h → -18.5 h, below -10 h'))
       await page.getByRole('button', { name: say('Record the exchange') }).click()
-      await expect(only).toContainText(say('Nina Nehmer would fall to -18.5 h, below -10 h.'))
+      await expect(only).toContainText(see('Nina Nehmer would fall to -18.5 h, below -10 h.'))
       await only.getByLabel(say('Hours')).fill(number(1.5))
       await page.getByRole('button', { name: say('Record the exchange') }).click()
       await expect(page.getByText(say('One exchange recorded'))).toBeVisible()
-      await openPage(page, service, `members/${nina.id}/statement`, say(`Statement for ${nina.name}`))
-      await expect(page.getByRole('row', { name: say('Balance after') })).toContainText(say('-1.5 h'))
+      await openPage(page, service, `members/${nina.id}/statement`, see(`Statement for ${nina.name}`))
+      await expect(page.getByRole('row', { name: say('Balance after') })).toContainText(see('-1.5 h'))
       expect(complaints).toEqual([])
     })
   }
@@ -286,17 +286,17 @@ async function addMember(page: Page, name: string): Promise<Member> {
 /** Chooses the file, has its columns recognised, and writes the rows after what the step does with the preview. */
 async function importTable(
   page: Page,
-  { say }: Words,
+  { say, see }: Words,
   { rows, imported }: { rows: string[]; imported: string },
   look: () => Promise<void>,
 ): Promise<void> {
   await openPage(page, service, 'members/import', say('Import members'))
   await page.setInputFiles('input[type=file]', germanTable(FILE, HEADER, ...rows))
   await page.getByRole('button', { name: say('Check the file') }).click()
-  const column = (field: string) => page.getByRole('combobox', { name: say(field), exact: true })
-  await expect(column('Number').locator('option:checked')).toHaveText('Mitgliedsnr')
-  await expect(column('Name, part 2').locator('option:checked')).toHaveText('Familienname')
-  await column('Opening balance').selectOption('Guthaben')
+  const column = (name: string | RegExp) => page.getByRole('combobox', { name, exact: true })
+  await expect(column(say('Number')).locator('option:checked')).toHaveText('Mitgliedsnr')
+  await expect(column(see('Name, part 2')).locator('option:checked')).toHaveText('Familienname')
+  await column(say('Opening balance')).selectOption('Guthaben')
   await page.getByRole('button', { name: say('Check the rows') }).click()
   await expect(page.getByRole('heading', { name: say('What would happen') })).toBeVisible()
   await look()

@@ -1,20 +1,18 @@
 import type { Locator, Page } from '@playwright/test'
 import type { Words } from './words.ts'
 
-type Say = Words['say']
-
-const ENGLISH: Say = (english) => english
+const ENGLISH = (english: string) => english
 
 /** A row of the page that records exchanges. */
-export const slip = (page: Page, number: number, say = ENGLISH): Locator =>
-  page.getByRole('group', { name: say(`Slip ${number}`), exact: true })
+export const slip = (page: Page, number: number, see: Words['see'] = ENGLISH): Locator =>
+  page.getByRole('group', { name: see(`Slip ${number}`), exact: true })
 
 export async function fillSlip(
   row: Locator,
   giver: string,
   receiver: string,
   hours: string,
-  say = ENGLISH,
+  say: Words['say'] = ENGLISH,
 ): Promise<void> {
   await chooseMember(row, 'Gave time', giver, say)
   await chooseMember(row, 'Received it, and pays', receiver, say)
@@ -25,7 +23,7 @@ export async function chooseMember(
   row: Locator,
   label: 'Gave time' | 'Received it, and pays',
   name: string,
-  say = ENGLISH,
+  say: Words['say'] = ENGLISH,
 ): Promise<void> {
   await row.getByLabel(say(label)).fill(name)
   await row.page().getByRole('option', { name }).first().click()

@@ -2,7 +2,6 @@ import { type I18n, type Messages, setupI18n } from '@lingui/core'
 import { type CompiledMessage, compileMessageOrThrow } from '@lingui/message-utils/compileMessage'
 import { compileCatalogue } from '../../console/messages/catalogues.ts'
 import { extractMessages } from '../../console/messages/extract.ts'
-import { REJECTIONS_AREA } from '../../console/messages/rejections.ts'
 import { FORMATS, type Language } from '../src/core/languages.ts'
 
 /** The console's words in one language, found by the English ones that a test is written in. */
@@ -10,6 +9,8 @@ export interface Words {
   language: Language
   /** 'Record 8 exchanges' → 'Enregistrer 8 échanges', in a context if it has one. Throws if the console never says this. */
   say: (english: string, context?: string) => string
+  /** The same for a text on a page, where marks of direction may stand around the values. */
+  see: (english: string) => string | RegExp
   /** A number as the language writes it. */
   number: (value: number) => string
   /** The numbers in a text of the language. */
@@ -31,12 +32,14 @@ interface Phrase {
 
 type Token = string | [name: string, type?: string, choices?: Record<string, Token[] | string>]
 
+const MARKS = String.raw`[\u2066-\u2069\u200E\u200F\u061C]*`
+
 export async function wordsIn(language: Language): Promise<Words> {
   const locale = FORMATS[language]
   const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
   const number = (value: number) => format.format(value)
   const numbersIn = (text: string) => readNumbers(text, locale)
-  if (language === 'en') return { language, say: (english) => english, number, numbersIn }
+  if (language === 'en') return { language, say: (english) => english, see: (english) => english, number, numbersIn }
   const phrases = await readPhrases()
   const i18n = await loadWords(language)
 
@@ -53,9 +56,7 @@ export async function wordsIn(language: Language): Promise<Words> {
       if (!found || (context !== undefined && phrase.context !== context)) continue
       const values = captures.map(({ name, isCount }, n) => {
         const value = found[n + 1]!
-        if (isCount) return [name, toNumber(value)]
-        // In its rejections the console isolates values, which may have a direction of their own.
-        return [name, key.startsWith(REJECTIONS_AREA) ? `\u2068${valueOf(value)}\u2069` : valueOf(value)]
+        return [name, isCount ? toNumber(value) : valueOf(value)]
       })
       return i18n._(key, { ...given, ...Object.fromEntries(values) })
     }
@@ -67,7 +68,12 @@ export async function wordsIn(language: Language): Promise<Words> {
     return /^[-+]?[\d,]+(\.\d+)?$/.test(text) ? number(toNumber(text)) : (translate(text) ?? text)
   }
 
-  return { language, say, number, numbersIn }
+  const see = (english: string) =>
+    new RegExp(
+      [...plain(say(english))].map((letter) => (letter === ' ' ? String.raw`\s` : escape(letter))).join(MARKS),
+      'u',
+    )
+  return { language, say, see, number, numbersIn }
 }
 
 async function readPhrases(): Promise<Phrase[]> {
