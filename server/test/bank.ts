@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { pino, type Logger } from 'pino'
 import { onTestFinished } from 'vitest'
@@ -179,10 +178,15 @@ export async function fetchToken(
   return body.access_token
 }
 
+/** Each process has ports of its own: a service listens some time after its port was found free. */
+const PORTS_PER_PROCESS = 100
+const FIRST_PORT = PORT_MIN + (process.pid % Math.floor((PORT_MAX - PORT_MIN) / PORTS_PER_PROCESS)) * PORTS_PER_PROCESS
+let portsTried = 0
+
 /** Outside the range of outgoing connections, so that a restarted service finds it free again. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(PORT_MIN, PORT_MAX)
+    const port = FIRST_PORT + (portsTried++ % PORTS_PER_PROCESS)
     const server = createServer()
     const isFree = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false))
