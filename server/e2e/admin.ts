@@ -77,6 +77,13 @@ export async function callDemo<T>(
   return (await answer.json()).data
 }
 
+/** The language in which the person who is signed in reads the console; null leaves it to the community. */
+export async function chooseOwn(page: Page, service: Service, language: string | null): Promise<void> {
+  const address = `${service.url}${ADMIN_API}/session/language`
+  const answer = await page.request.put(address, { headers: { origin: service.url }, data: { language } })
+  expect(answer.status()).toBe(200)
+}
+
 /** Collects errors in the browser, including violations of the content security policy. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = []

@@ -2,16 +2,9 @@ import { expect, test, type Locator, type Page } from '@playwright/test'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFullVolume } from '../test/volume.ts'
-import {
-  ADMIN_API,
-  complaintsOf,
-  expectNoSidewaysScrolling,
-  expectNoViolations,
-  openPage,
-  printedAdmin,
-  signIn,
-} from './admin.ts'
+import { complaintsOf, expectNoSidewaysScrolling, expectNoViolations, openPage, signIn } from './admin.ts'
 import { germanTable } from './office-files.ts'
+import { findPages, isLoaded, makeCommunity, OUTSIDE, PAGES, walk } from './pages.ts'
 import { startService, type Service } from './service.ts'
 
 /** A folder for pictures of every page, for people to look at. */
@@ -26,54 +19,7 @@ const TABS_MAX = 150
 /** For everything at once. Like the limit of other tests, it only finds what hangs. */
 const EVERYTHING_MAX_MS = 60 * 60_000
 
-interface Visit {
-  path: string
-  /** The buttons that open them. */
-  dialogs?: (string | RegExp)[]
-  /** Part of every test run. */
-  isShort?: boolean
-}
-
-/** Every page of a community, and the dialogs that open with a button on it. */
-const PAGES: Visit[] = [
-  { path: 'overview', isShort: true },
-  { path: 'alerts' },
-  { path: 'members', dialogs: ['Add member', 'Export CSV'], isShort: true },
-  { path: 'members/import' },
-  { path: 'listings', dialogs: ['Add listing', 'Export CSV'] },
-  { path: 'listings/import' },
-  { path: 'exchanges', dialogs: ['Adjust a balance'] },
-  { path: 'exchanges/record', isShort: true },
-  { path: 'partners', dialogs: ['Add partner'] },
-  { path: 'webhooks', dialogs: ['Add webhook …'] },
-  { path: 'calls' },
-  { path: 'calls?view=chart' },
-  { path: 'calls?view=errors' },
-  { path: 'audit' },
-  { path: 'community' },
-  { path: 'community?part=administrators', dialogs: ['Invite'] },
-  { path: 'community?part=categories', dialogs: ['Add a category'] },
-  { path: 'community?part=partners' },
-]
-/** Pages about one of what a community has; ID is its number. */
-const MEMBER_PAGES: Visit[] = [
-  {
-    path: 'members/ID',
-    dialogs: ['Edit', 'Adjust the balance', 'Hide from partners', 'Member leaves', 'Erase this person'],
-  },
-  { path: 'members/ID/statement' },
-  { path: 'members/statements?ids=ID' },
-]
-const PARTNER_PAGES: Visit[] = [
-  { path: 'partners/ID', dialogs: ['Add credentials …', /^New secret for/, /^Expiry of/, /^Revoke/, 'Suspend …'] },
-]
-const WEBHOOK_PAGES: Visit[] = [
-  { path: 'webhooks/ID', dialogs: ['Send what failed …', 'Send again since …', 'Pause', 'Send a test event'] },
-]
-const TRANSFER_PAGES: Visit[] = [{ path: 'exchanges?transfer=ID' }]
-/** Pages of no community, for somebody who is signed in or not. */
-const OUTSIDE = { signedOut: ['sign-in', 'forgotten-password', 'set-up'], signedIn: ['account', ''] }
-const RECEIVER = 'https://receiver.example/hourbank'
+const SHORT = PAGES.filter(({ isShort }) => isShort)
 
 let service: Service
 
@@ -84,17 +30,6 @@ test.beforeAll(async () => {
 test.afterAll(async () => {
   await service?.stop()
 })
-
-/** Creates a community with so many members, of which the demo's administrator is an owner. */
-async function makeCommunity(members: number): Promise<string> {
-  const { slug } =
-    members === 0
-      ? await service.hourbank<{ slug: string }>('community', 'create', '--slug', 'nobody', '--name', 'Nobody yet')
-      : await service.hourbank<{ slug: string }>('demo', '--members', `${members}`)
-  const { email } = printedAdmin(service)
-  await service.hourbank('admin', 'create', '--community', slug, '--email', email, '--name', 'Coordinator')
-  return slug
-}
 
 async function look(page: Page, name: string): Promise<void> {
   for (const width of WIDTHS) {
@@ -116,64 +51,16 @@ async function takePictures(page: Page, folder: string, name: string): Promise<v
   }
 }
 
-/** Data has arrived when nothing says that it is loading. */
-const isLoaded = (page: Page) => expect(page.getByRole('status', { name: /^Loading/ })).toHaveCount(0)
-
 for (const members of isEverything ? [MANY_MEMBERS, 0] : [0]) {
   test(`every page and its dialogs are accessible in a community of ${members} members`, async ({ page }) => {
     if (isEverything) test.setTimeout(EVERYTHING_MAX_MS)
     const complaints = complaintsOf(page)
-    const slug = await makeCommunity(members)
+    const slug = await makeCommunity(service, members)
     await signIn(page, service)
-    const pages = isEverything ? [...PAGES, ...(await findPages(page, slug))] : PAGES.filter(({ isShort }) => isShort)
-    for (const { path, dialogs = [] } of pages) {
-      await test.step(path, async () => {
-        await openPage(page, service, path, undefined, slug)
-        await isLoaded(page)
-        await look(page, `${members} ${path.replace(/\d+/, 'one')}`)
-        await page.setViewportSize({ width: 1440, height: HEIGHT })
-        for (const name of dialogs) {
-          const button = page.getByRole('button', { name, ...(typeof name === 'string' && { exact: true }) }).first()
-          // A community without partners has no webhook to add.
-          if (members === 0 && (await button.count()) === 0) continue
-          await button.click()
-          await expect(page.getByRole('dialog')).toBeVisible()
-          await look(page, `${members} ${path.replace(/\d+/, 'one')} ${name}`)
-          await page.setViewportSize({ width: 1440, height: HEIGHT })
-          await page.keyboard.press('Escape')
-          await expect(page.getByRole('dialog')).toBeHidden()
-        }
-      })
-    }
+    const visits = isEverything ? [...PAGES, ...(await findPages(page, service, slug))] : SHORT
+    await walk(page, service, { slug, visits, look: (name) => look(page, `${members} ${name}`) })
     expect(complaints).toEqual([])
   })
-}
-
-/** The pages of the first member, partner and transfer, and of a webhook that was made for them to look at. */
-async function findPages(page: Page, slug: string): Promise<Visit[]> {
-  const address = `${service.url}${ADMIN_API}/communities/${slug}`
-  const read = async (path: string) => (await (await page.request.get(`${address}${path}`)).json()).data
-  const send = async (path: string, data?: object) => {
-    const answer = await page.request.post(`${address}${path}`, { headers: { origin: service.url }, data })
-    expect(answer.ok(), await answer.text()).toBe(true)
-    return (await answer.json()).data
-  }
-  const [partner] = await read('/partners?q=Demo')
-  if (!partner) return []
-  const [[member], [transfer]] = [await read('/members'), await read('/transfers')]
-  const { clients } = await read(`/partners/${partner.id}`)
-  const of = { partner_id: partner.id, client_id: clients[0].client_id }
-  const endpoint = { ...of, target_url: RECEIVER, event_types: ['wallet.*'], key: 'the-webhook-to-look-at' }
-  const webhook = await send('/webhooks', endpoint)
-  await send(`/webhooks/${webhook.id}/test`)
-  const about = (visits: Visit[], { id }: { id: number }) =>
-    visits.map((visit) => ({ ...visit, path: visit.path.replace('ID', String(id)) }))
-  return [
-    ...about(MEMBER_PAGES, member),
-    ...about(PARTNER_PAGES, partner),
-    ...about(WEBHOOK_PAGES, webhook),
-    ...about(TRANSFER_PAGES, transfer),
-  ]
 }
 
 test('the pages of no community are accessible', async ({ page }) => {
@@ -192,7 +79,7 @@ test('at 200 % no page scrolls sideways, and its heading is in view', async ({ b
   const context = await browser.newContext(ZOOMED)
   const page = await context.newPage()
   await signIn(page, service)
-  for (const { path } of isFullVolume ? PAGES : PAGES.filter(({ isShort }) => isShort)) {
+  for (const { path } of isFullVolume ? PAGES : SHORT) {
     await openPage(page, service, path)
     await isLoaded(page)
     await expectNoSidewaysScrolling(page)

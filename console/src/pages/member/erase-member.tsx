@@ -11,9 +11,6 @@ import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import type { OfficeMember } from '../../wire.ts'
 
-/** A word that is short and never the name: names may be hard to type, and one might be typed by habit. */
-const CONFIRMATION = 'erase'
-
 export function EraseMember({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [asking, setAsking] = useState(false)
@@ -35,7 +32,8 @@ export function EraseMember({ member }: { member: OfficeMember }) {
         onClose={() => setAsking(false)}
         title={t`Erase ${member.name}?`}
         confirm={t`Erase for good`}
-        typed={CONFIRMATION}
+        // Short, and never the name: names may be hard to type, and one might be typed by habit.
+        typed={t({ message: 'erase', context: 'the word to type' })}
         action={async () => {
           await api.post(path(`/members/${member.id}/erase`))
           await refresh(path('/members'), path('/listings'))
