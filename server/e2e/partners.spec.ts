@@ -253,7 +253,7 @@ test('a partner is added and its credentials are saved with the keyboard alone',
   await tabTo(form.getByLabel('Calls per minute'))
   await page.keyboard.press('Enter')
   const dialog = page.getByRole('dialog', { name: 'Credentials of Keyboard Care' })
-  await dialogHasFocus(page, dialog)
+  await expect(dialog).toBeVisible()
   await tabTo(dialog.getByLabel('I have saved it'))
   await page.keyboard.press('Space')
   await tabTo(dialog.getByRole('button', { name: 'Close' }))
