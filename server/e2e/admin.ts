@@ -102,8 +102,8 @@ const AT_REST = `
   [...document.querySelectorAll('[role=dialog]')].every((dialog) => getComputedStyle(dialog).opacity === '1')`
 
 /** A dialog takes the focus shortly after it opens; focus set before that would be lost. */
-export async function dialogHasFocus(page: Page): Promise<void> {
-  await expect(page.getByRole('dialog').locator(':focus')).toBeVisible()
+export async function dialogHasFocus(page: Page, dialog = page.getByRole('dialog')): Promise<void> {
+  await expect(dialog.locator(':focus')).toBeVisible()
 }
 
 const SCHEMES = ['light', 'dark'] as const

@@ -190,6 +190,7 @@ test('a member is hidden, leaves, returns and is erased with the keyboard alone,
   const erase = page.getByRole('button', { name: 'Erase for good' })
   await expect(erase).toBeDisabled()
   await expectAccessible(page)
+  await dialogHasFocus(page)
   await page.keyboard.type('erase')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Erased member')

@@ -63,7 +63,7 @@ test('members, member page, exchanges and slips are accessible, also on a phone'
     .getByRole('row')
     .filter({ hasNotText: /driver|Name/ })
     .first()
-  expect((await row.boundingBox())!.height).toBeLessThanOrEqual(ROW_PIXELS_MAX)
+  await expect.poll(async () => (await row.boundingBox())?.height).toBeLessThanOrEqual(ROW_PIXELS_MAX)
   await page.setViewportSize(LAPTOP)
   await page.getByRole('button', { name: 'Tag', exact: true }).click()
   await look(page, 'tag-dialog')

@@ -1,5 +1,5 @@
 import { expect, test, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
+import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
 import { startService, type Service } from './service.ts'
 import { slip } from './slip.ts'
 
@@ -337,8 +337,10 @@ test('settings, categories and what partners see', async ({ page }) => {
 
   await page.getByRole('tab', { name: 'Categories' }).click()
   await page.getByRole('button', { name: 'Add a category' }).click()
+  // Otherwise the dialog could take the focus after the field was filled, and Enter with it.
+  await dialogHasFocus(page)
   await page.getByRole('dialog').getByLabel('Name').fill(`Odd jobs ${MARKUP}`)
-  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').getByLabel('Name').press('Enter')
   await expect(page.getByRole('dialog')).toBeHidden()
   const row = page.getByRole('row').filter({ hasText: `Odd jobs ${MARKUP}` })
   await row.getByRole('button', { name: /^Retire/ }).click()

@@ -1,5 +1,5 @@
 import { expect, test, type Locator, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD } from './admin.ts'
+import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage, PASSWORD } from './admin.ts'
 import {
   askToken,
   callAsPartner,
@@ -245,6 +245,7 @@ test('a partner is added and its credentials are saved with the keyboard alone',
   await tabTo(page.getByRole('button', { name: 'Add partner' }))
   await page.keyboard.press('Enter')
   const form = page.getByRole('dialog', { name: 'Add a partner' })
+  await dialogHasFocus(page, form)
   await tabTo(form.getByLabel('Name'))
   await page.keyboard.type('Keyboard Care')
   await tabTo(form.getByLabel('Read balances'))

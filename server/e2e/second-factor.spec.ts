@@ -36,12 +36,10 @@ test('an administrator sets up an authenticator app, signs in with it and remove
   await dialogHasFocus(page)
   await expectAccessible(page)
   const secret = (await dialog.locator('pre').innerText()).replaceAll(/\s/g, '')
-  // The oldest code that is accepted, so that the next ones are still unused.
-  const step = currentStep() - 1
   await dialog.getByLabel('Code from the authenticator app').fill('000000')
   await dialog.getByRole('button', { name: 'Turn on' }).click()
   await expect(dialog.getByText('This is not the code that the app shows now.')).toBeVisible()
-  await dialog.getByLabel('Code from the authenticator app').fill(codeOfStep(secret, step))
+  await dialog.getByLabel('Code from the authenticator app').fill(codeOfStep(secret, currentStep()))
   await dialog.getByRole('button', { name: 'Turn on' }).click()
 
   const shown = page.getByRole('dialog', { name: 'Recovery codes' })

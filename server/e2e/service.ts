@@ -1,19 +1,19 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { freePort } from '../test/free-port.ts'
 
 export const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
 // The first start creates a database and fills it. Both limits only find what hangs.
 const START_MAX_MS = 300_000
 const STOP_MAX_MS = 120_000
 const POLL_MS = 100
-const OUTPUT_KEPT_CHARS = 10_000
+const LOG_KEPT_CHARS = 10_000
 
 export interface Service {
   url: string
@@ -40,10 +40,11 @@ export async function startService(settings: Record<string, string> = {}): Promi
   const child = spawn(process.execPath, [COMMAND, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
 
-  let output = ''
-  const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-OUTPUT_KEPT_CHARS))
-  child.stdout.on('data', keep)
-  child.stderr.on('data', keep)
+  // Tests read the credentials that are printed, however much is logged since.
+  let [printed, logged] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (logged = (logged + chunk.toString()).slice(-LOG_KEPT_CHARS)))
+  const output = () => printed + logged
   const hasExited = () => child.exitCode !== null || child.signalCode !== null
   const killIfAlone = () => child.kill('SIGKILL')
   process.once('exit', killIfAlone)
@@ -62,16 +63,16 @@ export async function startService(settings: Record<string, string> = {}): Promi
     }
     process.off('exit', killIfAlone)
     await rm(dataDir, { recursive: true, force: true })
-    if (!inTime) throw new Error(`The service did not stop within ${STOP_MAX_MS} ms of SIGTERM:\n${output}`)
+    if (!inTime) throw new Error(`The service did not stop within ${STOP_MAX_MS} ms of SIGTERM:\n${output()}`)
   }
 
   const deadline = Date.now() + START_MAX_MS
   // What it prints is read by tests, and follows a moment after it is ready.
-  while (!output.includes('Hourbank is running.') || !(await isReady(url))) {
+  while (!printed.includes('Hourbank is running.') || !(await isReady(url))) {
     const problem = hasExited() ? 'ended' : Date.now() > deadline ? 'was not ready in time' : undefined
     if (problem) {
       await stop()
-      throw new Error(`The service ${problem}:\n${output}`)
+      throw new Error(`The service ${problem}:\n${output()}`)
     }
     await setTimeout(POLL_MS)
   }
@@ -79,7 +80,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
     const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...args, '--json'], { env })
     return JSON.parse(stdout)
   }
-  return { url, output: () => output, hourbank, stop }
+  return { url, output, hourbank, stop }
 }
 
 async function isReady(url: string): Promise<boolean> {
@@ -88,13 +89,4 @@ async function isReady(url: string): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('no port was assigned')
-  return address.port
 }

@@ -20,8 +20,14 @@ test('Ctrl-K starts an exchange, adds a member, suspends a partner, and shows a 
   const complaints = complaintsOf(page)
   await openPage(page, service, 'overview', 'Overview')
   const search = page.getByRole('textbox', { name: 'Search pages, actions, members and partners' })
-  const choose = async (typed: string, label: string | RegExp) => {
+  const openSearch = async () => {
+    // A dialog that is still closing takes the keys.
+    await expect(page.getByRole('dialog')).toHaveCount(0)
     await page.keyboard.press('Control+K')
+    await expect(search).toBeFocused()
+  }
+  const choose = async (typed: string, label: string | RegExp) => {
+    await openSearch()
     await search.fill(typed)
     await page.getByRole('button', { name: label }).first().click()
   }
@@ -34,7 +40,7 @@ test('Ctrl-K starts an exchange, adds a member, suspends a partner, and shows a 
 
   const path = `${service.url}${ADMIN_API}/communities/demo/members?status=active&limit=1`
   const [member] = (await (await page.request.get(path)).json()).data
-  await page.keyboard.press('Control+K')
+  await openSearch()
   await search.fill(member.name)
   const found = page.getByRole('button', { name: new RegExp(member.name) }).first()
   await expect(found).toContainText(/-?[\d.,]+\u00A0h/)

@@ -7,7 +7,7 @@ import { changePartner } from '../src/features/partners/change-partner.ts'
 import { announceChange } from './announce.ts'
 import { eventually, startBank, TESTER, type TestPartner } from './bank.ts'
 import { BEHIND_PROXY, from, tokenRequest } from './oauth.ts'
-import { holdOpen } from './lock-table.ts'
+import { holdOpen, someoneWaits } from './lock-table.ts'
 import { statusOf, startCachingBank, works } from './access-calls.ts'
 
 describe('who may call', () => {
@@ -291,10 +291,7 @@ describe('memory', () => {
     const gate = await holdOpen(bank.sql, 'select pg_advisory_xact_lock(7)')
     lookupsSinceLast()
     const underWay = bank.call('/users', { token })
-    await eventually(async () => {
-      const [waiting] = await bank.sql`select 1 from pg_locks where locktype = 'advisory' and not granted`
-      return waiting !== undefined
-    })
+    await someoneWaits(bank.sql)
 
     await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'suspended' })
     // The client was remembered since it fetched its token: that it is refused shows that the change was heard.

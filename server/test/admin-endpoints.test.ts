@@ -131,13 +131,16 @@ test('a delivery says why it waits, and its next attempt is never in the past', 
 })
 
 test('statistics count attempts that arrived and failed, with their speed, per hour and per day', async () => {
-  const { owner, add, credit, deliver, advance, receiver } = await start()
+  const { bank, owner, add, credit, deliver, receiver } = await start()
   const { id } = (await add()).body.data
   receiver.answer = (response) => response.writeHead(500).end()
   await credit()
   await deliver()
   receiver.answer = (response) => response.writeHead(204).end()
-  await advance(10_000)
+  // By the clock of the database, as the statistics: an attempt in the future may be one of the next hour.
+  await bank.sql`update deliveries set next_attempt_at = now() - interval '1 second'`
+  await bank.sql`update delivery_queues set due_at = now() - interval '1 second'`
+  await deliver()
   await credit()
   await deliver()
   for (const [period, points] of [

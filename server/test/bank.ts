@@ -1,4 +1,3 @@
-import { createServer } from 'node:net'
 import { pino, type Logger } from 'pino'
 import { onTestFinished } from 'vitest'
 import { TIMEOUTS, type Timeouts } from '../src/app.ts'
@@ -13,14 +12,13 @@ import { startNode, type ServingNode } from '../src/process/node.ts'
 import { createPartner, type NewPartner } from '../src/features/partners/create-partner.ts'
 import type { Sender } from '../src/delivery/send.ts'
 import { newDatabase } from './database.ts'
+import { freePort } from './free-port.ts'
 import { requireNoLeak } from './leaks.ts'
 import { findOddTimes } from './response-times.ts'
 
+export { freePort }
 export const SECRET_KEY = 'a-secret-key-that-only-tests-use-0123'
 export const TESTER: Actor = { kind: 'system', name: 'test' }
-/** Above those that fetch refuses, below those of connections on Linux. */
-const PORT_MIN = 11_000
-const PORT_MAX = 32_000
 /** A node shares its event loop with the test, so a busy machine must not make it reject requests. */
 const EVENT_LOOP_DELAY_MS = 60_000
 
@@ -176,26 +174,6 @@ export async function fetchToken(
   })
   if (status !== 200) throw new Error(`no token: ${status} ${JSON.stringify(body)}`)
   return body.access_token
-}
-
-/** Each process has ports of its own: a service listens some time after its port was found free. */
-const PORTS_PER_PROCESS = 100
-const FIRST_PORT = PORT_MIN + (process.pid % Math.floor((PORT_MAX - PORT_MIN) / PORTS_PER_PROCESS)) * PORTS_PER_PROCESS
-let portsTried = 0
-
-/** Outside the range of outgoing connections, so that a restarted service finds it free again. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = FIRST_PORT + (portsTried++ % PORTS_PER_PROCESS)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (!isFree) continue
-    await new Promise((resolve) => server.close(resolve))
-    return port
-  }
 }
 
 /** Long enough for a busy machine: only what never comes takes this long. */

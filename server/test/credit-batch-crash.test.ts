@@ -10,7 +10,7 @@ import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { eventually, SECRET_KEY, TESTER } from './bank.ts'
 import { newDatabase } from './database.ts'
 import { startKillable } from './killable-service.ts'
-import { openTransaction, type OpenTransaction } from './lock-table.ts'
+import { openTransaction, waitingSessions, type OpenTransaction } from './lock-table.ts'
 import { hasPython, PYTHON, PYTHON_ENV } from './python.ts'
 import { isFullVolume } from './volume.ts'
 
@@ -94,12 +94,7 @@ for (const { sdk, creditFile, isHere } of SDKS) {
 
       /** Kills the server while a batch, credited in part, waits for this member's wallet. */
       async function killDuring(held: OpenTransaction): Promise<void> {
-        await eventually(async () => {
-          const waiting = await sql`
-            select from pg_stat_activity where datname = current_database()
-              and application_name like '%requests' and wait_event_type = 'Lock'`
-          return waiting.length > 0
-        })
+        await eventually(async () => (await waitingSessions(sql, '%', '%requests')).length > 0)
         await server.kill()
         await held.release()
         await server.restart()

@@ -7,7 +7,7 @@ import type { Caller } from '../src/http/partner/access.ts'
 import { ApiError } from '../src/http/shared/errors.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { eventually, startBank, TESTER, type Answer, type Bank, type BankOptions } from './bank.ts'
-import { openTransaction } from './lock-table.ts'
+import { openTransaction, waitingSessions } from './lock-table.ts'
 
 const PATH = '/wallet/credits/batch'
 
@@ -49,11 +49,7 @@ async function countRows({ sql }: Bank) {
 const written = (credits: number) => ({ transfers: credits, credits, events: credits, centihours: credits })
 
 /** Connections of requests that wait for a lock. */
-async function waitingStatements({ sql }: Bank) {
-  return sql<{ pid: number }[]>`
-    select pid from pg_stat_activity
-    where datname = current_database() and application_name like '%requests' and wait_event_type = 'Lock'`
-}
+const waitingStatements = ({ sql }: Bank) => waitingSessions(sql, '%', '%requests')
 
 test('every item of a batch gets the outcome of a single credit, in order', async () => {
   const { bank, member, token, item, send } = await start()

@@ -6,7 +6,8 @@ import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { createCreditBatcher } from '../src/features/wallet/credit-member.ts'
 import type { Caller } from '../src/http/partner/access.ts'
 import { insertCredits, startPartnerDays, type CreditItem } from '../src/features/wallet/insert-credits.ts'
-import { eventually, startBank, TESTER, type Bank } from './bank.ts'
+import { startBank, TESTER, type Bank } from './bank.ts'
+import { someoneWaits } from './lock-table.ts'
 
 async function start() {
   const bank = await startBank()
@@ -334,11 +335,7 @@ test.each(['enable_nestloop', 'enable_hashjoin', 'enable_mergejoin'])(
     const { waiting } = await transaction(bank.sql, async (tx) => {
       await tx`select from accounts where community_id = ${bank.communityId} and member_id = ${member.id} for no key update`
       const credited = insertCredits(planned, bank.communityId, [item])
-      await eventually(async () => {
-        const [blocked] = await tx`select from pg_locks l join pg_stat_activity a using (pid)
-          where a.datname = current_database() and not l.granted`
-        return blocked !== undefined
-      })
+      await someoneWaits(tx)
       // Refused at once if the credit had it.
       await tx`select from partner_days where community_id = ${bank.communityId} for no key update nowait`
       return { waiting: credited }
@@ -356,11 +353,7 @@ test('a credit that waits for the same reference in a transaction of yesterday i
       insert into credits (community_id, partner_id, reference, client_id, transfer_id, member_id, amount)
       values (${bank.communityId}, ${client.partner_id}, ${order.reference}, ${client.id}, 0, ${member.id}, 150)`
     const credits = Promise.all([credit(order), credit({ ...order, reference: 'tx-2' })])
-    await eventually(async () => {
-      const [blocked] =
-        await tx`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      return blocked !== undefined
-    })
+    await someoneWaits(tx)
     return { waiting: credits }
   })
   expect((await waiting).map(({ status }) => status)).toEqual([200, 201])

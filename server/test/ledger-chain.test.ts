@@ -17,7 +17,7 @@ import { eventually, TESTER } from './bank.ts'
 import { keepBooks, tamper, type Books } from './books.ts'
 import { captureLog } from './capture-log.ts'
 import { newDatabase } from './database.ts'
-import { holdOpen, openTransaction } from './lock-table.ts'
+import { holdOpen, openTransaction, someoneWaits } from './lock-table.ts'
 
 let databaseUrl: string
 let sql: Sql
@@ -61,14 +61,6 @@ async function fillAdjustments(communityId: number, count: number): Promise<void
   await sql`
     update accounts set balance = ${count} where community_id = ${communityId} and member_id = ${memberId}`
 }
-
-/** Resolves when a statement in this database waits for a lock. */
-const someoneWaits = () =>
-  eventually(async () => {
-    const waiting = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    return waiting.length > 0
-  })
 
 let empty = 0
 
@@ -282,7 +274,7 @@ test('a node leaves a community to the one that works on it, and a command waits
   const other = await holdOpen(sql, `select from ledger_heads where community_id = ${id} for no key update`)
   expect(await transaction(sql, (tx) => lockHead(tx, id, { wait: false }))).toBeUndefined()
   const waiting = transaction(sql, (tx) => lockHead(tx, id, { wait: true }))
-  await someoneWaits()
+  await someoneWaits(sql)
   await other.release()
   expect(await waiting).toMatchObject({ position: 14 })
 })
@@ -309,7 +301,7 @@ test('a transfer that waited for a wallet comes after those that did not, althou
     `select from accounts where community_id = ${id} and member_id = ${anna} for no key update`,
   )
   const held = adjustBalance(sql, TESTER, id, { memberId: anna, centihours: 5, reason: 'held' })
-  await someoneWaits()
+  await someoneWaits(sql)
   const quick = await adjustBalance(sql, TESTER, id, { memberId: carla, centihours: 5, reason: 'quick' })
   await wallet.release()
   const late = await held
@@ -333,7 +325,7 @@ test('a removed test community leaves no links, and its removal waits for those 
   await sql`update communities set test = true where id = ${id}`
   const adding = await holdOpen(sql, `select from ledger_heads where community_id = ${id} for update`)
   const removal = removeTestCommunity(sql, TESTER, id, slug)
-  await someoneWaits()
+  await someoneWaits(sql)
   await adding.tx`
     insert into ledger_links (community_id, transfer_id, position, hash) values (${id}, 1, 15, sha256(''))`
   await adding.commit()

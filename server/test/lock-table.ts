@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { transaction, type Sql, type Transaction } from '../src/postgres/connect.ts'
+import { transaction, type Queries, type Sql, type Transaction } from '../src/postgres/connect.ts'
 import { eventually } from './bank.ts'
 
 export interface OpenTransaction {
@@ -51,8 +51,32 @@ export async function lockTable(sql: Sql, table: string): Promise<TableLock> {
     ...(await holdOpen(sql, `lock table ${table} in access exclusive mode`)),
     awaited: (count = 1) =>
       eventually(async () => {
-        const waiting = await sql`select from pg_locks where relation = ${table}::regclass and not granted`
+        // Databases of other tests are clones, whose tables have the same ids.
+        const waiting = await sql`
+          select from pg_locks
+          where relation = ${table}::regclass and not granted
+            and database = (select oid from pg_database where datname = current_database())`
         return waiting.length >= count
       }),
   }
+}
+
+/** Resolves when a statement in this database waits for a lock that a test can hold. */
+export function someoneWaits(queries: Queries, statement = '%'): Promise<unknown> {
+  return eventually(async () => (await waitingSessions(queries, statement)).length > 0)
+}
+
+/**
+ * Tests share a server, so only this database counts; and whoever commits a NOTIFY waits for the others on the whole
+ * server, which is the lock on an object.
+ */
+export async function waitingSessions(
+  queries: Queries,
+  statement = '%',
+  application = '%',
+): Promise<{ pid: number }[]> {
+  return queries<{ pid: number }[]>`
+    select pid from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and wait_event <> 'object'
+      and query like ${statement} and application_name like ${application}`
 }

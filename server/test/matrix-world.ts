@@ -1,3 +1,4 @@
+import { chainLedger } from '../src/features/ledger/chain-ledger.ts'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { addAdmin, type TestAdmin } from './admin.ts'
 import { callNode, eventually, fetchToken, startBank, type Bank, type TestPartner, type BankOptions } from './bank.ts'
@@ -143,9 +144,22 @@ async function withSql<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<
 const RESTLESS = /^(call_groups|audit_log|email_read_days|deliveries|attempts|delivery_queues|events|month_totals)/
 const RESTLESS_COLUMNS = ['last_used_at', 'last_seen_at', 'rotated_at']
 
-/** A digest of everything that a community has, by table. */
+/** Events have their places, and the receiver that nobody reaches is known to fail. */
+async function isAtRest(sql: Sql, communityId: number): Promise<boolean> {
+  const underWay = await sql`
+    select from events where community_id = ${communityId} and position is null
+    union all
+    select from subscriptions s where community_id = ${communityId} and failing_since is null and exists (
+      select from deliveries d where d.community_id = s.community_id and d.subscription_id = s.id)`
+  return underWay.length === 0
+}
+
+/** A digest of everything that a community has, by table, once the engine has done its part. */
 export async function contentOf(url: string, communityId: number): Promise<Record<string, string>> {
   return withSql(url, async (sql) => {
+    await eventually(() => isAtRest(sql, communityId))
+    // A node does it too, some seconds later.
+    await chainLedger(sql, communityId, { wait: true })
     const tables = await sql<{ name: string }[]>`
       select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
       where c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'community_id'

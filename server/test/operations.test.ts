@@ -227,8 +227,10 @@ test('what still comes in on an open connection while the service ends is answer
   await eventually(() => refusesConnections(bank.url))
   socket.write(request)
   await lock.awaited(2)
+  // The service has sent its responses before they arrive here.
+  const arrived = once(socket, 'close')
   await lock.release()
-  await closed
+  await Promise.all([closed, arrived])
   const heads = received.match(/HTTP\/1\.1 [^]*?\r\n\r\n/g)!
   expect(heads).toHaveLength(2)
   for (const head of heads) expect(head).toMatch(/^HTTP\/1\.1 200 [^]*api-version: 2\.0/)

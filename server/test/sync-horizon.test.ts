@@ -13,7 +13,7 @@ import {
 import { eraseMember } from '../src/features/members/erase-member.ts'
 import { addAdmin } from './admin.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
-import { openTransaction } from './lock-table.ts'
+import { openTransaction, someoneWaits } from './lock-table.ts'
 
 /** An advisory lock at which a test holds a session. */
 const HOLD = 815
@@ -54,12 +54,7 @@ async function holdSessions(sql: Sql) {
   await holder.tx`select pg_advisory_xact_lock(${HOLD})`
   return {
     release: holder.release,
-    awaited: () =>
-      eventually(async () => {
-        const waiting = await sql`
-          select from pg_locks where locktype = 'advisory' and objid = ${HOLD} and objsubid = 1 and not granted`
-        return waiting.length > 0
-      }),
+    awaited: () => someoneWaits(sql),
   }
 }
 
@@ -75,7 +70,9 @@ test('a reader does not skip a change held after its stamp, before its transacti
     insert into members (community_id, id, name, updated_at)
     values (${communityId}, 1000, 'Held', stamp_change(${communityId}))`.then(({ count }) => count)
   await held.awaited()
-  const sessions = await sql`select backend_xid from pg_stat_activity where application_name = 'hourbank writer'`
+  const sessions = await sql`
+    select backend_xid from pg_stat_activity
+    where datname = current_database() and application_name = 'hourbank writer'`
   expect(sessions).toEqual([{ backend_xid: null }])
   await add(sql, 'Quick')
   await follow()

@@ -83,6 +83,8 @@ describe('who is refused, and what they learn', () => {
     const token = await bank.token()
     const reason = 'Umzug: das "neue" Büro \\ Halle 3 öffnet am 3. – bis dann'
     await switchPartnerApi(bank.sql, TESTER, bank.communityId, { enabled: false, reason })
+    // Of the two, the client was cached when it fetched its token.
+    await eventually(async () => (await bank.call('/oauth/token', tokenRequest(bank.partner))).status === 503)
     await eventually(async () => (await bank.call('/users', { token })).status === 503)
 
     const refused = await expectRefusal(bank, tokenRequest(bank.partner), 503, 'partner_api_disabled')
