@@ -30,18 +30,19 @@ test.afterAll(async () => {
 })
 
 /** Where the buttons of the dialogs stand among all of their page, which is the same in every language. */
-async function findPlaces(page: Page, visits: readonly Visit[]): Promise<Map<string, number>> {
-  const places = new Map<string, number>()
+async function findPlaces(page: Page, visits: readonly Visit[]): Promise<Map<string, [place: number, of: number]>> {
+  const places = new Map<string, [number, number]>()
   await page.setViewportSize(LAPTOP)
   for (const { path, dialogs } of visits) {
     if (!dialogs) continue
     await openPage(page, service, path)
     await isLoaded(page)
     for (const name of dialogs) {
-      const place = await buttonNamed(page, name).evaluate((button) =>
-        Array.from<unknown>(button.ownerDocument.querySelectorAll('button')).indexOf(button),
-      )
-      places.set(`${path} ${name}`, place)
+      const found = await buttonNamed(page, name).evaluate((button): [number, number] => {
+        const all = Array.from<unknown>(button.ownerDocument.querySelectorAll('button'))
+        return [all.indexOf(button), all.length]
+      })
+      places.set(`${path} ${name}`, found)
     }
   }
   return places
@@ -51,8 +52,12 @@ async function startTour(page: Page) {
   await signIn(page, service)
   const visits = [...PAGES, ...(await findPages(page, service, 'demo'))]
   const places = await findPlaces(page, visits)
-  const findButton = ({ path }: Visit, name: string | RegExp) =>
-    page.locator('button').nth(places.get(`${path} ${name}`)!)
+  const findButton = async ({ path }: Visit, name: string | RegExp) => {
+    const [place, of] = places.get(`${path} ${name}`)!
+    const buttons = page.locator('button')
+    await expect(buttons, `the buttons of ${path}`).toHaveCount(of)
+    return buttons.nth(place)
+  }
   return { slug: 'demo', visits, findButton }
 }
 

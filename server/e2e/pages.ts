@@ -68,7 +68,7 @@ interface Tour {
   /** Called on each page and in each dialog, with its name. */
   look: (name: string) => Promise<void>
   /** In a language other than English, buttons are found in another way. */
-  findButton?: (visit: Visit, name: string | RegExp) => Locator
+  findButton?: (visit: Visit, name: string | RegExp) => Promise<Locator>
 }
 
 /** Opens every page, and on it every dialog whose button is there. */
@@ -82,7 +82,7 @@ export async function walk(page: Page, service: Service, { slug, visits, look, f
       await look(place)
       for (const name of visit.dialogs ?? []) {
         await page.setViewportSize(WIDE)
-        const button = findButton?.(visit, name) ?? buttonNamed(page, name)
+        const button = (await findButton?.(visit, name)) ?? buttonNamed(page, name)
         // A community without partners has no webhook to add.
         if (slug === EMPTY && (await button.count()) === 0) continue
         await button.click()
