@@ -224,6 +224,15 @@ test('an export holds what the filters find, harmless to spreadsheets, and is on
   expect((await viewer.call('/calls/export?request_id=x')).status).toBe(422)
 })
 
+test('an unknown parameter of an export is ignored, and does not reach the audit log', async () => {
+  const bank = await startBank()
+  const viewer = await addAdmin(bank, 'viewer')
+  expect((await viewer.call('/calls/export?status=4xx&unknown=1&un%00known=2')).status).toBe(200)
+  const [audit] = await bank.sql`
+    select detail from audit_log where community_id = ${bank.communityId} and action = 'calls.exported'`
+  expect(audit).toEqual({ detail: { status: '4xx' } })
+})
+
 test('calls of another community are nobody else’s, and without a session there are none', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')

@@ -20,6 +20,8 @@ const OPTIONS = {
 } as const
 const bodies = new Ajv(OPTIONS)
 const parameters = new Ajv({ ...OPTIONS, useDefaults: true })
+/** Handlers pass on what a query has, to the audit log among others, so they must not see unknown parameters. */
+const queries = new Ajv({ ...OPTIONS, useDefaults: true, removeAdditional: 'all' })
 
 interface ObjectSchema {
   properties?: Record<string, { type?: string; format?: string }>
@@ -29,7 +31,7 @@ interface ObjectSchema {
 const validators = new Map<string, ReturnType<typeof createValidator>>()
 
 export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
-  const key = `${httpPart === 'body'} ${JSON.stringify(schema)}`
+  const key = `${httpPart} ${JSON.stringify(schema)}`
   const validate = validators.get(key) ?? createValidator(schema, httpPart)
   validators.set(key, validate)
   return validate
@@ -38,7 +40,7 @@ export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPa
 /** Accepted input reaches SQL, so times are converted here: see toUtc. */
 function createValidator(schema: ObjectSchema, httpPart: string | undefined) {
   const readValues = httpPart === 'body' ? undefined : createParameterReader(schema)
-  const validate = (httpPart === 'body' ? bodies : parameters).compile<Record<string, unknown>>(schema)
+  const validate = validatorOf(httpPart).compile<Record<string, unknown>>(schema)
   const times = timeFieldsOf(schema)
   if (!readValues && times.length === 0) return validate
 
@@ -51,6 +53,11 @@ function createValidator(schema: ObjectSchema, httpPart: string | undefined) {
   }
   read.errors = null as ErrorObject[] | null
   return read
+}
+
+function validatorOf(httpPart: string | undefined): Ajv {
+  if (httpPart === 'body') return bodies
+  return httpPart === 'querystring' ? queries : parameters
 }
 
 function timeFieldsOf(schema: ObjectSchema): string[] {
