@@ -1,4 +1,4 @@
-import { expect, test, type Locator, type Page } from '@playwright/test'
+import { expect, test, type Locator } from '@playwright/test'
 import { callDemo, chooseOwn, openPage, signIn } from './admin.ts'
 import { findPages, isLoaded } from './pages.ts'
 import { askToken, makePartner } from './partner-access.ts'
@@ -38,9 +38,6 @@ async function expectMirrored(chart: Locator): Promise<void> {
   }
 }
 
-const styleOf = (element: Locator, name: string) =>
-  element.evaluate((node, property) => getComputedStyle(node as never).getPropertyValue(property), name)
-
 test('a chart of what is counted begins at the right, with its legend in the order of the series', async ({ page }) => {
   const bank = await makePartner(page, service, 'Bank that calls')
   expect(await askToken(page, service, bank)).toBe(200)
@@ -73,13 +70,13 @@ test('the figures that partners see have the digits of the language, in the draw
 test('codes and addresses keep their order', async ({ page }) => {
   const webhook = (await findPages(page, service, 'demo')).find(({ path }) => path.startsWith('webhooks/'))!
   await openPage(page, service, webhook.path)
-  expect(await styleOf(page.getByText('wallet.*', { exact: true }), 'direction')).toBe('ltr')
+  await expect(page.getByText('wallet.*', { exact: true })).toHaveCSS('direction', 'ltr')
   await openPage(page, service, 'calls')
-  expect(await styleOf(page.getByPlaceholder('/wallet'), 'direction')).toBe('ltr')
+  await expect(page.getByPlaceholder('/wallet')).toHaveCSS('direction', 'ltr')
   await openPage(page, service, 'members')
   await page.getByRole('button', { name: 'إضافة عضو' }).click()
   const dialog = page.getByRole('dialog')
-  expect(await styleOf(dialog.locator('input[type=email]'), 'direction')).toBe('ltr')
+  await expect(dialog.locator('input[type=email]')).toHaveCSS('direction', 'ltr')
 })
 
 test('a listing in another script begins where its column does, and its end is cut off', async ({ page }) => {
@@ -87,8 +84,8 @@ test('a listing in another script begins where its column does, and its end is c
   await openPage(page, service, 'listings', 'الإعلانات')
   await isLoaded(page)
   const description = page.getByText(listing!.description).first()
-  expect(await styleOf(description, 'direction')).toBe('ltr')
-  expect(await styleOf(description, 'text-align')).toBe('right')
+  await expect(description).toHaveCSS('direction', 'ltr')
+  await expect(description).toHaveCSS('text-align', 'right')
   await expect(page.locator('bdi', { hasText: listing!.title }).first()).toBeVisible()
 })
 
