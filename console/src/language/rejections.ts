@@ -1,6 +1,7 @@
 import { i18n } from '@lingui/core'
 import { t } from '@lingui/core/macro'
 import { formatDay } from '../parts/day.ts'
+import { formatNumber } from './formats.ts'
 import { isolate } from './isolate.ts'
 import { REJECTIONS_AREA } from './language.ts'
 
@@ -23,8 +24,9 @@ export function rejectionText({ message, reason, values = {}, parts }: Rejected)
   if (i18n.locale === 'en' || !(parts ?? [{ reason }]).every(isKnown)) return message
   if (parts) return parts.map(rejectionText).join(' ')
   const sentence = i18n._(idOf(reason), Object.fromEntries(Object.entries(values).map(toShown)))
-  const line = values.at_line
-  return line === undefined ? sentence : t`Line ${line}: ${sentence}`
+  if (values.at_line === undefined) return sentence
+  const line = formatNumber(Number(values.at_line))
+  return t`Line ${line}: ${sentence}`
 }
 
 function idOf(reason: string | undefined): string {

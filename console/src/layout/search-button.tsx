@@ -42,7 +42,7 @@ export function SearchButton({ community }: { community: Community }) {
           <Trans>Search</Trans>
         </span>
         <span className={classes.key} aria-hidden="true">
-          Ctrl K
+          <Trans>Ctrl K</Trans>
         </span>
       </UnstyledButton>
       {wanted && (

@@ -8,7 +8,7 @@ import { areSingleKeysOn, switchSingleKeys } from './shortcuts.tsx'
 
 function shortcuts(): { keys: string[]; text: string }[] {
   return [
-    { keys: ['Ctrl', 'K'], text: t`Search pages, members and partners, and start something` },
+    { keys: [t`Ctrl`, 'K'], text: t`Search pages, members and partners, and start something` },
     { keys: ['?'], text: t`Show this list` },
     ...PAGES.map(({ key, label }) => {
       const page = translate(label)

@@ -9,43 +9,50 @@ const ORDER = ['teal', 'yellow', 'blue', 'red', 'gray'] as const
 
 /** Mantine's charts are always drawn from left to right. */
 const MIRRORED = {
-  xAxisProps: { reversed: true },
+  xAxis: { reversed: true },
   // Mantine moves the labels away from an axis at the left.
-  yAxisProps: { orientation: 'right', tickMargin: 20 },
-  legendProps: { wrapperStyle: { direction: 'rtl' } },
+  yAxis: { orientation: 'right', tickMargin: 20 },
+  legend: { wrapperStyle: { direction: 'rtl' } },
+  text: (text: string) => `\u2067${text}\u2069`,
 } as const
+const UNCHANGED = { xAxis: {}, yAxis: {}, legend: {}, text: (text: string) => text } as const
+
+interface DrawnProps extends ChartProps {
+  format: (value: number) => string
+  height: number
+}
 
 /** In a file of its own: with it come some 100 KB that only pages with a chart need. */
-export default function ChartCanvas({ kind, data, x, series, format, height }: ChartProps & { height: number }) {
+export default function ChartCanvas({ kind, data, x, series, format, height }: DrawnProps) {
   // Time runs as the language is read; the axis of values stands where reading begins.
-  const isMirrored = useDirection().dir === 'rtl'
+  const reading = useDirection().dir === 'rtl' ? MIRRORED : UNCHANGED
   const shade = useComputedColorScheme('light') === 'dark' ? 4 : 6
   const drawn = series
     .map((one, index) => ({
       name: one.key,
-      label: one.label,
+      label: reading.text(one.label),
       color: `${one.color ?? ORDER[index % ORDER.length]}.${shade}`,
     }))
     // A legend of what does not occur takes more room than the drawing on a phone.
     .filter(({ name }) => data.some((point) => point[name]))
   const shared = {
     h: height,
-    data: [...data],
+    data: data.map((point) => ({ ...point, [x.key]: reading.text(String(point[x.key])) })),
     dataKey: x.key,
     series: drawn,
     withLegend: series.length > 1,
     // In the order of the series; Recharts would sort the words.
-    legendProps: { itemSorter: null },
+    legendProps: { ...reading.legend, itemSorter: null },
+    xAxisProps: reading.xAxis,
+    // What is stacked is counted.
+    yAxisProps: { ...reading.yAxis, allowDecimals: kind !== 'stacked' },
     gridAxis: 'x' as const,
     tickLine: 'none' as const,
-    ...(isMirrored && MIRRORED),
     // The axis passes more than the value.
-    ...(format ? { valueFormatter: (value: number) => format(value) } : {}),
+    valueFormatter: (value: number) => reading.text(format(value)),
   }
   const barProps = { isAnimationActive: false }
-  // What is stacked is counted.
-  const countAxis = { allowDecimals: false }
-  if (kind === 'stacked') return <BarChart {...shared} type="stacked" barProps={barProps} yAxisProps={countAxis} />
+  if (kind === 'stacked') return <BarChart {...shared} type="stacked" barProps={barProps} />
   if (kind === 'bar') return <BarChart {...shared} barProps={{ ...barProps, radius: [3, 3, 0, 0] }} />
   return <LineChart {...shared} curveType="linear" lineProps={{ isAnimationActive: false }} />
 }

@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Skeleton, Text } from '@mantine/core'
 import { Suspense, lazy } from 'react'
 import { whenConnected } from '../connection.ts'
+import { formatNumber } from '../language/formats.ts'
 import classes from './chart.module.css'
 
 const ChartCanvas = lazy(() => whenConnected(() => import('./chart-canvas.tsx')))
@@ -18,11 +19,13 @@ export interface ChartProps {
   /** The key of the x axis, and its name. */
   x: { key: string; label: string }
   series: readonly { key: string; label: string; color?: 'teal' | 'yellow' | 'blue' | 'red' | 'gray' | 'grape' }[]
+  /** Of the values; as plain numbers unless told otherwise. */
   format?: (value: number) => string
 }
 
 /** A drawing, loaded when it is needed, and the same figures as a table for those who would rather read. */
-export function Chart(props: ChartProps) {
+export function Chart({ format = (value) => formatNumber(value), ...rest }: ChartProps) {
+  const props = { ...rest, format }
   const { label, data, series } = props
   const isEmpty = data.every((point) => series.every(({ key }) => !point[key]))
   if (isEmpty)
@@ -48,7 +51,7 @@ export function Chart(props: ChartProps) {
   )
 }
 
-function Figures({ label, data, x, series, format = String }: ChartProps) {
+function Figures({ label, data, x, series, format }: ChartProps & Required<Pick<ChartProps, 'format'>>) {
   return (
     <table className={classes.table}>
       <caption>{label}</caption>

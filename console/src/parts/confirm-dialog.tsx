@@ -66,6 +66,7 @@ function Question({ onClose, children, confirm, action, danger = false, typed }:
           <TextInput
             label={t`Type “${typed}” to confirm`}
             autoComplete="off"
+            dir="auto"
             data-autofocus
             value={word}
             onChange={(event) => setWord(event.currentTarget.value)}

@@ -65,8 +65,14 @@ interface FilterProps {
   placeholder?: string
 }
 
+interface TextProps extends FilterProps {
+  icon?: ReactNode
+  /** `ltr` for codes and addresses, whose signs would change places among letters from right to left. */
+  dir?: 'ltr'
+}
+
 /** Text that reaches the address after a short pause, so that not every letter is a call. */
-export function TextFilter({ name, label, placeholder, icon }: FilterProps & { icon?: ReactNode }) {
+export function TextFilter({ name, label, placeholder, icon, dir }: TextProps) {
   const [filters, change] = useFilters()
   const applied = filters[name] ?? ''
   const [typed, setTyped] = useState(applied)
@@ -89,6 +95,7 @@ export function TextFilter({ name, label, placeholder, icon }: FilterProps & { i
       label={label}
       placeholder={placeholder}
       leftSection={icon}
+      dir={dir}
       className={classes.wide}
       value={typed}
       onChange={(event) => setTyped(event.currentTarget.value)}

@@ -91,6 +91,7 @@ function RecoveryCode({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
         label={t`Recovery code`}
         description={t`One that you have not used yet. It works once.`}
         autoComplete="off"
+        dir="ltr"
         autoFocus
         {...form.text('recovery_code')}
       />

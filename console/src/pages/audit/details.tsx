@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Facts } from '../../parts/facts.tsx'
 import { LinkText } from '../../parts/links.tsx'
+import { Name } from '../../parts/name.tsx'
 import { useCommunity } from '../../session.ts'
 import classes from './details.module.css'
 import type { AuditRecord } from '../../wire.ts'
@@ -10,7 +11,7 @@ import type { AuditRecord } from '../../wire.ts'
 export function Details({ entry: { action, detail, member_ids } }: { entry: AuditRecord }) {
   const { slug } = useCommunity()
   const { batch, ...rest } = detail
-  const values = Object.entries(rest).map(([name, value]) => [labelOf(name), valueText(value)] as const)
+  const values = Object.entries(rest).map(([name, value]) => [labelOf(name), shown(valueText(value))] as const)
   return (
     <details className={classes.details}>
       <summary>
@@ -51,6 +52,11 @@ function MemberLinks({ ids }: { ids: number[] }) {
 function labelOf(name: string): string {
   const words = name.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** Isolated, because codes end with signs; nothing at all for an empty text, so that its name is left out. */
+function shown(text: string) {
+  return text && <Name>{text}</Name>
 }
 
 function valueText(value: unknown): string {

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Skeleton } from '@mantine/core'
-import { formatDate, formatNumber } from '../../language/formats.ts'
+import { formatDate } from '../../language/formats.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -40,7 +40,6 @@ export function CallChart({ filters }: { filters: CallFilters }) {
             { key: 'rejected', label: t`Rejected (other 4xx)`, color: 'grape' },
             { key: 'failed', label: t`Failed (5xx)`, color: 'red' },
           ]}
-          format={(value) => formatNumber(value)}
         />
       ) : (
         !isError && <Skeleton height={260} />

@@ -77,8 +77,8 @@ function Facts({ call }: { call: CallDetail }) {
         </Fact>
       )}
       <Fact name={t`Took`}>{formatDuration(call.duration_ms)}</Fact>
-      {address && <Fact name={t`From address`}>{address}</Fact>}
-      {user_agent && <Fact name={t`Program`}>{user_agent}</Fact>}
+      {address && <Fact name={t`From address`}>{ltr(address)}</Fact>}
+      {user_agent && <Fact name={t`Program`}>{ltr(user_agent)}</Fact>}
       <Fact name={t`Request id`}>
         <Group gap="sm">
           <Code>{call.request_id}</Code>
@@ -87,6 +87,11 @@ function Facts({ call }: { call: CallDetail }) {
       </Fact>
     </dl>
   )
+}
+
+/** Not words: their signs would change places among letters from right to left. */
+function ltr(text: string) {
+  return <bdi dir="ltr">{text}</bdi>
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

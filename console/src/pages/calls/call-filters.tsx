@@ -29,9 +29,9 @@ export function CallFilterBar() {
       <PeriodFilter />
       <ChoiceFilter name="status" label={t`Answer`} choices={[...translated(STATUSES), ...CODES]} />
       <ChoiceFilter name="method" label={t`Method`} choices={METHODS} />
-      <TextFilter name="path" label={t`Address contains`} placeholder="/wallet" />
-      <TextFilter name="error" label={t`Error code`} placeholder="insufficient_scope" />
-      <TextFilter name="request" label={t`Request id`} />
+      <TextFilter name="path" label={t`Address contains`} placeholder="/wallet" dir="ltr" />
+      <TextFilter name="error" label={t`Error code`} placeholder="insufficient_scope" dir="ltr" />
+      <TextFilter name="request" label={t`Request id`} dir="ltr" />
     </FilterBar>
   )
 }

@@ -115,6 +115,7 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
         label="IBAN"
         description={t`If members pay money to you: printed on their statements, with a QR code for the transfer. Optional.`}
         autoComplete="off"
+        dir="ltr"
         {...form.text('iban')}
       />
       <TextInput

@@ -6,6 +6,7 @@ import { translate } from '../../language/translate.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
+import { formatHours } from '../../parts/hours.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Stat, StatRow } from '../../parts/stat.tsx'
@@ -15,10 +16,17 @@ import { useCommunityPath } from '../../session.ts'
 import { figureText, isSuppressed, monthsText } from './figures.ts'
 import type { CommunityAggregates, Flow } from '../../wire.ts'
 
-const FLOWS: readonly { name: keyof CommunityAggregates['flows']; label: MessageDescriptor }[] = [
+interface FlowKind {
+  name: keyof CommunityAggregates['flows']
+  label: MessageDescriptor
+  /** Hours, not a number of something. */
+  isHours?: true
+}
+
+const FLOWS: readonly FlowKind[] = [
   { name: 'exchanges', label: msg`Exchanges` },
-  { name: 'hours_exchanged', label: msg`Hours exchanged` },
-  { name: 'hours_credited', label: msg`Hours credited by partners` },
+  { name: 'hours_exchanged', label: msg`Hours exchanged`, isHours: true },
+  { name: 'hours_credited', label: msg`Hours credited by partners`, isHours: true },
   { name: 'trading_members', label: msg`Members who traded` },
   { name: 'new_members', label: msg`New members` },
 ]
@@ -72,8 +80,8 @@ function Figures({ aggregates: { flows, stocks } }: { aggregates: CommunityAggre
         <Stat label={t`Services offered`} value={figureText(stocks.active_services)} />
         <Stat label={t`Requests`} value={figureText(stocks.active_requests)} />
       </StatRow>
-      {FLOWS.map(({ name, label }) => (
-        <FlowPanel key={name} label={translate(label)} flow={flows[name]} />
+      {FLOWS.map(({ name, label, isHours }) => (
+        <FlowPanel key={name} label={translate(label)} flow={flows[name]} isHours={isHours} />
       ))}
       <Panel title={t`Listings by category`}>
         <PlainTable
@@ -95,7 +103,7 @@ function Figures({ aggregates: { flows, stocks } }: { aggregates: CommunityAggre
   )
 }
 
-function FlowPanel({ label, flow }: { label: string; flow: Flow }) {
+function FlowPanel({ label, flow, isHours = false }: { label: string; flow: Flow; isHours: boolean | undefined }) {
   const told = flow.periods.filter(({ figure }) => !isSuppressed(figure))
   const data = told.map(({ from, to, figure }) => ({
     months: monthsText(from, to),
@@ -114,6 +122,7 @@ function FlowPanel({ label, flow }: { label: string; flow: Flow }) {
             { key: 'min', label: t`At least` },
             { key: 'max', label: t`At most`, color: 'gray' },
           ]}
+          {...(isHours && { format: (hours: number) => formatHours(hours) })}
         />
       )}
       <details>

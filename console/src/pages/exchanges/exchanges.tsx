@@ -13,6 +13,7 @@ import { Hours } from '../../parts/hours.tsx'
 import { lazyDialog, lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
 import { listQuery, RowsFilter, Total } from '../../parts/list-tools.tsx'
+import { Name } from '../../parts/name.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useList, useRead } from '../../reading.ts'
@@ -103,7 +104,7 @@ export function Exchanges() {
           { header: t`What`, cell: (row) => <TransferText transfer={row} /> },
           { header: t`Day`, sort: 'day', narrow: 'line', cell: (row) => <time>{formatDay(row.occurred_on)}</time> },
           { header: t`Hours`, align: 'end', narrow: 'end', cell: (row) => <Struck row={row} /> },
-          { header: t`For`, cell: (row) => row.listing?.title ?? row.category },
+          { header: t`For`, cell: (row) => <For row={row} /> },
           { header: t`Note`, narrow: 'line', cell: (row) => <Note row={row} /> },
         ]}
       />
@@ -127,12 +128,21 @@ function Struck({ row }: { row: TransferRecord }) {
   return row.reversal ? <del>{hours}</del> : hours
 }
 
+function For({ row: { listing, category } }: { row: TransferRecord }) {
+  const name = listing?.title ?? category
+  return name && <Name>{name}</Name>
+}
+
 /** A transfer and its reversal are one line. */
 function Note({ row: { note, reversal } }: { row: TransferRecord }) {
   if (!note && !reversal) return null
   return (
     <Stack gap={4}>
-      {note && <bdi>{note}</bdi>}
+      {note && (
+        <span>
+          <Name>{note}</Name>
+        </span>
+      )}
       {reversal && (
         <>
           <span>
@@ -140,7 +150,7 @@ function Note({ row: { note, reversal } }: { row: TransferRecord }) {
           </span>
           {reversal.reason && (
             <Text inherit c="dimmed">
-              {reversal.reason}
+              <Name>{reversal.reason}</Name>
             </Text>
           )}
         </>

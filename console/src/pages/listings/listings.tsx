@@ -144,9 +144,11 @@ function columns(slug: string): Column<OfficeListing>[] {
 function Described({ listing }: { listing: OfficeListing }) {
   return (
     <div>
-      <Text fw={600}>{listing.title}</Text>
+      <Text fw={600}>
+        <Name>{listing.title}</Name>
+      </Text>
       {listing.description && (
-        <Text size="sm" c="dimmed" className={classes.description}>
+        <Text size="sm" c="dimmed" dir="auto" className={classes.description}>
           {listing.description}
         </Text>
       )}

@@ -4,6 +4,7 @@ import { formatHours } from '../../parts/hours.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { LinkText } from '../../parts/links.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useList } from '../../reading.ts'
@@ -32,7 +33,7 @@ export function MemberListings({ member }: { member: OfficeMember }) {
         rowKey={({ id }) => id}
         empty={<EmptyState title={t`No listings`} />}
         columns={[
-          { header: t`Listing`, cell: ({ title }) => title },
+          { header: t`Listing`, cell: ({ title }) => <Name>{title}</Name> },
           {
             header: t`Kind`,
             narrow: 'line',

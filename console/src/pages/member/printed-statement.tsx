@@ -108,7 +108,7 @@ export function PrintedStatement() {
 
 function SheetTitle({ member }: { member: OfficeMember }) {
   return (
-    <Title order={2}>
+    <Title order={2} mb="md">
       <Trans>
         Statement for <Name>{member.name}</Name>
       </Trans>

@@ -1,4 +1,4 @@
-import { t } from '@lingui/core/macro'
+import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { formatNumber } from '../../language/formats.ts'
 import { type Column, PlainTable } from '../../parts/data-table.tsx'
@@ -61,7 +61,7 @@ export function PartnerCalls({ partners, count, days }: Props) {
             title={t`No partners yet`}
             action={
               <LinkButton to="/$slug/partners" params={{ slug }}>
-                To the partners
+                <Trans>To the partners</Trans>
               </LinkButton>
             }
           >
@@ -75,9 +75,11 @@ export function PartnerCalls({ partners, count, days }: Props) {
   )
 }
 
-function describe(period: number, listed: number, count: number): string {
-  const days = formatNumber(period)
-  if (listed === count) return t`In the last ${days} days.`
+function describe(days: number, listed: number, count: number): string {
+  if (listed === count) return plural(days, { one: 'In the last day.', other: 'In the last # days.' })
   const [shown, all] = [formatNumber(listed), formatNumber(count)]
-  return t`In the last ${days} days. The ${shown} of ${all} partners that called last.`
+  return plural(days, {
+    one: `In the last day. The ${shown} of ${all} partners that called last.`,
+    other: `In the last # days. The ${shown} of ${all} partners that called last.`,
+  })
 }

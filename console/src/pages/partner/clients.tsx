@@ -1,11 +1,11 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
+import { Plural, Trans } from '@lingui/react/macro'
 import { Button, Code, Group, Text } from '@mantine/core'
 import { Suspense, useState } from 'react'
-import { formatNumber } from '../../language/formats.ts'
 import { type Column, PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { SecretOnce, type ShownSecret } from '../../parts/secret-once.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -109,8 +109,8 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
 }
 
 function CallsPerDay({ count }: { count: number }) {
-  const calls = formatNumber(count, { maximumFractionDigits: 1 })
-  return <Trans>{calls} calls per day</Trans>
+  const calls = Math.round(count * 10) / 10
+  return <Plural value={calls} one="# call per day" other="# calls per day" />
 }
 
 function Identity({ client, partner }: { client: Client; partner: PartnerDetail }) {
@@ -119,7 +119,11 @@ function Identity({ client, partner }: { client: Client; partner: PartnerDetail 
   return (
     <div>
       <Code style={{ whiteSpace: 'nowrap' }}>{client.client_id}</Code>
-      {client.name && <Text size="sm">{client.name}</Text>}
+      {client.name && (
+        <Text size="sm">
+          <Name>{client.name}</Name>
+        </Text>
+      )}
       {isNarrower && (
         <Text size="sm" c="dimmed">
           <Trans>Only: {scopes}</Trans>

@@ -48,6 +48,7 @@ export function PublicKeyField(props: FieldProps) {
       label={t`Public key`}
       description={t`A PEM or a JWK, as the partner sent it: EC on P-256, Ed25519, or RSA with at least 2048 bits.`}
       placeholder={'-----BEGIN PUBLIC KEY-----\n…\n-----END PUBLIC KEY-----'}
+      dir="ltr"
       autosize
       minRows={4}
       maxRows={12}

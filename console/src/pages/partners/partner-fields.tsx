@@ -48,6 +48,7 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
         label={t`Allowed addresses`}
         description={t`Internet addresses (IP) from which the partner may call, one per line. Leave it empty to allow any.`}
         placeholder={'192.0.2.7\n2001:db8::/32'}
+        dir="ltr"
         autosize
         minRows={2}
         maxRows={8}

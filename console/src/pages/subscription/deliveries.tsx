@@ -2,6 +2,7 @@ import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Text, Title } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
+import { formatNumber } from '../../language/formats.ts'
 import { translated } from '../../language/translate.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import { endOfDay, startOfDay } from '../../parts/day.ts'
@@ -61,7 +62,7 @@ export function Deliveries({ subscriptionId }: { subscriptionId: number }) {
           { header: t`Event`, cell: (row) => eventName(row.event_type) },
           { header: t`When`, cell: (row) => <Time value={row.created_at} /> },
           { header: t`Status`, cell: (row) => <DeliveryStatus delivery={row} /> },
-          { header: t`Attempts`, align: 'end', cell: (row) => row.attempts_count },
+          { header: t`Attempts`, align: 'end', cell: (row) => formatNumber(row.attempts_count) },
           { header: t`Last attempt`, cell: (row) => <LastAttempt delivery={row} /> },
         ]}
       />

@@ -28,7 +28,7 @@ export function State({ subscription }: { subscription: SubscriptionOverview }) 
               </LinkText>,
             ],
             [t`Address`, <Code key="address">{subscription.target_url}</Code>],
-            [t`Events`, event_types.includes('*') ? t`All` : event_types.join(', ')],
+            [t`Events`, event_types.includes('*') ? t`All` : <Code key="events">{event_types.join(', ')}</Code>],
             [t`On behalf of the client`, <Code key="client">{client.client_id}</Code>],
             [t`Since`, <Time key="since" value={subscription.created_at} />],
             [t`Last arrived`, last_success_at ? <Time key="last" value={last_success_at} /> : t`Nothing yet`],

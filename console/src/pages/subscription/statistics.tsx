@@ -1,4 +1,4 @@
-import { msg, t } from '@lingui/core/macro'
+import { msg, plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { SegmentedControl, Skeleton, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
@@ -67,8 +67,8 @@ function Figures({ data: { points, complete }, isByHour }: { data: EndpointStati
         </Text>
       )}
       <StatRow>
-        <Stat label={t`Arrived`} value={formatNumber(succeeded)} hint={t`attempts`} />
-        <Stat label={t`Failed`} value={formatNumber(failed)} hint={t`attempts`} />
+        <Stat label={t`Arrived`} value={formatNumber(succeeded)} hint={attemptsText(succeeded)} />
+        <Stat label={t`Failed`} value={formatNumber(failed)} hint={attemptsText(failed)} />
         <Stat label={t`Success rate`} value={formatPercent(succeeded / (succeeded + failed))} />
       </StatRow>
       <Chart
@@ -80,7 +80,6 @@ function Figures({ data: { points, complete }, isByHour }: { data: EndpointStati
           { key: 'succeeded', label: t`Arrived`, color: 'teal' },
           { key: 'failed', label: t`Failed`, color: 'red' },
         ]}
-        format={(value) => formatNumber(value)}
       />
       <Chart
         kind="line"
@@ -95,4 +94,9 @@ function Figures({ data: { points, complete }, isByHour }: { data: EndpointStati
       />
     </Stack>
   )
+}
+
+/** The word below the number. */
+function attemptsText(count: number): string {
+  return plural(count, { one: 'attempt', other: 'attempts' })
 }

@@ -78,6 +78,7 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
           label={t`Address of the receiver`}
           placeholder="https://bank.example.org/hourbank"
           inputMode="url"
+          dir="ltr"
           {...form.text('target_url')}
         />
         <Checkbox.Group label={t`Events`} {...events}>

@@ -1,0 +1,96 @@
+import { expect, test, type Locator } from '@playwright/test'
+import { callDemo, chooseOwn, openPage, signIn } from './admin.ts'
+import { findPages, isLoaded } from './pages.ts'
+import { askToken, makePartner } from './partner-access.ts'
+import { startService, type Service } from './service.ts'
+
+const LATIN_DIGIT = /[0-9]/
+/** Between the marks that make it a text from right to left of its own. */
+const ISOLATED = /^\u2067.*\u2069$/
+
+let service: Service
+
+test.beforeAll(async () => {
+  service = await startService()
+})
+
+test.afterAll(async () => {
+  await service?.stop()
+})
+
+test.beforeEach(async ({ page }) => {
+  await signIn(page, service)
+  await chooseOwn(page, service, 'ar')
+})
+
+async function middleOf(element: Locator): Promise<number> {
+  const { x, width } = (await element.boundingBox())!
+  return x + width / 2
+}
+
+async function expectMirrored(chart: Locator): Promise<void> {
+  const values = chart.locator('.recharts-yAxis-tick-labels text').first()
+  await expect(values).toBeVisible()
+  expect(await middleOf(values)).toBeGreaterThan(await middleOf(chart))
+  for (const label of await chart.locator('.recharts-cartesian-axis-tick-value').allTextContents()) {
+    expect(label).toMatch(ISOLATED)
+    expect(label).not.toMatch(LATIN_DIGIT)
+  }
+}
+
+test('a chart of what is counted begins at the right, with its legend in the order of the series', async ({ page }) => {
+  const bank = await makePartner(page, service, 'Bank that calls')
+  expect(await askToken(page, service, bank)).toBe(200)
+  expect(await askToken(page, service, { ...bank, secret: 'wrong' })).toBe(401)
+  const chart = page.locator('figure').getByRole('img')
+  const [answered, rejected] = [chart.getByText('مُجابة'), chart.getByText('غير موثّقة (401)')]
+  // Calls are written in batches.
+  await expect(async () => {
+    await openPage(page, service, 'calls?view=chart', 'الاستدعاءات')
+    await expect(answered).toBeVisible({ timeout: 1_000 })
+    await expect(rejected).toBeVisible({ timeout: 1_000 })
+  }).toPass()
+  await expectMirrored(chart)
+  expect(await middleOf(answered)).toBeGreaterThan(await middleOf(rejected))
+})
+
+test('the figures that partners see have the digits of the language, in the drawings and in their tables', async ({
+  page,
+}) => {
+  await openPage(page, service, 'community?part=partners', 'الإعدادات')
+  const charts = page.locator('figure').getByRole('img')
+  await expect(charts).toHaveCount(5)
+  for (const chart of await charts.all()) await expectMirrored(chart)
+  const tables = page.locator('figure table')
+  await expect(tables).toHaveCount(5)
+  for (const text of await tables.allTextContents()) expect(text).not.toMatch(LATIN_DIGIT)
+  await expect(tables.nth(1)).toContainText('\u00A0س')
+})
+
+test('codes and addresses keep their order', async ({ page }) => {
+  const webhook = (await findPages(page, service, 'demo')).find(({ path }) => path.startsWith('webhooks/'))!
+  await openPage(page, service, webhook.path)
+  await expect(page.getByText('wallet.*', { exact: true })).toHaveCSS('direction', 'ltr')
+  await openPage(page, service, 'calls')
+  await expect(page.getByPlaceholder('/wallet')).toHaveCSS('direction', 'ltr')
+  await openPage(page, service, 'members')
+  await page.getByRole('button', { name: 'إضافة عضو' }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog.locator('input[type=email]')).toHaveCSS('direction', 'ltr')
+})
+
+test('a listing in another script begins where its column does, and its end is cut off', async ({ page }) => {
+  const [listing] = await callDemo<{ title: string; description: string }[]>(page, service, '/listings?limit=1')
+  await openPage(page, service, 'listings', 'الإعلانات')
+  await isLoaded(page)
+  const description = page.getByText(listing!.description).first()
+  await expect(description).toHaveCSS('direction', 'ltr')
+  await expect(description).toHaveCSS('text-align', 'right')
+  await expect(page.locator('bdi', { hasText: listing!.title }).first()).toBeVisible()
+})
+
+test('the key for a shortcut has the name that is printed on it', async ({ page }) => {
+  await chooseOwn(page, service, 'de')
+  await openPage(page, service, 'overview', 'Übersicht')
+  await expect(page.getByRole('button', { name: 'Suchen' })).toContainText('Strg K')
+})
