@@ -38,6 +38,8 @@ export default function ChartCanvas({ kind, data, x, series, format, height }: C
     legendProps: { itemSorter: null },
     gridAxis: 'x' as const,
     tickLine: 'none' as const,
+    // Where not every place has room for its name, every second or third has one.
+    xAxisProps: { interval: 'equidistantPreserveStart' as const },
     ...(isMirrored && MIRRORED),
     // The axis passes more than the value.
     ...(format ? { valueFormatter: (value: number) => format(value) } : {}),

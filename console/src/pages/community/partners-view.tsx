@@ -1,11 +1,12 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Stack, Text, Title } from '@mantine/core'
 import { translate } from '../../language/translate.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Stat, StatRow } from '../../parts/stat.tsx'
@@ -15,11 +16,12 @@ import { useCommunityPath } from '../../session.ts'
 import { figureText, isSuppressed, monthsText } from './figures.ts'
 import type { CommunityAggregates, Flow } from '../../wire.ts'
 
-const FLOWS: readonly { name: keyof CommunityAggregates['flows']; label: MessageDescriptor }[] = [
+/** `isRecurring`: the same people count in every month, so their sum means nothing. */
+const FLOWS: readonly { name: keyof CommunityAggregates['flows']; label: MessageDescriptor; isRecurring?: true }[] = [
   { name: 'exchanges', label: msg`Exchanges` },
   { name: 'hours_exchanged', label: msg`Hours exchanged` },
   { name: 'hours_credited', label: msg`Hours credited by partners` },
-  { name: 'trading_members', label: msg`Members who traded` },
+  { name: 'trading_members', label: msg`Members who exchanged`, isRecurring: true },
   { name: 'new_members', label: msg`New members` },
 ]
 
@@ -27,7 +29,7 @@ const FLOWS: readonly { name: keyof CommunityAggregates['flows']; label: Message
 export function PartnersView() {
   const { data, isError, error, refetch } = useRead<CommunityAggregates>(useCommunityPath()('/aggregates'))
   if (isError && !data) return <Problem error={error} again={() => void refetch()} />
-  if (!data) return <Skeleton height={320} />
+  if (!data) return <Loading what={t`What partners see`} height={[200, 96, 420, 420]} />
   const month = data.closed_through && monthsText(data.closed_through, data.closed_through)
   return (
     <Stack gap="lg">
@@ -72,8 +74,8 @@ function Figures({ aggregates: { flows, stocks } }: { aggregates: CommunityAggre
         <Stat label={t`Services offered`} value={figureText(stocks.active_services)} />
         <Stat label={t`Requests`} value={figureText(stocks.active_requests)} />
       </StatRow>
-      {FLOWS.map(({ name, label }) => (
-        <FlowPanel key={name} label={translate(label)} flow={flows[name]} />
+      {FLOWS.map(({ name, label, isRecurring = false }) => (
+        <FlowPanel key={name} label={translate(label)} flow={flows[name]} isRecurring={isRecurring} />
       ))}
       <Panel title={t`Listings by category`}>
         <PlainTable
@@ -95,7 +97,7 @@ function Figures({ aggregates: { flows, stocks } }: { aggregates: CommunityAggre
   )
 }
 
-function FlowPanel({ label, flow }: { label: string; flow: Flow }) {
+function FlowPanel({ label, flow, isRecurring }: { label: string; flow: Flow; isRecurring: boolean }) {
   const told = flow.periods.filter(({ figure }) => !isSuppressed(figure))
   const data = told.map(({ from, to, figure }) => ({
     months: monthsText(from, to),
@@ -103,7 +105,7 @@ function FlowPanel({ label, flow }: { label: string; flow: Flow }) {
   }))
   const total = figureText(flow.total)
   return (
-    <Panel title={label} description={t`In total: ${total}`}>
+    <Panel title={label} description={isRecurring ? undefined : t`In total: ${total}`}>
       {data.length > 1 && (
         <Chart
           kind="line"

@@ -1,13 +1,15 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Kbd, Skeleton, Text, Textarea } from '@mantine/core'
+import { Kbd, Text, Textarea } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { api } from '../../api.ts'
+import { AddMembersFirst, useTooFewMembers } from '../../parts/add-first.tsx'
 import { today } from '../../parts/day.ts'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { Form } from '../../parts/form.tsx'
 import { LinkButton } from '../../parts/links.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { choiceOf } from '../../parts/member-field.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
@@ -67,10 +69,11 @@ function Start() {
   const memberPath = (id: number | string | null | undefined) => (id ? path(`/members/${id}`) : undefined)
   const giver = useRead<OfficeMember>(memberPath(correct ? transfer.data?.to.id : memberId))
   const receiver = useRead<OfficeMember>(memberPath(transfer.data?.from.id))
+  const isTooEarly = useTooFewMembers(2, !correct)
   const failed = transfer.error ?? giver.error ?? receiver.error
   if (failed) return <Problem error={failed} />
   if (correct) {
-    if (!transfer.data || !giver.data || !receiver.data) return <Skeleton height={160} />
+    if (!transfer.data || !giver.data || !receiver.data) return <Loading what={t`Record exchanges`} height={240} />
     const slip = slipOf(
       transfer.data,
       takenBack(giver.data, -transfer.data.hours),
@@ -78,8 +81,9 @@ function Start() {
     )
     return <Slips key={correct} first={slip} correct={transfer.data.id} />
   }
+  if (isTooEarly) return <AddMembersFirst title={t`Add at least two members first`} />
   if (!memberId) return <Slips />
-  if (!giver.data) return <Skeleton height={160} />
+  if (!giver.data) return <Loading what={t`Record exchanges`} height={240} />
   return <Slips key={memberId} first={{ ...emptySlip(today(zone)), giver_id: choiceOf(giver.data) }} />
 }
 

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Skeleton, Stack } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { ApiError } from '../../api.ts'
@@ -9,6 +9,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import { formatHours } from '../../parts/hours.tsx'
 import { lazyDialog, lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
+import { ButtonLoading, Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Stat, StatRow } from '../../parts/stat.tsx'
@@ -47,7 +48,7 @@ export function Member() {
       {member.isError ? (
         <NotShown error={member.error} again={() => void member.refetch()} />
       ) : (
-        <Skeleton height={240} role="status" aria-label={t`Loading the member`} />
+        <Loading what={t`Member`} height={[96, 240, 480]} />
       )}
     </>
   )
@@ -98,7 +99,7 @@ function Shown({ member }: { member: OfficeMember }) {
         {!isErased && <EmailReads member={member} />}
         {mayChange && <PartnersView member={member} />}
         {mayChange && (
-          <Suspense>
+          <Suspense fallback={<Loading what={t`Leaving`} height={[160, 160]} />}>
             <LeaveOrReturn member={member} />
             <EraseMember member={member} />
           </Suspense>
@@ -115,7 +116,7 @@ function Actions({ member }: { member: OfficeMember }) {
   const { slug } = useCommunity()
   return (
     <>
-      <Suspense>
+      <Suspense fallback={<ButtonLoading what={t`Edit`} />}>
         <EditMember member={member} />
       </Suspense>
       <AdjustBalance member={member} />
