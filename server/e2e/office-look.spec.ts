@@ -1,4 +1,5 @@
 import { expect, test, type Locator, type Page } from '@playwright/test'
+import { EventEmitter, once } from 'node:events'
 import { openPage, signIn } from './admin.ts'
 import { buttonNamed, findPages, isLoaded, makeCommunity } from './pages.ts'
 import { startService, type Service } from './service.ts'
@@ -21,15 +22,13 @@ test.beforeEach(async ({ page }) => {
 
 /** Answers to these paths wait until the returned function is called. */
 async function holdAnswers(page: Page, paths: RegExp): Promise<() => void> {
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const held = new EventEmitter()
+  const released = once(held, 'release')
   await page.route(paths, async (route) => {
     await released
     await route.continue()
   })
-  return release
+  return () => held.emit('release')
 }
 
 const loading = (page: Page, what: string) => page.getByRole('status', { name: `Loading: ${what}`, exact: true })

@@ -1,17 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { useRead } from '../reading.ts'
-import { useCommunity, useCommunityPath } from '../session.ts'
-import type { ListedMember } from '../wire.ts'
+import { useCommunity } from '../session.ts'
 import { EmptyState } from './empty-state.tsx'
 import { LinkButton } from './links.tsx'
-
-/** Whether a form cannot be completed yet, because the community has fewer active members than it needs. */
-export function useTooFewMembers(needed: number, isAsked = true): boolean {
-  const path = useCommunityPath()
-  const { data } = useRead<ListedMember[]>(isAsked ? path('/members') : undefined, { limit: needed, status: 'active' })
-  return data !== undefined && data.length < needed
-}
 
 /** Instead of a form about members. */
 export function AddMembersFirst({ title = t`Add a member first` }: { title?: string }) {

@@ -26,11 +26,10 @@ export interface ChartProps {
 export function Chart(props: ChartProps) {
   const { label, data, series } = props
   const isEmpty = data.every((point) => series.every(({ key }) => !point[key]))
-  if (isEmpty)
-    return <EmptyState title={t`No data for this period`} />
+  if (isEmpty) return <EmptyState title={t`No data for this period`} />
   return (
     <figure className={classes.figure}>
-      <Suspense fallback={<Loading what={label} height={HEIGHT} />}>
+      <Suspense fallback={<Loading label={label} height={HEIGHT} />}>
         <div role="img" aria-label={t`${label}. The figures are in the table below.`}>
           <ChartCanvas {...props} height={HEIGHT} />
         </div>

@@ -3,7 +3,7 @@ import { Skeleton, Stack } from '@mantine/core'
 
 interface Props {
   /** What is being loaded, as its heading names it. */
-  what: string
+  label: string
   /** About as high as what comes, so that nothing below moves; several for several parts. */
   height: number | readonly number[]
   /** Of a button. */
@@ -11,9 +11,9 @@ interface Props {
 }
 
 /** Keeps the place of what is loading, and says so to those who do not see it. */
-export function Loading({ what, height, width }: Props) {
+export function Loading({ label, height, width }: Props) {
   return (
-    <Stack gap="lg" w={width} role="status" aria-label={t`Loading: ${what}`}>
+    <Stack gap="lg" w={width} role="status" aria-label={t`Loading: ${label}`}>
       {[height].flat().map((one, index) => (
         <Skeleton key={index} height={one} />
       ))}
@@ -22,6 +22,6 @@ export function Loading({ what, height, width }: Props) {
 }
 
 /** Keeps the place of a button. */
-export function ButtonLoading({ what }: { what: string }) {
-  return <Loading what={what} height={36} width={136} />
+export function ButtonLoading({ label }: { label: string }) {
+  return <Loading label={label} height={36} width={136} />
 }

@@ -30,7 +30,7 @@ export function Account() {
       <PageHeader title={t`Account`} description={`${isolate(admin.name)}, ${admin.email}`} />
       <Stack gap="lg">
         <Sessions />
-        <Suspense fallback={<Loading what={t`Account`} height={[224, 240, 640]} />}>
+        <Suspense fallback={<Loading label={t`Account`} height={[224, 240, 640]} />}>
           <LanguageChoice />
           <SecondFactor />
           <AlertChoices />
@@ -68,7 +68,7 @@ function Sessions() {
       }
     >
       {sessions.isError && <Problem error={sessions.error} again={() => void sessions.refetch()} />}
-      {!sessions.data && !sessions.isError && <Loading what={t`Sessions`} height={112} />}
+      {!sessions.data && !sessions.isError && <Loading label={t`Sessions`} height={112} />}
       {sessions.data && <SessionTable sessions={sessions.data} />}
       <ConfirmDialog
         opened={asking}

@@ -24,7 +24,7 @@ export function AlertChoices() {
       description={t`What you are notified about, in all communities that you run. Alerts about the service as a whole go only to those who own all of its communities.`}
     >
       {isError && <Problem error={error} again={() => void refetch()} />}
-      {!data && !isError && <Loading what={t`Alerts`} height={420} />}
+      {!data && !isError && <Loading label={t`Alerts`} height={420} />}
       {data && <ChoicesForm choices={data} />}
     </Panel>
   )

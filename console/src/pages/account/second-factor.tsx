@@ -35,7 +35,7 @@ export function SecondFactor() {
       description={t`With it, a stolen password is not enough to sign in. Changing it ends all your other sessions.`}
     >
       {factor.isError && <Problem error={factor.error} again={() => void factor.refetch()} />}
-      {!factor.data && !factor.isError && <Loading what={t`Second factor`} height={96} />}
+      {!factor.data && !factor.isError && <Loading label={t`Second factor`} height={96} />}
       {factor.data && (
         <Stack>
           <RequiredBy />

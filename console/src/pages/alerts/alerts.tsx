@@ -41,7 +41,7 @@ export function Alerts() {
       <Stack gap="lg">
         <Panel title={t`Now`}>
           {open.isError && <Problem error={open.error} again={() => void open.refetch()} />}
-          {!open.data && !open.isError && <Loading what={t`Open alerts`} height={128} />}
+          {!open.data && !open.isError && <Loading label={t`Open alerts`} height={128} />}
           {open.data && (
             <PlainTable
               label={t`Open alerts`}

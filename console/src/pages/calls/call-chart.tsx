@@ -40,7 +40,7 @@ export function CallChart({ filters }: { filters: CallFilters }) {
           format={(value) => formatNumber(value)}
         />
       ) : (
-        !isError && <Loading what={t`Calls over time`} height={300} />
+        !isError && <Loading label={t`Calls over time`} height={300} />
       )}
     </Panel>
   )

@@ -30,7 +30,7 @@ function Detail({ requestId }: { requestId: string }) {
   const path = useCommunityPath()
   const { data: call, isError, error, refetch } = useRead<CallDetail>(path(`/calls/${requestId}`))
   if (isError) return <Problem error={error} again={() => void refetch()} />
-  if (!call) return <Loading what={t`Call`} height={320} />
+  if (!call) return <Loading label={t`Call`} height={320} />
   return (
     <Stack gap="lg">
       <Code block>

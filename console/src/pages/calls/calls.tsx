@@ -27,10 +27,7 @@ export function Calls() {
   const view = VIEWS.find(({ value }) => value === filters.view)?.value ?? 'all'
   return (
     <>
-      <PageHeader
-        title={t`Calls`}
-        description={t`What partners’ systems asked for, and what they got.`}
-      />
+      <PageHeader title={t`Calls`} description={t`What partners’ systems asked for, and what they got.`} />
       <SegmentedControl
         aria-label={t`How to show calls`}
         mb="lg"
@@ -42,13 +39,13 @@ export function Calls() {
       {view === CHART && (
         <>
           <PeriodFilterBar isLastDay />
-          <Suspense fallback={<Loading what={t`Chart`} height={400} />}>
+          <Suspense fallback={<Loading label={t`Chart`} height={400} />}>
             <CallChart filters={filters} />
           </Suspense>
         </>
       )}
       {view === ERRORS && (
-        <Suspense fallback={<Loading what={t`Errors by kind`} height={400} />}>
+        <Suspense fallback={<Loading label={t`Errors by kind`} height={400} />}>
           <ErrorGroups filters={filters} />
         </Suspense>
       )}

@@ -27,7 +27,11 @@ export function ErrorGroups({ filters }: { filters: CallFilters }) {
     <>
       <PeriodFilterBar />
       {isError && <Problem error={error} again={() => void refetch()} />}
-      {groups ? <GroupTable groups={groups} filters={filters} /> : !isError && <Loading what={t`Errors by kind`} height={320} />}
+      {groups ? (
+        <GroupTable groups={groups} filters={filters} />
+      ) : (
+        !isError && <Loading label={t`Errors by kind`} height={320} />
+      )}
     </>
   )
 }

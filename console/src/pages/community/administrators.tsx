@@ -39,7 +39,7 @@ export function Administrators() {
       }
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
-      {!data && !isError && <Loading what={t`Administrators`} height={200} />}
+      {!data && !isError && <Loading label={t`Administrators`} height={200} />}
       {data && <AdministratorTable administrators={data} isOwner={isOwner} showLink={setSecret} />}
       <Invitations isOwner={isOwner} showLink={setSecret} />
       <InviteDialog opened={inviting} onClose={() => setInviting(false)} showLink={setSecret} />
@@ -102,15 +102,15 @@ function Actions({ administrator, ask }: { administrator: Administrator; ask: (a
   const { name } = administrator
   return (
     <Group gap="xs" justify="flex-end">
+      <Button variant="default" size="compact-sm" aria-label={t`Change role of ${name}`} onClick={() => ask('role')}>
+        <Trans>Change role</Trans>
+      </Button>
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={t`Change role of ${name}`}
-        onClick={() => ask('role')}
+        aria-label={t`Reset password of ${name}`}
+        onClick={() => ask('reset')}
       >
-        <Trans>Change role</Trans>
-      </Button>
-      <Button variant="default" size="compact-sm" aria-label={t`Reset password of ${name}`} onClick={() => ask('reset')}>
         <Trans>Reset password</Trans>
       </Button>
       <Button

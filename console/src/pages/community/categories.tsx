@@ -35,7 +35,7 @@ export function Categories() {
       actions={add}
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
-      {!data && !isError && <Loading what={t`Categories`} height={480} />}
+      {!data && !isError && <Loading label={t`Categories`} height={480} />}
       {data && <CategoryTable categories={data} mayManage={mayManage} />}
       <CategoryDialog opened={adding} onClose={() => setAdding(false)} />
     </Panel>

@@ -44,7 +44,7 @@ export function CommunityPage() {
         </Tabs.List>
         {PARTS.map(({ value, label, page }) => (
           <Tabs.Panel key={value} value={value}>
-            <Suspense fallback={<Loading what={translate(label)} height={480} />}>{page}</Suspense>
+            <Suspense fallback={<Loading label={translate(label)} height={480} />}>{page}</Suspense>
           </Tabs.Panel>
         ))}
       </Tabs>

@@ -22,7 +22,7 @@ export function General() {
   const { isOwner } = useRole()
   const { data, isError, error, refetch } = useRead<CommunitySettings>(useCommunityPath()())
   if (isError && !data) return <Problem error={error} again={() => void refetch()} />
-  if (!data) return <Loading what={t`Community`} height={720} />
+  if (!data) return <Loading label={t`Community`} height={720} />
   return (
     <Stack gap="lg">
       <Panel title={t`Community`} description={isOwner ? undefined : t`Only owners change these.`}>

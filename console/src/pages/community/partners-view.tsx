@@ -29,7 +29,7 @@ const FLOWS: readonly { name: keyof CommunityAggregates['flows']; label: Message
 export function PartnersView() {
   const { data, isError, error, refetch } = useRead<CommunityAggregates>(useCommunityPath()('/aggregates'))
   if (isError && !data) return <Problem error={error} again={() => void refetch()} />
-  if (!data) return <Loading what={t`What partners see`} height={[200, 96, 420, 420]} />
+  if (!data) return <Loading label={t`What partners see`} height={[200, 96, 420, 420]} />
   const month = data.closed_through && monthsText(data.closed_through, data.closed_through)
   return (
     <Stack gap="lg">

@@ -32,7 +32,7 @@ export function CsvImport({ kind, back }: { kind: ImportKind; back: ReactNode })
           onUnclear={(file, look) => setStep({ name: 'map', file, look })}
         />
       )}
-      <Suspense fallback={<Loading what={t`Preview`} height={480} />}>
+      <Suspense fallback={<Loading label={t`Preview`} height={480} />}>
         {step.name === 'map' && (
           <MapColumns
             kind={kind}

@@ -2,12 +2,12 @@ import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Kbd, Text, Textarea } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { useRef } from 'react'
+import { Suspense, useRef } from 'react'
 import { api } from '../../api.ts'
-import { AddMembersFirst, useTooFewMembers } from '../../parts/add-first.tsx'
 import { today } from '../../parts/day.ts'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { Form } from '../../parts/form.tsx'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { choiceOf } from '../../parts/member-field.tsx'
@@ -16,6 +16,7 @@ import { PageHeader } from '../../parts/page-header.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useTimeZone } from '../../parts/time.tsx'
+import { useTooFewMembers } from '../../parts/too-few-members.ts'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
@@ -24,6 +25,8 @@ import { SlipGrid } from './slip-grid.tsx'
 import classes from './slip-grid.module.css'
 import { checkSlips, emptySlip, filledRows, inPlace, isOnlyAbout, slipOf, type SlipRow, toBody } from './slips.ts'
 import type { OfficeMember, RecordedTransfers, TransferRecord } from '../../wire.ts'
+
+const AddMembersFirst = lazyPart(async () => (await import('../../parts/add-first.tsx')).AddMembersFirst)
 
 const FIRST_ROWS = 3
 
@@ -73,7 +76,7 @@ function Start() {
   const failed = transfer.error ?? giver.error ?? receiver.error
   if (failed) return <Problem error={failed} />
   if (correct) {
-    if (!transfer.data || !giver.data || !receiver.data) return <Loading what={t`Record exchanges`} height={240} />
+    if (!transfer.data || !giver.data || !receiver.data) return <Loading label={t`Record exchanges`} height={240} />
     const slip = slipOf(
       transfer.data,
       takenBack(giver.data, -transfer.data.hours),
@@ -81,9 +84,14 @@ function Start() {
     )
     return <Slips key={correct} first={slip} correct={transfer.data.id} />
   }
-  if (isTooEarly) return <AddMembersFirst title={t`Add at least two members first`} />
+  if (isTooEarly)
+    return (
+      <Suspense>
+        <AddMembersFirst title={t`Add at least two members first`} />
+      </Suspense>
+    )
   if (!memberId) return <Slips />
-  if (!giver.data) return <Loading what={t`Record exchanges`} height={240} />
+  if (!giver.data) return <Loading label={t`Record exchanges`} height={240} />
   return <Slips key={memberId} first={{ ...emptySlip(today(zone)), giver_id: choiceOf(giver.data) }} />
 }
 

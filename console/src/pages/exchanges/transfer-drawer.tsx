@@ -35,7 +35,7 @@ export function TransferDrawer() {
       size="md"
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
-      {!data && !isError && <Loading what={t`Details`} height={240} />}
+      {!data && !isError && <Loading label={t`Details`} height={240} />}
       {data && <Shown transfer={data} />}
     </Drawer>
   )

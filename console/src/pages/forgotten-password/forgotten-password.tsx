@@ -26,7 +26,7 @@ export function ForgottenPassword() {
     >
       {sendsMail && <AskForLink />}
       {data?.mail === false && <Text>{resetWithoutMail()}</Text>}
-      {!data && !isError && <Loading what={t`Forgotten password`} height={136} />}
+      {!data && !isError && <Loading label={t`Forgotten password`} height={136} />}
     </PlainPage>
   )
 }

@@ -21,7 +21,6 @@ import type { OfficeMember } from '../../wire.ts'
 import { Contact } from './contact.tsx'
 import { EmailReads } from './email-reads.tsx'
 import { MemberListings } from './member-listings.tsx'
-import { PartnersView } from './partners-view.tsx'
 import { Statement } from './statement.tsx'
 
 const AdjustBalance = lazyDialog<{ member: OfficeMember }>(
@@ -35,6 +34,7 @@ const AdjustBalance = lazyDialog<{ member: OfficeMember }>(
 const EditMember = lazyPart(async () => (await import('./edit-member.tsx')).EditMember)
 const EraseMember = lazyPart(async () => (await import('./erase-member.tsx')).EraseMember)
 const LeaveOrReturn = lazyPart(async () => (await import('./leave-or-return.tsx')).LeaveOrReturn)
+const PartnersView = lazyPart(async () => (await import('./partners-view.tsx')).PartnersView)
 const TransferDrawer = lazyPart(async () => (await import('../exchanges/transfer-drawer.tsx')).TransferDrawer)
 
 export function Member() {
@@ -48,7 +48,7 @@ export function Member() {
       {member.isError ? (
         <NotShown error={member.error} again={() => void member.refetch()} />
       ) : (
-        <Loading what={t`Member`} height={[96, 240, 480]} />
+        <Loading label={t`Member`} height={[96, 240, 480]} />
       )}
     </>
   )
@@ -97,9 +97,9 @@ function Shown({ member }: { member: OfficeMember }) {
         <Statement member={member} />
         {!isErased && <MemberListings member={member} />}
         {!isErased && <EmailReads member={member} />}
-        {mayChange && <PartnersView member={member} />}
         {mayChange && (
-          <Suspense fallback={<Loading what={t`Leaving`} height={[160, 160]} />}>
+          <Suspense fallback={<Loading label={t`Actions`} height={[136, 160, 160]} />}>
+            <PartnersView member={member} />
             <LeaveOrReturn member={member} />
             <EraseMember member={member} />
           </Suspense>
@@ -116,7 +116,7 @@ function Actions({ member }: { member: OfficeMember }) {
   const { slug } = useCommunity()
   return (
     <>
-      <Suspense fallback={<ButtonLoading what={t`Edit`} />}>
+      <Suspense fallback={<ButtonLoading label={t`Edit`} />}>
         <EditMember member={member} />
       </Suspense>
       <AdjustBalance member={member} />

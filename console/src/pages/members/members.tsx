@@ -190,7 +190,7 @@ function NothingFound() {
 
 function AddButton() {
   return (
-    <Suspense fallback={<ButtonLoading what={t`Add member`} />}>
+    <Suspense fallback={<ButtonLoading label={t`Add member`} />}>
       <AddMember />
     </Suspense>
   )

@@ -25,7 +25,7 @@ export function Overview() {
   return (
     <>
       <PageHeader title={t`Overview`} description={t`How the community and its partners are doing.`} />
-      {overview.isPending && <Loading what={t`Overview`} height={[96, 420, 360, 160]} />}
+      {overview.isPending && <Loading label={t`Overview`} height={[96, 420, 360, 160]} />}
       {overview.isError && <Problem error={overview.error} again={() => void overview.refetch()} />}
       {overview.data && <Figures data={overview.data} />}
     </>

@@ -60,7 +60,7 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
             cell: (client: Client) =>
               client.status !== 'revoked' && (
                 <Group gap="xs" justify="flex-end">
-                  <Suspense fallback={<ButtonLoading what={t`Actions`} />}>
+                  <Suspense fallback={<ButtonLoading label={t`Actions`} />}>
                     {client.authentication === 'secret' ? (
                       <RotateClient client={client} partner={partner} onSecret={setSecret} />
                     ) : (
@@ -82,7 +82,7 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
       description={t`An id with a secret or a key, with which the partner’s systems prove who they are.`}
       actions={
         isOwner && (
-          <Suspense fallback={<ButtonLoading what={t`Add credentials`} />}>
+          <Suspense fallback={<ButtonLoading label={t`Add credentials`} />}>
             <AddClient partner={partner} onSecret={setSecret} />
           </Suspense>
         )

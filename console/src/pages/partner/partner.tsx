@@ -33,7 +33,7 @@ export function Partner() {
         {isError ? (
           <Problem error={error} again={() => void refetch()} />
         ) : (
-          <Loading what={t`Partner`} height={[96, 240, 960]} />
+          <Loading label={t`Partner`} height={[96, 240, 960]} />
         )}
       </>
     )
@@ -55,7 +55,7 @@ export function Partner() {
         <Today partner={partner} />
         <Clients partner={partner} />
         {isOwner ? (
-          <Suspense fallback={<Loading what={t`Details and permissions`} height={960} />}>
+          <Suspense fallback={<Loading label={t`Details and permissions`} height={960} />}>
             <EditPartner key={partner.id} partner={partner} />
           </Suspense>
         ) : (

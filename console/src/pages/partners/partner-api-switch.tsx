@@ -19,7 +19,7 @@ export function PartnerApiSwitch() {
   const path = useCommunityPath()
   const { isOwner } = useRole()
   const { data: state, isError } = useRead<PartnerApiState>(path('/partner-api'))
-  if (!state) return isError ? null : <Loading what={t`Access for all partners`} height={136} />
+  if (!state) return isError ? null : <Loading label={t`Access for all partners`} height={136} />
   return (
     <Panel
       title={t`Access for all partners`}

@@ -78,7 +78,7 @@ export function Partners() {
         empty={isFiltered ? <NothingFound /> : <NoPartner isOwner={isOwner} />}
       />
       <Stack mt="xl" gap="lg">
-        <Suspense fallback={<Loading what={t`Access for all partners`} height={[160, 136]} />}>
+        <Suspense fallback={<Loading label={t`Access for all partners`} height={[160, 136]} />}>
           {isOwner && !test && <TestCommunities />}
           <PartnerApiSwitch />
         </Suspense>

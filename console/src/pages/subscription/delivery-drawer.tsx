@@ -33,7 +33,7 @@ export function DeliveryDrawer({ subscriptionId }: { subscriptionId: number }) {
       size="lg"
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
-      {!data && !isError && <Loading what={t`Delivery`} height={240} />}
+      {!data && !isError && <Loading label={t`Delivery`} height={240} />}
       {data && !shown && (
         <Text>
           <Trans>This delivery belongs to another webhook.</Trans>

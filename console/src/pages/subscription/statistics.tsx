@@ -35,7 +35,11 @@ export function Statistics({ subscriptionId }: { subscriptionId: number }) {
       }
     >
       {isError && <Problem error={error} again={() => void refetch()} />}
-      {data ? <Figures data={data} isByHour={period === '24h'} /> : !isError && <Loading what={t`Success and speed`} height={560} />}
+      {data ? (
+        <Figures data={data} isByHour={period === '24h'} />
+      ) : (
+        !isError && <Loading label={t`Success and speed`} height={560} />
+      )}
     </Panel>
   )
 }

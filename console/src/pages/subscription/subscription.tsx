@@ -34,18 +34,18 @@ export function Subscription() {
         actions={
           data &&
           isOwner && (
-            <Suspense fallback={<ButtonLoading what={t`Actions`} />}>
+            <Suspense fallback={<ButtonLoading label={t`Actions`} />}>
               <SubscriptionActions subscription={data} />
             </Suspense>
           )
         }
       />
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
-      {!data && !isError && <Loading what={t`Webhook`} height={[260, 640, 480]} />}
+      {!data && !isError && <Loading label={t`Webhook`} height={[260, 640, 480]} />}
       {data && (
         <Stack gap="lg">
           <State subscription={data} />
-          <Suspense fallback={<Loading what={t`Success and speed`} height={640} />}>
+          <Suspense fallback={<Loading label={t`Success and speed`} height={640} />}>
             <Statistics subscriptionId={data.id} />
           </Suspense>
           <Deliveries subscriptionId={data.id} />
