@@ -38,7 +38,7 @@ test('a page says that it is loading until each of its parts is there', async ({
   const pathOf = (folder: string) => visits.find(({ path }) => path.startsWith(folder))!.path
   const release = await holdAnswers(
     page,
-    /\/(sessions|second-factor|alert-choices|alerts\/open|partner-api|webhooks\/\d+|partners\/\d+)$/,
+    /\/api\/admin\/.*\/(sessions|second-factor|alert-choices|alerts\/open|partner-api|webhooks\/\d+|partners\/\d+)$/,
   )
   for (const [path, parts] of [
     [pathOf('webhooks/'), ['Webhook']],

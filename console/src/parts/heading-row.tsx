@@ -7,14 +7,14 @@ interface Props {
   description?: ReactNode
   /** Buttons, the most important one last. */
   actions?: ReactNode
-  /** Of a whole page: on a phone its buttons share the width. */
+  /** Of a whole page, which may have several buttons: on a phone they share the width. */
   isPage?: boolean
 }
 
 /** A heading, what can be done, and what it is about. */
 export function HeadingRow({ heading, description, actions, isPage = false }: Props) {
   return (
-    <div className={classes.row}>
+    <div className={classes.row} data-page={isPage || undefined}>
       <div className={classes.heading}>{heading}</div>
       {description && (
         <div className={classes.description}>
@@ -23,7 +23,7 @@ export function HeadingRow({ heading, description, actions, isPage = false }: Pr
           </Text>
         </div>
       )}
-      {actions && <div className={`${classes.actions} ${isPage ? classes.page : ''} no-print`}>{actions}</div>}
+      {actions && <div className={`${classes.actions} no-print`}>{actions}</div>}
     </div>
   )
 }
