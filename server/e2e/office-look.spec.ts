@@ -91,6 +91,25 @@ test('the buttons of a long dialog are in view before and after scrolling', asyn
   }
 })
 
+test('on a wide screen the buttons of a row show their whole text in one line', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const visits = await findPages(page, service, 'demo')
+  const partner = visits.find(({ path }) => path.startsWith('partners/'))!.path
+  for (const path of ['community?part=administrators', partner]) {
+    await openPage(page, service, path)
+    await isLoaded(page)
+    const buttons = page.getByRole('table').first().getByRole('button')
+    await expect(buttons).toHaveCount(3)
+    const boxes = await buttons.evaluateAll((all) =>
+      all.map((one) => ({
+        top: one.getBoundingClientRect().top,
+        cut: [one, ...one.querySelectorAll('*')].some((part) => part.scrollWidth > part.clientWidth + 1),
+      })),
+    )
+    expect(boxes.filter(({ top, cut }) => cut || top !== boxes[0]!.top)).toEqual([])
+  }
+})
+
 test('the chart of calls names the time that it shows', async ({ page }) => {
   await openPage(page, service, 'calls?view=chart', 'Calls')
   const when = page.getByLabel('When')
