@@ -12,6 +12,7 @@ const LATER_AREA = 'later'
 const LATER = new Set([
   'layout/search.tsx',
   'layout/shortcuts-dialog.tsx',
+  'parts/add-first.tsx',
   'parts/export-dialog.tsx',
   'parts/file-field.tsx',
   'parts/member-combobox.tsx',

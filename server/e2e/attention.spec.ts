@@ -1,5 +1,6 @@
 import { expect, test, type Page } from '@playwright/test'
 import { ADMIN_API, complaintsOf, expectAccessible, openPage } from './admin.ts'
+import { buttonNamed } from './pages.ts'
 import { askToken, makePartner } from './partner-access.ts'
 import type { Receiver } from './receiver.ts'
 import type { Service } from './service.ts'
@@ -42,11 +43,13 @@ test('the overview begins with what needs attention, and leads to it', async ({ 
   await expectAccessibleEverywhere(page, 'overview')
   await page.getByRole('link', { name: 'Alerts: none' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Alerts')
-  await expect(page.getByText('All is well')).toBeVisible()
+  await expect(page.getByText('No open alerts')).toBeVisible()
   await expectAccessibleEverywhere(page, 'alerts')
   await page.getByRole('link', { name: 'Choose your alerts' }).click()
   const choices = page.getByRole('region', { name: 'Alerts' })
   const boxes = choices.getByRole('group', { name: 'In the console' })
+  // This service sends no mail.
+  await expect(choices.getByRole('group', { name: 'By mail' }).getByLabel('A backup failed')).toBeDisabled()
   await boxes.getByLabel('A backup failed').uncheck()
   await choices.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Your choice is saved')).toBeVisible()
@@ -61,7 +64,7 @@ test('an owner adds a webhook for a partner, and sees how it does and why a deli
   const complaints = complaintsOf(page)
   receiver.answer = { status: 503 }
   await openPage(page, service, 'webhooks', 'Webhooks')
-  await page.getByRole('button', { name: 'Add webhook …' }).click()
+  await buttonNamed(page, 'Add webhook').click()
   const dialog = page.getByRole('dialog', { name: 'Add a webhook' })
   await dialog.getByLabel('Partner', { exact: true }).selectOption({ label: 'Demo bank' })
   await expect(dialog.getByLabel('On behalf of the credentials')).toBeEnabled()
@@ -100,7 +103,7 @@ test('calls have a chart, and credentials a last day', async ({ page }) => {
   await page.getByText('Chart', { exact: true }).click()
   await page.getByLabel('When').selectOption('yesterday')
   await expect(page).toHaveURL(/period=yesterday/)
-  await expect(page.getByText('There is nothing to draw for this time.')).toBeVisible()
+  await expect(page.getByText('No data for this period')).toBeVisible()
   const chart = page.getByRole('img', { name: /^Calls, by how they were answered/ })
   await expect(chart).toBeHidden()
   expect(await askToken(page, service, await makePartner(page, service, 'Bank that calls'))).toBe(200)

@@ -199,7 +199,7 @@ async function spendDay(page: Page, language: Language): Promise<void> {
     await page.getByRole('button', { name: say('Adjust the balance') }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel(say('Hours'), { exact: true }).fill('500')
-    await dialog.getByLabel(say('Why')).fill('A typing error in the table')
+    await dialog.getByLabel(say('Reason')).fill('A typing error in the table')
     await dialog.getByRole('button', { name: say('Adjust'), exact: true }).click()
     await expect(dialog).toBeHidden()
 

@@ -67,7 +67,7 @@ test('a partner gets access by a key, changes over to another and to an address 
   await expect(membersBy(clientId, first.privatePem)).rejects.toMatchObject({ code: 'invalid_client' })
   expect(await membersBy(clientId, next.privatePem)).toBe(1)
 
-  await page.getByRole('button', { name: 'Add credentials …' }).click()
+  await page.getByRole('button', { name: 'Add credentials' }).click()
   const add = page.getByRole('dialog', { name: 'Add credentials' })
   await add.getByLabel('By keys at an address').check()
   await add.getByLabel('Address of the keys').fill('https://localhost/keys')

@@ -166,15 +166,15 @@ test('a member is hidden, leaves, returns and is erased with the keyboard alone,
   await expect(page.getByRole('button', { name: 'Hide from partners' })).toBeVisible()
   expect(await now()).toMatchObject({ hidden: false })
 
-  await press('Member leaves')
+  await press('End membership')
   const dialog = page.getByRole('dialog')
   await expect(dialog).toContainText('The wallet holds 3.5 h.')
   await dialogHasFocus(page)
   await dialog.getByLabel('Keep it in the wallet').press('ArrowDown')
-  await press('Member leaves')
+  await press('End membership')
   await expect(dialog.getByText('Say why.')).toBeVisible()
   await expectAccessible(page)
-  await dialog.getByLabel('Why').fill('Moved away')
+  await dialog.getByLabel('Reason').fill('Moved away')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('button', { name: 'Member returns' })).toBeVisible()
   expect(await now()).toMatchObject({ status: 'inactive', balance_hours: 0 })
@@ -184,7 +184,7 @@ test('a member is hidden, leaves, returns and is erased with the keyboard alone,
   // Otherwise the second key press would reach the button behind the dialog.
   await dialogHasFocus(page)
   await press('Member returns')
-  await expect(page.getByRole('button', { name: 'Member leaves' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'End membership' })).toBeVisible()
 
   await press('Erase this person')
   const erase = page.getByRole('button', { name: 'Erase for good' })
@@ -317,7 +317,7 @@ test('a viewer sees no button that changes anything', async ({ page }) => {
   await openPage(page, service, 'members', 'Members')
   await page.getByRole('row').nth(1).getByRole('link').click()
   await expect(page.getByRole('table', { name: 'Statement' }).or(page.getByText('Nothing yet'))).toBeVisible()
-  for (const name of ['Edit', 'Hide from partners', 'Member leaves', 'Erase this person']) {
+  for (const name of ['Edit', 'Hide from partners', 'End membership', 'Erase this person']) {
     await expect(page.getByRole('button', { name })).toHaveCount(0)
   }
   await openPage(page, service, 'listings', 'Listings')

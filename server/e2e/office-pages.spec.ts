@@ -72,7 +72,7 @@ test('members, member page, exchanges and slips are accessible, also on a phone'
   await expect(page.getByRole('table', { name: 'Statement' }).getByRole('row').nth(1)).toBeVisible()
   await look(page, 'member')
   await page.getByRole('button', { name: 'Adjust the balance' }).click()
-  await expect(page.getByRole('dialog').getByLabel('Why')).toBeVisible()
+  await expect(page.getByRole('dialog').getByLabel('Reason')).toBeVisible()
   await look(page, 'adjust-dialog')
 
   await openPage(page, service, 'exchanges', 'Exchanges')

@@ -133,7 +133,7 @@ test('a transfer is reversed with a reason, and both are one record', async ({ p
   await dialog.getByRole('textbox', { name: 'Member' }).fill(person.number)
   await page.getByRole('option', { name: person.number }).click()
   await dialog.getByLabel('Hours', { exact: true }).fill('3,5')
-  await dialog.getByLabel('Why').fill('A gift to begin with')
+  await dialog.getByLabel('Reason').fill('A gift to begin with')
   await dialog.getByRole('button', { name: 'Adjust', exact: true }).click()
   await expect(dialog).toBeHidden()
 
@@ -145,7 +145,7 @@ test('a transfer is reversed with a reason, and both are one record', async ({ p
   const asking = page.getByRole('dialog', { name: 'Reverse this?' })
   await asking.getByRole('button', { name: 'Reverse', exact: true }).click()
   await expect(asking).toContainText('Say why.')
-  await asking.getByLabel('Why').fill('Given to the wrong person')
+  await asking.getByLabel('Reason').fill('Given to the wrong person')
   await expectAccessible(page)
   await asking.getByRole('button', { name: 'Reverse', exact: true }).click()
   await expect(asking).toBeHidden()

@@ -21,7 +21,7 @@ export const PAGES: Visit[] = [
   { path: 'exchanges', dialogs: ['Adjust a balance'] },
   { path: 'exchanges/record', isShort: true },
   { path: 'partners', dialogs: ['Add partner'] },
-  { path: 'webhooks', dialogs: ['Add webhook …'] },
+  { path: 'webhooks', dialogs: ['Add webhook'] },
   { path: 'calls' },
   { path: 'calls?view=chart' },
   { path: 'calls?view=errors' },
@@ -35,13 +35,13 @@ export const PAGES: Visit[] = [
 const MEMBER_PAGES: Visit[] = [
   {
     path: 'members/ID',
-    dialogs: ['Edit', 'Adjust the balance', 'Hide from partners', 'Member leaves', 'Erase this person'],
+    dialogs: ['Edit', 'Adjust the balance', 'Hide from partners', 'End membership', 'Erase this person'],
   },
   { path: 'members/ID/statement' },
   { path: 'members/statements?ids=ID' },
 ]
 const PARTNER_PAGES: Visit[] = [
-  { path: 'partners/ID', dialogs: ['Add credentials …', /^New secret for/, /^Expiry of/, /^Revoke/, 'Suspend …'] },
+  { path: 'partners/ID', dialogs: ['Add credentials', /^New secret for/, /^Expiry of/, /^Revoke/, 'Suspend …'] },
 ]
 const WEBHOOK_PAGES: Visit[] = [
   { path: 'webhooks/ID', dialogs: ['Send what failed …', 'Send again since …', 'Pause', 'Send a test event'] },

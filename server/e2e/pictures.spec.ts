@@ -64,7 +64,7 @@ test('the pictures of the README: overview, credentials, deliveries', async ({ p
   await page.getByRole('link', { name: 'Riverside Bank' }).click()
   await expect(page.getByRole('table', { name: 'Credentials' })).toContainText(client_id)
   // Its forms are loaded after the page is shown.
-  await expect(page.getByRole('button', { name: 'Add credentials …' })).toBeEnabled()
+  await expect(page.getByRole('button', { name: 'Add credentials' })).toBeEnabled()
   await expect(page.getByLabel('Contact')).toBeVisible()
   await take('credentials')
 

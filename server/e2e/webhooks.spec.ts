@@ -50,7 +50,7 @@ test('a failing receiver shows every attempt, and what failed is sent again once
   await expectAccessible(page)
   await table.getByRole('link').first().press('Enter')
   await expect(page).toHaveURL(new RegExp(`/webhooks/${id}$`))
-  await expect(page.getByText('Deliveries fail')).toBeVisible()
+  await expect(page.getByText('Deliveries are failing')).toBeVisible()
   await expect(page.getByRole('table', { name: 'Deliveries' })).toContainText('The receiver refused it (answer 503)')
   await expectAccessible(page)
 
@@ -72,7 +72,7 @@ test('a failing receiver shows every attempt, and what failed is sent again once
   await expect(page.getByRole('dialog').getByText('Arrived (answer 204)')).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(page.getByRole('dialog')).toBeHidden()
-  await expect(page.getByText('Deliveries fail')).toBeHidden()
+  await expect(page.getByText('Deliveries are failing')).toBeHidden()
   expect(complaints).toEqual([])
 })
 

@@ -43,7 +43,8 @@ export default function ChartCanvas({ kind, data, x, series, format, height }: D
     withLegend: series.length > 1,
     // In the order of the series; Recharts would sort the words.
     legendProps: { ...reading.legend, itemSorter: null },
-    xAxisProps: reading.xAxis,
+    // Where not every place has room for its name, every second or third has one.
+    xAxisProps: { ...reading.xAxis, interval: 'equidistantPreserveStart' as const },
     // What is stacked is counted.
     yAxisProps: { ...reading.yAxis, allowDecimals: kind !== 'stacked' },
     gridAxis: 'x' as const,

@@ -1,10 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Skeleton, Text } from '@mantine/core'
 import { Suspense, lazy } from 'react'
 import { whenConnected } from '../connection.ts'
 import { formatNumber } from '../language/formats.ts'
 import classes from './chart.module.css'
+import { EmptyState } from './empty-state.tsx'
+import { Loading } from './loading.tsx'
 
 const ChartCanvas = lazy(() => whenConnected(() => import('./chart-canvas.tsx')))
 const HEIGHT = 260
@@ -28,19 +29,14 @@ export function Chart({ format = (value) => formatNumber(value), ...rest }: Char
   const props = { ...rest, format }
   const { label, data, series } = props
   const isEmpty = data.every((point) => series.every(({ key }) => !point[key]))
-  if (isEmpty)
-    return (
-      <Text size="sm" c="dimmed">
-        <Trans>There is nothing to draw for this time.</Trans>
-      </Text>
-    )
+  if (isEmpty) return <EmptyState title={t`No data for this period`} />
   return (
     <figure className={classes.figure}>
-      <div role="img" aria-label={t`${label}. The figures are in the table below.`}>
-        <Suspense fallback={<Skeleton height={HEIGHT} />}>
+      <Suspense fallback={<Loading label={label} height={HEIGHT} />}>
+        <div role="img" aria-label={t`${label}. The figures are in the table below.`}>
           <ChartCanvas {...props} height={HEIGHT} />
-        </Suspense>
-      </div>
+        </div>
+      </Suspense>
       <details className={classes.details}>
         <summary>
           <Trans>Show as a table</Trans>

@@ -9,7 +9,7 @@ export function EmptyState({ title, children, action }: { title: string; childre
         {title}
       </Text>
       {children && (
-        <Text c="dimmed" maw="32rem">
+        <Text c="dimmed" maw="32rem" style={{ textWrap: 'balance' }}>
           {children}
         </Text>
       )}

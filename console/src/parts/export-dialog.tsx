@@ -1,6 +1,6 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Modal, NativeSelect, Stack } from '@mantine/core'
+import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { translated } from '../language/translate.ts'
 
@@ -37,6 +37,9 @@ export function ExportDialog({ opened, onClose, onChosen }: Props) {
   return (
     <Modal opened={opened} onClose={onClose} title={t`Export CSV`}>
       <Stack>
+        <Text size="sm">
+          <Trans>The file contains everything, also what the filters of the page leave out.</Trans>
+        </Text>
         <NativeSelect
           label={t`Column separator`}
           description={t`Excel expects semicolons where decimals have a comma, as in German or French.`}

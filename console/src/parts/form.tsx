@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { errorText, failedRequestId } from '../api.ts'
 import { isolate } from '../language/isolate.ts'
 import { Modal } from './dialog.tsx'
+import classes from './form.module.css'
 import { Icon } from './icons.tsx'
 import { UnsavedGuard } from './unsaved-guard.tsx'
 import type { AnyForm, ChangedField } from './use-form.ts'
@@ -38,7 +39,7 @@ export function Form({ form, submit, children, actions, danger = false, guard = 
       <Stack gap="md">
         <Failure form={form} />
         {children}
-        <Group justify="flex-end" gap="sm" mt="xs">
+        <Group justify="flex-end" gap="sm" mt="xs" className={classes.buttons}>
           {actions}
           <Button type="submit" loading={form.busy} {...(danger ? { color: 'red' } : {})}>
             {submit}
@@ -130,10 +131,12 @@ interface DialogProps extends Omit<Props, 'actions' | 'guard'> {
   opened: boolean
   onClose: () => void
   size?: string
+  /** Shown in place of the form as long as it could not be completed: what to do first. */
+  instead?: ReactNode
 }
 
 /** A form in a dialog. Closing it with something typed asks first; a dialog opened again starts from the beginning. */
-export function FormDialog({ title, opened, onClose, size = 'lg', form, ...rest }: DialogProps) {
+export function FormDialog({ title, opened, onClose, size = 'lg', form, instead, ...rest }: DialogProps) {
   const [asking, setAsking] = useState(false)
   const reset = useRef(form.reset)
   reset.current = form.reset
@@ -153,15 +156,17 @@ export function FormDialog({ title, opened, onClose, size = 'lg', form, ...rest 
   return (
     <>
       <Modal opened={opened} onClose={close} title={title} size={size} closeOnClickOutside={false}>
-        <Form
-          form={form}
-          {...rest}
-          actions={
-            <Button variant="default" onClick={close}>
-              <Trans>Cancel</Trans>
-            </Button>
-          }
-        />
+        {instead || (
+          <Form
+            form={form}
+            {...rest}
+            actions={
+              <Button variant="default" onClick={close}>
+                <Trans>Cancel</Trans>
+              </Button>
+            }
+          />
+        )}
       </Modal>
       <Modal opened={asking} onClose={() => setAsking(false)} title={t`Discard what you typed?`} zIndex={300}>
         <Group justify="flex-end">

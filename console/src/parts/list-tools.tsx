@@ -13,10 +13,10 @@ export function listQuery(rows: string | undefined) {
   return { limit: Number(rows) || PAGE_ROWS, with_total: true }
 }
 
-/** How many rows are loaded at once. */
+/** How many rows are loaded with each page. */
 export function RowsFilter() {
   const choices = SIZES.map((size) => ({ value: String(size), label: formatNumber(size) }))
-  return <ChoiceFilter name="rows" label={t`Rows at once`} choices={choices} any={formatNumber(PAGE_ROWS)} />
+  return <ChoiceFilter name="rows" label={t`Rows per page`} choices={choices} any={formatNumber(PAGE_ROWS)} />
 }
 
 interface TotalProps<Row> {

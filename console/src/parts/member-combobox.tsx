@@ -23,7 +23,6 @@ interface Props {
   description?: ReactNode
   /** Those who left, too. */
   withInactive?: boolean
-  disabled?: boolean
 }
 
 /**

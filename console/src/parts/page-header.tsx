@@ -1,7 +1,7 @@
-import { Group, Stack, Text, Title } from '@mantine/core'
+import { Box, Group, Title } from '@mantine/core'
 import { type ReactNode, useRef } from 'react'
 import { useFocusAfterNavigation, usePageTitle } from '../page-title.ts'
-import classes from './page-header.module.css'
+import { HeadingRow } from './heading-row.tsx'
 
 interface Props {
   title: string
@@ -18,21 +18,20 @@ export function PageHeader({ title, description, actions, badge }: Props) {
   usePageTitle(title)
   useFocusAfterNavigation(heading)
   return (
-    <Group justify="space-between" align="flex-start" gap="md" mb="xl">
-      <Stack gap={6} maw="44rem" flex="1 1 18rem" miw={0}>
-        <Group gap="sm">
-          <Title order={1} tabIndex={-1} ref={heading} miw={0} style={{ overflowWrap: 'anywhere' }}>
-            {title}
-          </Title>
-          {badge}
-        </Group>
-        {description && <Text c="dimmed">{description}</Text>}
-      </Stack>
-      {actions && (
-        <Group gap="sm" className={`${classes.actions} no-print`}>
-          {actions}
-        </Group>
-      )}
-    </Group>
+    <Box mb="xl">
+      <HeadingRow
+        isPage
+        heading={
+          <Group gap="sm">
+            <Title order={1} tabIndex={-1} ref={heading} miw={0} style={{ overflowWrap: 'anywhere' }}>
+              {title}
+            </Title>
+            {badge}
+          </Group>
+        }
+        description={description}
+        actions={actions}
+      />
+    </Box>
   )
 }

@@ -1,5 +1,6 @@
-import { Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Paper, Stack, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
+import { HeadingRow } from './heading-row.tsx'
 import classes from './panel.module.css'
 
 interface Props {
@@ -23,25 +24,17 @@ export function Panel({ title, description, actions, danger = false, children }:
     >
       <Stack gap="md">
         {(title || actions) && (
-          <Group justify="space-between" align="flex-start">
-            <Stack gap={2} flex="1 1 14rem" miw={0}>
-              {title && (
+          <HeadingRow
+            heading={
+              title && (
                 <Title order={2} id={id}>
                   {title}
                 </Title>
-              )}
-              {description && (
-                <Text size="sm" c="dimmed" maw="44rem">
-                  {description}
-                </Text>
-              )}
-            </Stack>
-            {actions && (
-              <Group gap="sm" className="no-print">
-                {actions}
-              </Group>
-            )}
-          </Group>
+              )
+            }
+            description={description}
+            actions={actions}
+          />
         )}
         {children}
       </Stack>

@@ -7,6 +7,7 @@ import { isolate } from '../../language/isolate.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -29,7 +30,7 @@ export function Account() {
       <PageHeader title={t`Account`} description={`${isolate(admin.name)}, ${admin.email}`} />
       <Stack gap="lg">
         <Sessions />
-        <Suspense>
+        <Suspense fallback={<Loading label={t`Account`} height={[224, 240, 640]} />}>
           <LanguageChoice />
           <SecondFactor />
           <AlertChoices />
@@ -67,6 +68,7 @@ function Sessions() {
       }
     >
       {sessions.isError && <Problem error={sessions.error} again={() => void sessions.refetch()} />}
+      {!sessions.data && !sessions.isError && <Loading label={t`Sessions`} height={112} />}
       {sessions.data && <SessionTable sessions={sessions.data} />}
       <ConfirmDialog
         opened={asking}
@@ -112,7 +114,7 @@ function SessionTable({ sessions }: { sessions: OpenSession[] }) {
               </>
             ),
           },
-          { header: t`Address`, cell: (session) => session.address ?? 'unknown' },
+          { header: t`Address`, cell: (session) => session.address ?? t`unknown` },
           { header: t`Signed in`, cell: (session) => <Time value={session.created_at} /> },
           { header: t`Last used`, cell: (session) => <Time value={session.last_seen_at} as="relative" /> },
           {

@@ -1,10 +1,10 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import type { MessageDescriptor } from '@lingui/core'
-import { Checkbox, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Checkbox, SimpleGrid, Stack } from '@mantine/core'
 import { api } from '../../api.ts'
 import { translate } from '../../language/translate.ts'
 import { Form } from '../../parts/form.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -24,6 +24,7 @@ export function AlertChoices() {
       description={t`What you are notified about, in all communities that you run. Alerts about the service as a whole go only to those who own all of its communities.`}
     >
       {isError && <Problem error={error} again={() => void refetch()} />}
+      {!data && !isError && <Loading label={t`Alerts`} height={420} />}
       {data && <ChoicesForm choices={data} />}
     </Panel>
   )
@@ -43,27 +44,26 @@ function ChoicesForm({ choices: { by_mail, in_console, mail } }: { choices: Choi
   return (
     <Form form={form} submit={t`Save`}>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <Checkbox.Group label={t`By mail`} {...byMail}>
-          <Boxes />
+        <Checkbox.Group
+          label={t`By mail`}
+          description={mail ? undefined : t`Not possible yet: this service is not set up to send mail.`}
+          {...byMail}
+        >
+          <Boxes disabled={!mail} />
         </Checkbox.Group>
         <Checkbox.Group label={t`In the console`} {...inConsole}>
           <Boxes />
         </Checkbox.Group>
       </SimpleGrid>
-      {!mail && (
-        <Text size="sm" c="dimmed">
-          <Trans>This service sends no mail, so for now the console is all there is.</Trans>
-        </Text>
-      )}
     </Form>
   )
 }
 
-function Boxes() {
+function Boxes({ disabled = false }: { disabled?: boolean }) {
   return (
     <Stack gap="xs" mt="xs">
       {KINDS.map(([kind, label]) => (
-        <Checkbox key={kind} value={kind} label={translate(label)} />
+        <Checkbox key={kind} value={kind} label={translate(label)} disabled={disabled} />
       ))}
     </Stack>
   )

@@ -6,6 +6,7 @@ import { api } from '../../api.ts'
 import { formatList } from '../../language/formats.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Icon } from '../../parts/icons.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -34,6 +35,7 @@ export function SecondFactor() {
       description={t`With it, a stolen password is not enough to sign in. Changing it ends all your other sessions.`}
     >
       {factor.isError && <Problem error={factor.error} again={() => void factor.refetch()} />}
+      {!factor.data && !factor.isError && <Loading label={t`Second factor`} height={96} />}
       {factor.data && (
         <Stack>
           <RequiredBy />

@@ -4,6 +4,7 @@ import { Stack } from '@mantine/core'
 import { DataTable, PlainTable, type Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { LinkButton, LinkText } from '../../parts/links.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -40,6 +41,7 @@ export function Alerts() {
       <Stack gap="lg">
         <Panel title={t`Now`}>
           {open.isError && <Problem error={open.error} again={() => void open.refetch()} />}
+          {!open.data && !open.isError && <Loading label={t`Open alerts`} height={128} />}
           {open.data && (
             <PlainTable
               label={t`Open alerts`}
@@ -47,7 +49,7 @@ export function Alerts() {
               rows={open.data}
               rowKey={({ id, kind }) => `${id} ${kind}`}
               empty={
-                <EmptyState title={t`All is well`}>
+                <EmptyState title={t`No open alerts`}>
                   <Trans>None of the alerts that you chose is open.</Trans>
                 </EmptyState>
               }

@@ -7,7 +7,7 @@ import type { Alert, AlertKind } from '../../wire.ts'
 export const ALERT_NAMES: Record<AlertKind, MessageDescriptor> = {
   webhook_failing: msg`A webhook has not arrived for an hour`,
   webhook_disabled: msg`A webhook was switched off`,
-  hours_nearly_used: msg`A partner has credited 80 % of its hours of the day`,
+  hours_nearly_used: msg`A partner has credited 80% of its hours of the day`,
   hours_used: msg`A partner has used up its hours of the day`,
   calls_rejected: msg`Many calls were rejected within minutes`,
   credentials_expiring: msg`Credentials expire within two weeks`,

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
-import { Skeleton } from '@mantine/core'
 import { formatDate } from '../../language/formats.ts'
 import { Chart } from '../../parts/chart.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useTimeZone } from '../../parts/time.tsx'
@@ -21,10 +21,7 @@ export function CallChart({ filters }: { filters: CallFilters }) {
   const query = { partner_id: filters.partner, ...period }
   const { data, isError, error, refetch } = useRead<CallPoint[]>(path('/calls/chart'), query)
   return (
-    <Panel
-      title={t`Calls over time`}
-      description={filters.period ? undefined : t`In the last 24 hours, unless you choose another time.`}
-    >
+    <Panel title={t`Calls over time`}>
       {isError && <Problem error={error} again={() => void refetch()} />}
       {data ? (
         <Chart
@@ -42,7 +39,7 @@ export function CallChart({ filters }: { filters: CallFilters }) {
           ]}
         />
       ) : (
-        !isError && <Skeleton height={260} />
+        !isError && <Loading label={t`Calls over time`} height={300} />
       )}
     </Panel>
   )

@@ -1,11 +1,12 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Code, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { Code, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Drawer } from '../../parts/dialog.tsx'
 import { formatDuration } from '../../parts/duration.ts'
 import { LinkText } from '../../parts/links.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { Name } from '../../parts/name.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -29,7 +30,7 @@ function Detail({ requestId }: { requestId: string }) {
   const path = useCommunityPath()
   const { data: call, isError, error, refetch } = useRead<CallDetail>(path(`/calls/${requestId}`))
   if (isError) return <Problem error={error} again={() => void refetch()} />
-  if (!call) return <Skeleton height={320} />
+  if (!call) return <Loading label={t`Call`} height={320} />
   return (
     <Stack gap="lg">
       <Code block>

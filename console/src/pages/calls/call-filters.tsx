@@ -5,7 +5,7 @@ import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../../parts/fil
 import { useList } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import type { PartnerOverview } from '../../wire.ts'
-import { DAYS, PERIODS } from './period.ts'
+import { DAYS, LAST_DAY, PERIODS } from './period.ts'
 import type { CallFilters } from './search.ts'
 
 const PARTNERS_MAX = 100
@@ -37,11 +37,11 @@ export function CallFilterBar() {
 }
 
 /** Those that make sense for errors in groups and for the chart. */
-export function PeriodFilterBar() {
+export function PeriodFilterBar({ isLastDay = false }: PeriodProps) {
   return (
     <FilterBar names={PERIOD_NAMES}>
       <PartnerFilter />
-      <PeriodFilter />
+      <PeriodFilter isLastDay={isLastDay} />
     </FilterBar>
   )
 }
@@ -54,11 +54,24 @@ function PartnerFilter() {
   return <ChoiceFilter name="partner" label={t`Partner`} choices={choices} />
 }
 
-function PeriodFilter() {
+interface PeriodProps {
+  /** Without a choice, the last day is shown, not everything. */
+  isLastDay?: boolean
+}
+
+function PeriodFilter({ isLastDay = false }: PeriodProps) {
   const [{ period }] = useFilters<CallFilters>()
+  const choices = translated(PERIODS)
+  // Named once, as the first entry. An address that names it shows this entry, too: no other fits.
+  const lastDay = isLastDay ? choices.find(({ value }) => value === LAST_DAY) : undefined
   return (
     <>
-      <ChoiceFilter name="period" label={t`When`} choices={translated(PERIODS)} any={t`At any time`} />
+      <ChoiceFilter
+        name="period"
+        label={t`When`}
+        choices={choices.filter((choice) => choice !== lastDay)}
+        any={lastDay?.label ?? t`At any time`}
+      />
       {period === DAYS && (
         <>
           <DayFilter name="since" label={t`From day`} />

@@ -55,6 +55,9 @@ export function CallList({ filters }: { filters: CallFilters }) {
     <>
       <CallFilterBar />
       <Group justify="flex-end" mb="sm" className="no-print">
+        <Text size="sm" c="dimmed" flex="1 1 16rem">
+          <Trans>The newest are first.</Trans>
+        </Text>
         <Button variant="default" onClick={() => void refresh(path('/calls'))}>
           <Trans>Refresh</Trans>
         </Button>

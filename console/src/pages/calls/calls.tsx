@@ -1,9 +1,10 @@
 import { msg, t } from '@lingui/core/macro'
-import { SegmentedControl, Skeleton } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { Suspense } from 'react'
 import { translated } from '../../language/translate.ts'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { PeriodFilterBar } from './call-filters.tsx'
 import { CallList } from './call-list.tsx'
@@ -26,10 +27,7 @@ export function Calls() {
   const view = VIEWS.find(({ value }) => value === filters.view)?.value ?? 'all'
   return (
     <>
-      <PageHeader
-        title={t`Calls`}
-        description={t`What partners’ systems asked for, and what they got. The newest are first.`}
-      />
+      <PageHeader title={t`Calls`} description={t`What partners’ systems asked for, and what they got.`} />
       <SegmentedControl
         aria-label={t`How to show calls`}
         mb="lg"
@@ -40,14 +38,14 @@ export function Calls() {
       {view === 'all' && <CallList filters={filters} />}
       {view === CHART && (
         <>
-          <PeriodFilterBar />
-          <Suspense fallback={<Skeleton height={320} />}>
+          <PeriodFilterBar isLastDay />
+          <Suspense fallback={<Loading label={t`Chart`} height={400} />}>
             <CallChart filters={filters} />
           </Suspense>
         </>
       )}
       {view === ERRORS && (
-        <Suspense fallback={<Skeleton height={320} />}>
+        <Suspense fallback={<Loading label={t`Errors by kind`} height={400} />}>
           <ErrorGroups filters={filters} />
         </Suspense>
       )}

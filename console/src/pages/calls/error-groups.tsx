@@ -1,9 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Code, Skeleton, Text } from '@mantine/core'
+import { Code, Text } from '@mantine/core'
 import { formatNumber } from '../../language/formats.ts'
 import { type Column, PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
@@ -26,7 +27,11 @@ export function ErrorGroups({ filters }: { filters: CallFilters }) {
     <>
       <PeriodFilterBar />
       {isError && <Problem error={error} again={() => void refetch()} />}
-      {groups ? <GroupTable groups={groups} filters={filters} /> : !isError && <Skeleton height={240} />}
+      {groups ? (
+        <GroupTable groups={groups} filters={filters} />
+      ) : (
+        !isError && <Loading label={t`Errors by kind`} height={320} />
+      )}
     </>
   )
 }

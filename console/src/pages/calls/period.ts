@@ -9,6 +9,7 @@ const DAY_MS = 24 * HOUR_MS
 
 /** Between two days: the fields for them are shown. */
 export const DAYS = 'days'
+export const LAST_DAY = '24h'
 
 /** Whole days of the community's calendar: how many days ago they began and ended. */
 const CALENDAR: Record<string, { began: number; ended?: number }> = {
@@ -16,13 +17,13 @@ const CALENDAR: Record<string, { began: number; ended?: number }> = {
   yesterday: { began: 1, ended: 0 },
 }
 
-const LENGTHS_MS: Record<string, number> = { '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS }
+const LENGTHS_MS: Record<string, number> = { '1h': HOUR_MS, [LAST_DAY]: DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS }
 
 export const PERIODS = [
   { value: '1h', label: msg`Last hour` },
   { value: 'today', label: msg`Today` },
   { value: 'yesterday', label: msg`Yesterday` },
-  { value: '24h', label: msg`Last 24 hours` },
+  { value: LAST_DAY, label: msg`Last 24 hours` },
   { value: '7d', label: msg`Last 7 days` },
   { value: '30d', label: msg`Last 30 days` },
   { value: DAYS, label: msg`Between two days` },

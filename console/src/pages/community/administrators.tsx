@@ -1,10 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Skeleton } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { type Column, PlainTable } from '../../parts/data-table.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -38,7 +39,7 @@ export function Administrators() {
       }
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
-      {!data && !isError && <Skeleton height={200} />}
+      {!data && !isError && <Loading label={t`Administrators`} height={200} />}
       {data && <AdministratorTable administrators={data} isOwner={isOwner} showLink={setSecret} />}
       <Invitations isOwner={isOwner} showLink={setSecret} />
       <InviteDialog opened={inviting} onClose={() => setInviting(false)} showLink={setSecret} />
@@ -101,19 +102,19 @@ function Actions({ administrator, ask }: { administrator: Administrator; ask: (a
   const { name } = administrator
   return (
     <Group gap="xs" justify="flex-end">
+      <Button variant="default" size="compact-sm" aria-label={t`Change role of ${name}`} onClick={() => ask('role')}>
+        <Trans>Change role</Trans>
+      </Button>
       <Button
         variant="default"
         size="compact-sm"
-        aria-label={t`Change the role of ${name}`}
-        onClick={() => ask('role')}
+        aria-label={t`Reset password of ${name}`}
+        onClick={() => ask('reset')}
       >
-        <Trans>Role</Trans>
-      </Button>
-      <Button variant="default" size="compact-sm" aria-label={t`New password of ${name}`} onClick={() => ask('reset')}>
-        <Trans>New password</Trans>
+        <Trans>Reset password</Trans>
       </Button>
       <Button
-        variant="light"
+        variant="outline"
         color="red"
         size="compact-sm"
         aria-label={t`Remove ${name}`}
@@ -137,7 +138,7 @@ function Reset({ administrator, onClose, showLink }: AskProps & { showLink: (sec
     <ConfirmDialog
       opened={administrator !== undefined}
       onClose={onClose}
-      title={t`A new password for ${name}?`}
+      title={t`Reset the password of ${name}?`}
       confirm={t`Make the link`}
       action={async () => {
         const link = await api.post<OneTimeLink>(path(`/administrators/${administrator?.id}/reset-link`))

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Plural, Trans } from '@lingui/react/macro'
-import { Button, Group, Skeleton, Text, TextInput } from '@mantine/core'
+import { Button, Group, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { formatNumber } from '../../language/formats.ts'
@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { FormDialog } from '../../parts/form.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -34,7 +35,7 @@ export function Categories() {
       actions={add}
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
-      {!data && !isError && <Skeleton height={200} />}
+      {!data && !isError && <Loading label={t`Categories`} height={480} />}
       {data && <CategoryTable categories={data} mayManage={mayManage} />}
       <CategoryDialog opened={adding} onClose={() => setAdding(false)} />
     </Panel>

@@ -1,11 +1,12 @@
 import { t } from '@lingui/core/macro'
-import { Box, NativeSelect, Skeleton, Stack, Switch, TextInput } from '@mantine/core'
+import { Box, NativeSelect, Stack, Switch, TextInput } from '@mantine/core'
 import { api } from '../../api.ts'
 import { chooseLanguage } from '../../language/language.ts'
 import { LANGUAGE_CHOICES, languageName } from '../../language/languages.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Hours } from '../../parts/hours.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -21,7 +22,7 @@ export function General() {
   const { isOwner } = useRole()
   const { data, isError, error, refetch } = useRead<CommunitySettings>(useCommunityPath()())
   if (isError && !data) return <Problem error={error} again={() => void refetch()} />
-  if (!data) return <Skeleton height={320} />
+  if (!data) return <Loading label={t`Community`} height={720} />
   return (
     <Stack gap="lg">
       <Panel title={t`Community`} description={isOwner ? undefined : t`Only owners change these.`}>

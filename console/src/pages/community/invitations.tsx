@@ -78,7 +78,7 @@ function Actions({ invitation, ask }: { invitation: Invitation; ask: (act: Act) 
         <Trans>New link</Trans>
       </Button>
       <Button
-        variant="light"
+        variant="outline"
         color="red"
         size="compact-sm"
         aria-label={t`Withdraw the invitation of ${invitation.name}`}

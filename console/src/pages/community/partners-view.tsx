@@ -1,12 +1,13 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Stack, Text, Title } from '@mantine/core'
 import { translate } from '../../language/translate.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { formatHours } from '../../parts/hours.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Stat, StatRow } from '../../parts/stat.tsx'
@@ -21,13 +22,15 @@ interface FlowKind {
   label: MessageDescriptor
   /** Hours, not a number of something. */
   isHours?: true
+  /** The same people count in every month, so their sum means nothing. */
+  isRecurring?: true
 }
 
 const FLOWS: readonly FlowKind[] = [
   { name: 'exchanges', label: msg`Exchanges` },
   { name: 'hours_exchanged', label: msg`Hours exchanged`, isHours: true },
   { name: 'hours_credited', label: msg`Hours credited by partners`, isHours: true },
-  { name: 'trading_members', label: msg`Members who traded` },
+  { name: 'trading_members', label: msg`Members who exchanged`, isRecurring: true },
   { name: 'new_members', label: msg`New members` },
 ]
 
@@ -35,7 +38,7 @@ const FLOWS: readonly FlowKind[] = [
 export function PartnersView() {
   const { data, isError, error, refetch } = useRead<CommunityAggregates>(useCommunityPath()('/aggregates'))
   if (isError && !data) return <Problem error={error} again={() => void refetch()} />
-  if (!data) return <Skeleton height={320} />
+  if (!data) return <Loading label={t`What partners see`} height={[200, 96, 420, 420]} />
   const month = data.closed_through && monthsText(data.closed_through, data.closed_through)
   return (
     <Stack gap="lg">
@@ -80,8 +83,8 @@ function Figures({ aggregates: { flows, stocks } }: { aggregates: CommunityAggre
         <Stat label={t`Services offered`} value={figureText(stocks.active_services)} />
         <Stat label={t`Requests`} value={figureText(stocks.active_requests)} />
       </StatRow>
-      {FLOWS.map(({ name, label, isHours }) => (
-        <FlowPanel key={name} label={translate(label)} flow={flows[name]} isHours={isHours} />
+      {FLOWS.map(({ name, ...kind }) => (
+        <FlowPanel key={name} {...kind} flow={flows[name]} />
       ))}
       <Panel title={t`Listings by category`}>
         <PlainTable
@@ -103,7 +106,8 @@ function Figures({ aggregates: { flows, stocks } }: { aggregates: CommunityAggre
   )
 }
 
-function FlowPanel({ label, flow, isHours = false }: { label: string; flow: Flow; isHours: boolean | undefined }) {
+function FlowPanel({ label: name, flow, isHours, isRecurring }: Omit<FlowKind, 'name'> & { flow: Flow }) {
+  const label = translate(name)
   const told = flow.periods.filter(({ figure }) => !isSuppressed(figure))
   const data = told.map(({ from, to, figure }) => ({
     months: monthsText(from, to),
@@ -111,7 +115,7 @@ function FlowPanel({ label, flow, isHours = false }: { label: string; flow: Flow
   }))
   const total = figureText(flow.total)
   return (
-    <Panel title={label} description={t`In total: ${total}`}>
+    <Panel title={label} description={isRecurring ? undefined : t`In total: ${total}`}>
       {data.length > 1 && (
         <Chart
           kind="line"

@@ -1,6 +1,8 @@
+import { t } from '@lingui/core/macro'
 import { Stack } from '@mantine/core'
 import { type ReactNode, Suspense, useState } from 'react'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { ChooseFile } from './choose-file.tsx'
 import type { ImportKind } from './import-kind.ts'
 import type { Reading } from './reading-choices.ts'
@@ -30,7 +32,7 @@ export function CsvImport({ kind, back }: { kind: ImportKind; back: ReactNode })
           onUnclear={(file, look) => setStep({ name: 'map', file, look })}
         />
       )}
-      <Suspense>
+      <Suspense fallback={<Loading label={t`Preview`} height={480} />}>
         {step.name === 'map' && (
           <MapColumns
             kind={kind}

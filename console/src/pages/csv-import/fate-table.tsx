@@ -55,7 +55,7 @@ export function FateTable({ result }: { result: ImportResult }) {
               return <StatusBadge status={fate.outcome} label={translate(word)} {...(look ? { look } : {})} />
             },
           },
-          { header: t`Why`, cell: (fate) => reasonOf(fate) },
+          { header: t`Reason`, cell: (fate) => reasonOf(fate) },
         ]}
       />
       {shown.length < total && (

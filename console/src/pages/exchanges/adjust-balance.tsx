@@ -2,10 +2,14 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { api } from '../../api.ts'
+import { AddMembersFirst } from '../../parts/add-first.tsx'
+import { Facts } from '../../parts/facts.tsx'
 import { FormDialog } from '../../parts/form.tsx'
 import type { DialogProps } from '../../parts/lazy-dialog.tsx'
 import { MemberField, NO_MEMBER, type MemberChoice } from '../../parts/member-field.tsx'
+import { Name } from '../../parts/name.tsx'
 import { notify } from '../../parts/notices.tsx'
+import { useTooFewMembers } from '../../parts/too-few-members.ts'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
@@ -38,21 +42,28 @@ export function AdjustBalance({ opened, onClose, member }: DialogProps & { membe
       void refresh(path('/transfers'), path('/members'))
     },
   })
+  const isTooEarly = useTooFewMembers(1, opened && member === undefined)
   return (
-    <FormDialog form={form} title={t`Adjust a balance`} submit={t`Adjust`} opened={opened} onClose={onClose}>
+    <FormDialog
+      form={form}
+      title={t`Adjust a balance`}
+      submit={t`Adjust`}
+      opened={opened}
+      onClose={onClose}
+      instead={isTooEarly && <AddMembersFirst />}
+    >
       <Text size="sm">
         <Trans>
           Gives hours to a member from the community’s account, or takes them. For gifts and corrections; what one
           member did for another is recorded as an exchange.
         </Trans>
       </Text>
-      <MemberField
-        label={t`Member`}
-        withInactive
-        disabled={member !== undefined}
-        {...form.value<MemberChoice>('member_id')}
-      />
-      <Radio.Group label={t`What to do`} {...form.value<string>('direction')}>
+      {member ? (
+        <Facts facts={[[t`Member`, <Name key="name">{member.name}</Name>]]} />
+      ) : (
+        <MemberField label={t`Member`} withInactive {...form.value<MemberChoice>('member_id')} />
+      )}
+      <Radio.Group label={t`Action`} {...form.value<string>('direction')}>
         <Stack gap="xs" mt={6}>
           <Radio value="give" label={t`Give hours to the member`} />
           <Radio value="take" label={t`Take hours from the member`} />
@@ -60,7 +71,7 @@ export function AdjustBalance({ opened, onClose, member }: DialogProps & { membe
       </Radio.Group>
       <TextInput label={t`Hours`} inputMode="decimal" autoComplete="off" maw="10rem" {...form.text('hours')} />
       <Textarea
-        label={t`Why`}
+        label={t`Reason`}
         description={t`It appears on the member’s statement`}
         autosize
         minRows={2}

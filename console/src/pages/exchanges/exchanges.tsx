@@ -104,7 +104,7 @@ export function Exchanges() {
           { header: t`What`, cell: (row) => <TransferText transfer={row} /> },
           { header: t`Day`, sort: 'day', narrow: 'line', cell: (row) => <time>{formatDay(row.occurred_on)}</time> },
           { header: t`Hours`, align: 'end', narrow: 'end', cell: (row) => <Struck row={row} /> },
-          { header: t`For`, cell: (row) => <For row={row} /> },
+          { header: t`For`, narrow: 'line', cell: (row) => <For row={row} /> },
           { header: t`Note`, narrow: 'line', cell: (row) => <Note row={row} /> },
         ]}
       />

@@ -1,19 +1,22 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Kbd, Skeleton, Text, Textarea } from '@mantine/core'
+import { Kbd, Text, Textarea } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { useRef } from 'react'
+import { Suspense, useRef } from 'react'
 import { api } from '../../api.ts'
 import { today } from '../../parts/day.ts'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { Form } from '../../parts/form.tsx'
+import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { choiceOf } from '../../parts/member-field.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useTimeZone } from '../../parts/time.tsx'
+import { useTooFewMembers } from '../../parts/too-few-members.ts'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
@@ -22,6 +25,8 @@ import { SlipGrid } from './slip-grid.tsx'
 import classes from './slip-grid.module.css'
 import { checkSlips, emptySlip, filledRows, inPlace, isOnlyAbout, slipOf, type SlipRow, toBody } from './slips.ts'
 import type { OfficeMember, RecordedTransfers, TransferRecord } from '../../wire.ts'
+
+const AddMembersFirst = lazyPart(async () => (await import('../../parts/add-first.tsx')).AddMembersFirst)
 
 const FIRST_ROWS = 3
 
@@ -67,10 +72,11 @@ function Start() {
   const memberPath = (id: number | string | null | undefined) => (id ? path(`/members/${id}`) : undefined)
   const giver = useRead<OfficeMember>(memberPath(correct ? transfer.data?.to.id : memberId))
   const receiver = useRead<OfficeMember>(memberPath(transfer.data?.from.id))
+  const isTooEarly = useTooFewMembers(2, !correct)
   const failed = transfer.error ?? giver.error ?? receiver.error
   if (failed) return <Problem error={failed} />
   if (correct) {
-    if (!transfer.data || !giver.data || !receiver.data) return <Skeleton height={160} />
+    if (!transfer.data || !giver.data || !receiver.data) return <Loading label={t`Record exchanges`} height={240} />
     const slip = slipOf(
       transfer.data,
       takenBack(giver.data, -transfer.data.hours),
@@ -78,8 +84,14 @@ function Start() {
     )
     return <Slips key={correct} first={slip} correct={transfer.data.id} />
   }
+  if (isTooEarly)
+    return (
+      <Suspense>
+        <AddMembersFirst title={t`Add at least two members first`} />
+      </Suspense>
+    )
   if (!memberId) return <Slips />
-  if (!giver.data) return <Skeleton height={160} />
+  if (!giver.data) return <Loading label={t`Record exchanges`} height={240} />
   return <Slips key={memberId} first={{ ...emptySlip(today(zone)), giver_id: choiceOf(giver.data) }} />
 }
 

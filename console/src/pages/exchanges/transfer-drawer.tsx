@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Drawer, Group, Skeleton, Stack, Text, Textarea, Title } from '@mantine/core'
+import { Button, Drawer, Group, Stack, Text, Textarea, Title } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { translate } from '../../language/translate.ts'
@@ -10,6 +10,7 @@ import { useFilters } from '../../parts/filter-bar.tsx'
 import { FormDialog } from '../../parts/form.tsx'
 import { formatHours, Hours } from '../../parts/hours.tsx'
 import { LinkButton, LinkText } from '../../parts/links.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { Name } from '../../parts/name.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -34,7 +35,7 @@ export function TransferDrawer() {
       size="md"
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
-      {!data && !isError && <Skeleton height={240} />}
+      {!data && !isError && <Loading label={t`Details`} height={240} />}
       {data && <Shown transfer={data} />}
     </Drawer>
   )
@@ -98,7 +99,7 @@ function Reversal({ reversal }: { reversal: NonNullable<TransferRecord['reversal
       </Title>
       <Facts
         facts={[
-          [t`Why`, reversal.reason],
+          [t`Reason`, reversal.reason],
           [t`When`, <Time key="at" value={reversal.created_at} />],
           [t`By`, makerText(reversal.made_by)],
         ]}
@@ -138,7 +139,7 @@ function ReverseTransfer({ transfer }: { transfer: TransferRecord }) {
   })
   return (
     <>
-      <Button variant="light" color="red" onClick={() => setOpened(true)}>
+      <Button variant="outline" color="red" onClick={() => setOpened(true)}>
         <Trans>Reverse it …</Trans>
       </Button>
       <FormDialog
@@ -155,7 +156,7 @@ function ReverseTransfer({ transfer }: { transfer: TransferRecord }) {
             cannot be undone; the record stays, with your reason.
           </Trans>
         </Text>
-        <Textarea label={t`Why`} autosize minRows={2} data-autofocus {...form.text('reason')} />
+        <Textarea label={t`Reason`} autosize minRows={2} data-autofocus {...form.text('reason')} />
       </FormDialog>
     </>
   )

@@ -76,7 +76,7 @@ function Invalid({ token = '' }: { token?: string }) {
         </Button>
       )}
       <LinkButton to="/sign-in" variant="default">
-        <Trans>To the sign-in</Trans>
+        <Trans>Back to sign in</Trans>
       </LinkButton>
     </PlainPage>
   )

@@ -1,9 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { api } from '../../api.ts'
+import { AddMembersFirst } from '../../parts/add-first.tsx'
 import { FormDialog } from '../../parts/form.tsx'
 import type { DialogProps } from '../../parts/lazy-dialog.tsx'
 import { NO_MEMBER } from '../../parts/member-field.tsx'
 import { notify } from '../../parts/notices.tsx'
+import { useTooFewMembers } from '../../parts/too-few-members.ts'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
@@ -33,8 +35,16 @@ export function AddListing({ opened, onClose }: DialogProps) {
       await refresh(path('/listings'), path('/categories'))
     },
   })
+  const isTooEarly = useTooFewMembers(1, opened)
   return (
-    <FormDialog form={form} title={t`Add a listing`} submit={t`Add listing`} opened={opened} onClose={onClose}>
+    <FormDialog
+      form={form}
+      title={t`Add a listing`}
+      submit={t`Add listing`}
+      opened={opened}
+      onClose={onClose}
+      instead={isTooEarly && <AddMembersFirst />}
+    >
       <ListingFields form={form} isNew />
     </FormDialog>
   )

@@ -52,7 +52,15 @@ export function ImportListings() {
   const kind: ImportKind = { path: path('/listings/import'), noun: 'listings', columns: COLUMNS, example: EXAMPLE }
   return (
     <>
-      <PageHeader title={t`Import listings`} description={t`From a spreadsheet, saved as CSV.`} />
+      <PageHeader
+        title={t`Import listings`}
+        description={t`From a spreadsheet, saved as CSV.`}
+        actions={
+          <LinkButton variant="default" to="/$slug/listings" params={{ slug }}>
+            <Trans>All listings</Trans>
+          </LinkButton>
+        }
+      />
       {mayManage ? <CsvImport kind={kind} back={back} /> : <NotForViewers />}
     </>
   )

@@ -81,7 +81,7 @@ export function Listings() {
       />
       <FilterBar names={NAMES}>
         <SearchFilter placeholder={t`Words in title or description`} />
-        <ChoiceFilter name="type" label={t`Type`} choices={translated(TYPES)} />
+        <ChoiceFilter name="type" label={t`Kind`} choices={translated(TYPES)} />
         <ChoiceFilter
           name="category"
           label={t`Category`}
@@ -101,7 +101,7 @@ export function Listings() {
         label={t`Listings`}
         list={list}
         rowKey={(listing) => listing.id}
-        empty={isFiltered ? <NothingFound /> : <NothingYet />}
+        empty={isFiltered ? <NothingFound /> : <NothingYet mayManage={mayManage} />}
         columns={mayManage ? [...columns(slug), actions()] : columns(slug)}
       />
     </>
@@ -209,9 +209,9 @@ function NothingFound() {
   )
 }
 
-function NothingYet() {
+function NothingYet({ mayManage }: { mayManage: boolean }) {
   return (
-    <EmptyState title={t`No listings yet`}>
+    <EmptyState title={t`No listings yet`} action={mayManage && <AddListing />}>
       <Trans>
         A listing is what a member offers or asks for. Add the first one, or import them from a spreadsheet.
       </Trans>

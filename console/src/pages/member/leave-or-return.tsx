@@ -45,13 +45,13 @@ function Leave({ member }: { member: OfficeMember }) {
     >
       <Group>
         <Button variant="default" onClick={() => setOpened(true)}>
-          <Trans>Member leaves</Trans>
+          <Trans>End membership</Trans>
         </Button>
       </Group>
       <FormDialog
         form={form}
-        title={t`${member.name} leaves`}
-        submit={t`Member leaves`}
+        title={t`End the membership of ${member.name}?`}
+        submit={t`End membership`}
         opened={opened}
         onClose={() => setOpened(false)}
       >
@@ -84,7 +84,7 @@ function BalanceChoice({ form, hours }: { form: ReturnType<typeof useForm<LeaveV
       </Radio.Group>
       {form.values.balance === 'to_community' && (
         <TextInput
-          label={t`Why`}
+          label={t`Reason`}
           description={t`It appears on the statement beside the adjustment.`}
           {...form.text('reason')}
         />

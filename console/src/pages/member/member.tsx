@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Skeleton, Stack } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { ApiError } from '../../api.ts'
@@ -9,6 +9,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import { formatHours } from '../../parts/hours.tsx'
 import { lazyDialog, lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
+import { ButtonLoading, Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Stat, StatRow } from '../../parts/stat.tsx'
@@ -20,7 +21,6 @@ import type { OfficeMember } from '../../wire.ts'
 import { Contact } from './contact.tsx'
 import { EmailReads } from './email-reads.tsx'
 import { MemberListings } from './member-listings.tsx'
-import { PartnersView } from './partners-view.tsx'
 import { Statement } from './statement.tsx'
 
 const AdjustBalance = lazyDialog<{ member: OfficeMember }>(
@@ -34,6 +34,7 @@ const AdjustBalance = lazyDialog<{ member: OfficeMember }>(
 const EditMember = lazyPart(async () => (await import('./edit-member.tsx')).EditMember)
 const EraseMember = lazyPart(async () => (await import('./erase-member.tsx')).EraseMember)
 const LeaveOrReturn = lazyPart(async () => (await import('./leave-or-return.tsx')).LeaveOrReturn)
+const PartnersView = lazyPart(async () => (await import('./partners-view.tsx')).PartnersView)
 const TransferDrawer = lazyPart(async () => (await import('../exchanges/transfer-drawer.tsx')).TransferDrawer)
 
 export function Member() {
@@ -47,7 +48,7 @@ export function Member() {
       {member.isError ? (
         <NotShown error={member.error} again={() => void member.refetch()} />
       ) : (
-        <Skeleton height={240} role="status" aria-label={t`Loading the member`} />
+        <Loading label={t`Member`} height={[96, 240, 480]} />
       )}
     </>
   )
@@ -96,9 +97,9 @@ function Shown({ member }: { member: OfficeMember }) {
         <Statement member={member} />
         {!isErased && <MemberListings member={member} />}
         {!isErased && <EmailReads member={member} />}
-        {mayChange && <PartnersView member={member} />}
         {mayChange && (
-          <Suspense>
+          <Suspense fallback={<Loading label={t`Actions`} height={[136, 160, 160]} />}>
+            <PartnersView member={member} />
             <LeaveOrReturn member={member} />
             <EraseMember member={member} />
           </Suspense>
@@ -115,7 +116,7 @@ function Actions({ member }: { member: OfficeMember }) {
   const { slug } = useCommunity()
   return (
     <>
-      <Suspense>
+      <Suspense fallback={<ButtonLoading label={t`Edit`} />}>
         <EditMember member={member} />
       </Suspense>
       <AdjustBalance member={member} />

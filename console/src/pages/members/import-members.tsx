@@ -42,7 +42,15 @@ export function ImportMembers() {
   )
   return (
     <>
-      <PageHeader title={t`Import members`} description={t`From a spreadsheet, saved as CSV.`} />
+      <PageHeader
+        title={t`Import members`}
+        description={t`From a spreadsheet, saved as CSV.`}
+        actions={
+          <LinkButton variant="default" to="/$slug/members" params={{ slug }}>
+            <Trans>All members</Trans>
+          </LinkButton>
+        }
+      />
       {mayManage ? (
         <CsvImport
           kind={{ path: path('/members/import'), noun: 'members', columns: COLUMNS, example: EXAMPLE }}

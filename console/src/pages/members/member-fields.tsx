@@ -23,17 +23,22 @@ interface MemberField {
 
 /** What the office writes down about a member; forms, tables and the description of CSV files follow from it. */
 const FIELDS: Record<FieldName, MemberField> = {
-  name: { title: msg`Name`, label: msg`Name`, csv: msg`As others see it.` },
+  name: {
+    title: msg`Name`,
+    label: msg`Name`,
+    description: msg`As others see it. You can leave all other fields empty.`,
+    csv: msg`As others see it.`,
+  },
   external_id: {
     title: msg`Number`,
     label: msg`Your number for this member`,
-    description: msg`From your own list or card file; an import finds the member by it. Optional.`,
+    description: msg`From your own list or card file; an import finds the member by it.`,
     csv: msg`Your number for the member. A member with this number is updated, not added twice.`,
   },
   email: {
     title: msg`Email`,
     label: msg`Email address`,
-    description: msg`Only partners with a separate permission can read it. Optional.`,
+    description: msg`Only partners with a separate permission can read it.`,
     type: 'email',
     csv: msg`Only partners with a separate permission can read it.`,
   },
@@ -53,10 +58,10 @@ const FIELDS: Record<FieldName, MemberField> = {
   },
   notes: {
     title: msg`Notes`,
-    label: msg`Notes of the office`,
+    label: msg`Office notes`,
     description: msg`Only administrators see them; they are part of what a member may ask to read.`,
     lines: 3,
-    csv: msg`Notes of the office. Partners never see them.`,
+    csv: msg`Office notes. Partners never see them.`,
   },
 }
 

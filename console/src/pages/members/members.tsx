@@ -12,6 +12,7 @@ import { Hours } from '../../parts/hours.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
 import { listQuery, RowsFilter, Total } from '../../parts/list-tools.tsx'
+import { ButtonLoading } from '../../parts/loading.tsx'
 import { Name } from '../../parts/name.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Time, useTimeZone } from '../../parts/time.tsx'
@@ -106,7 +107,7 @@ export function Members() {
                 <Trans>Import CSV</Trans>
               </LinkButton>
             )}
-            <Suspense>{mayManage && <AddMember />}</Suspense>
+            {mayManage && <AddButton />}
           </>
         }
       />
@@ -144,7 +145,7 @@ export function Members() {
         rowKey={(member) => member.id}
         rowLink={(member) => ({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })}
         selection={{ has: ({ id }) => marked.has(id), set: mark, label: ({ name }) => t`Select ${name}` }}
-        empty={Object.values(filters).some(Boolean) ? <NothingFound /> : <NobodyYet />}
+        empty={Object.values(filters).some(Boolean) ? <NothingFound /> : <NobodyYet mayManage={mayManage} />}
         columns={columns()}
       />
     </>
@@ -187,9 +188,17 @@ function NothingFound() {
   )
 }
 
-function NobodyYet() {
+function AddButton() {
   return (
-    <EmptyState title={t`No members yet`}>
+    <Suspense fallback={<ButtonLoading label={t`Add member`} />}>
+      <AddMember />
+    </Suspense>
+  )
+}
+
+function NobodyYet({ mayManage }: { mayManage: boolean }) {
+  return (
+    <EmptyState title={t`No members yet`} action={mayManage && <AddButton />}>
       <Trans>
         Add the first one, or import all of them from a spreadsheet: before anything is saved, you see what would happen
         to each row.

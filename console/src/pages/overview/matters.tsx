@@ -21,7 +21,7 @@ interface Matter {
 
 export const MATTERS: Record<AttentionKind, Matter> = {
   webhooks_failing: {
-    title: (count) => plural(count, { one: '# webhook does not arrive', other: '# webhooks do not arrive' }),
+    title: (count) => plural(count, { one: '# webhook is failing', other: '# webhooks are failing' }),
     hint: msg`Ask the partner to look at its receiver; then send again what failed.`,
     to: '/$slug/webhooks/$id',
     about: ({ status, since }) => since && <FailingSince at={since} isDisabled={status === 'disabled'} />,

@@ -1,8 +1,9 @@
 import { plural, t } from '@lingui/core/macro'
-import { Skeleton, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { formatDate, formatNumber } from '../../language/formats.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { formatHours } from '../../parts/hours.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -24,7 +25,7 @@ export function Overview() {
   return (
     <>
       <PageHeader title={t`Overview`} description={t`How the community and its partners are doing.`} />
-      {overview.isPending && <Skeleton height={320} aria-label={t`Loading the overview`} role="status" />}
+      {overview.isPending && <Loading label={t`Overview`} height={[96, 420, 360, 160]} />}
       {overview.isError && <Problem error={overview.error} again={() => void overview.refetch()} />}
       {overview.data && <Figures data={overview.data} />}
     </>

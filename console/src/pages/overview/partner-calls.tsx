@@ -15,11 +15,10 @@ const columns = (): Column<CallsOfPartner>[] => [
   { header: t`Partner`, cell: ({ name }) => name },
   { header: t`Status`, cell: ({ status }) => <StatusBadge status={status} /> },
   { header: t`Calls`, align: 'end', cell: ({ calls }) => formatNumber(calls) },
-  { header: t`Refused or failed`, cell: ({ calls, errors }) => <Share part={errors} whole={calls} /> },
+  { header: t`Refused or failed`, align: 'end', cell: ({ calls, errors }) => <Share part={errors} whole={calls} /> },
   {
     header: t`Last call`,
-    cell: ({ last_call_at }) =>
-      last_call_at ? <Time value={last_call_at} as="relative" /> : t({ message: 'none', context: 'no call yet' }),
+    cell: ({ last_call_at }) => (last_call_at ? <Time value={last_call_at} as="relative" /> : t`never`),
   },
 ]
 
@@ -61,7 +60,7 @@ export function PartnerCalls({ partners, count, days }: Props) {
             title={t`No partners yet`}
             action={
               <LinkButton to="/$slug/partners" params={{ slug }}>
-                <Trans>To the partners</Trans>
+                <Trans>Go to partners</Trans>
               </LinkButton>
             }
           >

@@ -1,15 +1,9 @@
-import { Trans } from '@lingui/react/macro'
 import { formatNumber, formatPercent } from '../../language/formats.ts'
 import classes from './share.module.css'
 
 /** A part of a whole as a bar, with the number and the percentage beside it. */
 export function Share({ part, whole }: { part: number; whole: number }) {
-  if (whole === 0)
-    return (
-      <>
-        <Trans>none</Trans>
-      </>
-    )
+  if (whole === 0) return formatNumber(0)
   return (
     <span className={classes.share}>
       <svg className={classes.bar} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">

@@ -30,7 +30,7 @@ export function WebhookHealth({ webhooks }: { webhooks: WebhookCounts }) {
     >
       {states.length === 0 ? (
         <p className={classes.line}>
-          <Trans>No partner has subscribed yet. Partners do this themselves, through the API.</Trans>
+          <Trans>No webhooks yet. Partners subscribe through the API, or you add one for them.</Trans>
         </p>
       ) : (
         <>

@@ -52,7 +52,7 @@ export function AddClient({ partner, onSecret }: Props) {
           setOpened(true)
         }}
       >
-        <Trans>Add credentials …</Trans>
+        <Trans>Add credentials</Trans>
       </Button>
       <FormDialog
         form={form}

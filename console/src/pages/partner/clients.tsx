@@ -1,10 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { Plural, Trans } from '@lingui/react/macro'
-import { Button, Code, Group, Text } from '@mantine/core'
+import { Code, Group, Text } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { type Column, PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
+import { ButtonLoading } from '../../parts/loading.tsx'
 import { Name } from '../../parts/name.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { SecretOnce, type ShownSecret } from '../../parts/secret-once.tsx'
@@ -55,10 +56,11 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
           {
             header: t`Actions`,
             quiet: true,
+            align: 'end' as const,
             cell: (client: Client) =>
               client.status !== 'revoked' && (
-                <Group gap="xs">
-                  <Suspense>
+                <Group gap="xs" justify="flex-end">
+                  <Suspense fallback={<ButtonLoading label={t`Actions`} />}>
                     {client.authentication === 'secret' ? (
                       <RotateClient client={client} partner={partner} onSecret={setSecret} />
                     ) : (
@@ -80,13 +82,7 @@ export function Clients({ partner }: { partner: PartnerDetail }) {
       description={t`An id with a secret or a key, with which the partner’s systems prove who they are.`}
       actions={
         isOwner && (
-          <Suspense
-            fallback={
-              <Button variant="default" disabled>
-                <Trans>Add credentials …</Trans>
-              </Button>
-            }
-          >
+          <Suspense fallback={<ButtonLoading label={t`Add credentials`} />}>
             <AddClient partner={partner} onSecret={setSecret} />
           </Suspense>
         )

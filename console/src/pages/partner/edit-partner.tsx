@@ -1,4 +1,5 @@
 import { t } from '@lingui/core/macro'
+import { Box } from '@mantine/core'
 import { api } from '../../api.ts'
 import { Form } from '../../parts/form.tsx'
 import { notify } from '../../parts/notices.tsx'
@@ -32,12 +33,14 @@ export function EditPartner({ partner }: { partner: PartnerDetail }) {
   })
   return (
     <Panel
-      title={t`What this partner may do`}
+      title={t`Details and permissions`}
       description={t`Changes take effect at once, also for credentials in use.`}
     >
-      <Form form={form} submit={t`Save`}>
-        <PartnerFields form={form} />
-      </Form>
+      <Box maw="32rem">
+        <Form form={form} submit={t`Save`}>
+          <PartnerFields form={form} />
+        </Form>
+      </Box>
     </Panel>
   )
 }

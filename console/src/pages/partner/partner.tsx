@@ -1,10 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Skeleton, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -29,7 +30,11 @@ export function Partner() {
     return (
       <>
         <PageHeader title={t`Partner`} />
-        {isError ? <Problem error={error} again={() => void refetch()} /> : <Skeleton height={320} />}
+        {isError ? (
+          <Problem error={error} again={() => void refetch()} />
+        ) : (
+          <Loading label={t`Partner`} height={[96, 240, 960]} />
+        )}
       </>
     )
   }
@@ -50,7 +55,7 @@ export function Partner() {
         <Today partner={partner} />
         <Clients partner={partner} />
         {isOwner ? (
-          <Suspense fallback={<Skeleton height={480} />}>
+          <Suspense fallback={<Loading label={t`Details and permissions`} height={960} />}>
             <EditPartner key={partner.id} partner={partner} />
           </Suspense>
         ) : (

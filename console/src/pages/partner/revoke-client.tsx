@@ -21,7 +21,7 @@ export function RevokeClient({ client, partner }: { client: Client; partner: Par
   return (
     <>
       <Button
-        variant="subtle"
+        variant="outline"
         color="red"
         size="compact-sm"
         aria-label={t`Revoke ${client.client_id}`}

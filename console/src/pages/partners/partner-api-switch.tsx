@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { FormDialog } from '../../parts/form.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -17,8 +18,8 @@ import type { PartnerApiState } from '../../wire.ts'
 export function PartnerApiSwitch() {
   const path = useCommunityPath()
   const { isOwner } = useRole()
-  const { data: state } = useRead<PartnerApiState>(path('/partner-api'))
-  if (!state) return null
+  const { data: state, isError } = useRead<PartnerApiState>(path('/partner-api'))
+  if (!state) return isError ? null : <Loading label={t`Access for all partners`} height={136} />
   return (
     <Panel
       title={t`Access for all partners`}

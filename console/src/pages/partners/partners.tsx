@@ -8,6 +8,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { formatHours } from '../../parts/hours.tsx'
 import { lazyDialog, lazyPart } from '../../parts/lazy-dialog.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -77,7 +78,7 @@ export function Partners() {
         empty={isFiltered ? <NothingFound /> : <NoPartner isOwner={isOwner} />}
       />
       <Stack mt="xl" gap="lg">
-        <Suspense>
+        <Suspense fallback={<Loading label={t`Access for all partners`} height={[160, 136]} />}>
           {isOwner && !test && <TestCommunities />}
           <PartnerApiSwitch />
         </Suspense>
@@ -96,7 +97,7 @@ function NothingFound() {
 
 function NoPartner({ isOwner }: { isOwner: boolean }) {
   return (
-    <EmptyState title={t`No partners yet`}>
+    <EmptyState title={t`No partners yet`} action={isOwner && <AddPartner />}>
       {isOwner
         ? t`Add one to get a client id and a secret, which the partner’s developers need.`
         : t`An owner of this community can add one.`}

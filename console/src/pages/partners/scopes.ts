@@ -27,7 +27,7 @@ const WORDS: Record<Scope, ScopeWords> = {
   'wallet.read': { label: msg`Read balances`, explanation: msg`How many hours a member has.` },
   'wallet.write': {
     label: msg`Credit hours`,
-    explanation: msg`Adds hours to a member’s wallet after a bank transfer, up to the hours per day below.`,
+    explanation: msg`Adds hours to a member’s wallet after a bank transfer, up to the partner’s daily limit.`,
   },
   'aggregates.read': {
     label: msg`See community totals`,

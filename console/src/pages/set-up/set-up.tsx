@@ -2,7 +2,6 @@ import { i18n } from '@lingui/core'
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Code, NativeSelect, PasswordInput, Text, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useLocation, useRouter } from '@tanstack/react-router'
 import { api } from '../../api.ts'
 import { PageLoading } from '../../layout/page-states.tsx'
@@ -12,15 +11,13 @@ import { LinkButton } from '../../parts/links.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { beginSession } from '../../session.ts'
-import type { Session, SetupState } from '../../wire.ts'
+import type { Session } from '../../wire.ts'
+import { useSetupState } from '../sign-in/no-mail.ts'
 
 /** The first administrator. The link is printed by the server; its token is in the fragment, which reaches no log. */
 export function SetUp() {
   const token = useLocation({ select: (location) => location.hash })
-  const state = useQuery({
-    queryKey: ['setup'],
-    queryFn: ({ signal }) => api.get<SetupState>('/setup', { signal, signedOut: true }),
-  })
+  const state = useSetupState()
   if (state.isPending) return <PageLoading />
   if (state.isError) {
     return (

@@ -4,14 +4,14 @@ import { Button, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useRouter, useSearch } from '@tanstack/react-router'
-import { api } from '../../api.ts'
 import { PlainPage } from '../../layout/plain-page.tsx'
 import { Form } from '../../parts/form.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { SecondStep } from '../../parts/second-step.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { beginSession, sessionQuery, signIn, signOut } from '../../session.ts'
-import type { Session, SetupState } from '../../wire.ts'
+import type { Session } from '../../wire.ts'
+import { resetWithoutMail, useSetupState } from './no-mail.ts'
 
 export function SignIn() {
   const { next } = useSearch({ strict: false }) as { next?: string }
@@ -54,13 +54,6 @@ function SignInForm({ goOn }: { goOn: () => void }) {
   )
 }
 
-function useSetupState() {
-  return useQuery({
-    queryKey: ['setup'],
-    queryFn: ({ signal }) => api.get<SetupState>('/setup', { signal, signedOut: true }),
-  })
-}
-
 function Forgotten() {
   const state = useSetupState()
   if (state.data?.mail)
@@ -69,7 +62,11 @@ function Forgotten() {
         <Trans>Forgot your password?</Trans>
       </LinkText>
     )
-  return t`Forgot your password? The operator of the service can reset it on the command line. If it has only one community, an owner can give you a one-time link.`
+  return (
+    <>
+      <Trans>Forgot your password?</Trans> {resetWithoutMail()}
+    </>
+  )
 }
 
 /** Shown while the service has no administrator. Never in the way: a failed question shows nothing. */

@@ -1,12 +1,13 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Badge, Button, Code, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { Drawer } from '../../parts/dialog.tsx'
 import { formatDuration } from '../../parts/duration.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { useFilters } from '../../parts/filter-bar.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -32,7 +33,7 @@ export function DeliveryDrawer({ subscriptionId }: { subscriptionId: number }) {
       size="lg"
     >
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
-      {!data && !isError && <Skeleton height={240} />}
+      {!data && !isError && <Loading label={t`Delivery`} height={240} />}
       {data && !shown && (
         <Text>
           <Trans>This delivery belongs to another webhook.</Trans>

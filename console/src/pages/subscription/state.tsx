@@ -16,7 +16,7 @@ export function State({ subscription }: { subscription: SubscriptionOverview }) 
   const { slug } = useCommunity()
   const { partner, client, event_types, last_success_at, failing_since } = subscription
   return (
-    <Panel title={t`State`}>
+    <Panel title={t`Status`}>
       <Stack gap="md">
         <Notes subscription={subscription} />
         <Facts
@@ -31,7 +31,7 @@ export function State({ subscription }: { subscription: SubscriptionOverview }) 
             [t`Events`, event_types.includes('*') ? t`All` : <Code key="events">{event_types.join(', ')}</Code>],
             [t`On behalf of the client`, <Code key="client">{client.client_id}</Code>],
             [t`Since`, <Time key="since" value={subscription.created_at} />],
-            [t`Last arrived`, last_success_at ? <Time key="last" value={last_success_at} /> : t`Nothing yet`],
+            [t`Last arrived`, last_success_at ? <Time key="last" value={last_success_at} /> : t`never`],
             [t`Failing since`, failing_since && <Time value={failing_since} />],
             [t`Failures in a row`, failing_since && countText(subscription.failures_in_a_row)],
             [t`Waiting to be sent`, countText(subscription.waiting)],
@@ -66,7 +66,7 @@ function Notes({ subscription }: { subscription: SubscriptionOverview }) {
         </Note>
       )}
       {status === 'active' && failing_since && (
-        <Note color="yellow" title={t`Deliveries fail`}>
+        <Note color="yellow" title={t`Deliveries are failing`}>
           <Trans>
             Nothing has arrived since <Time value={failing_since} />. It is retried automatically, at growing intervals.
             After five days of nothing but failures it is switched off.

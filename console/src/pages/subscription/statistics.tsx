@@ -1,6 +1,6 @@
 import { msg, plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { SegmentedControl, Skeleton, Stack, Text } from '@mantine/core'
+import { SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { formatDate, formatNumber, formatPercent } from '../../language/formats.ts'
 import { translated } from '../../language/translate.ts'
@@ -13,6 +13,7 @@ import { useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import type { EndpointPoint, EndpointStatistics } from '../../wire.ts'
 import { formatDuration } from '../../parts/duration.ts'
+import { Loading } from '../../parts/loading.tsx'
 
 const PERIODS = [
   { value: '24h', label: msg`24 hours` },
@@ -34,7 +35,11 @@ export function Statistics({ subscriptionId }: { subscriptionId: number }) {
       }
     >
       {isError && <Problem error={error} again={() => void refetch()} />}
-      {data ? <Figures data={data} isByHour={period === '24h'} /> : !isError && <Skeleton height={320} />}
+      {data ? (
+        <Figures data={data} isByHour={period === '24h'} />
+      ) : (
+        !isError && <Loading label={t`Success and speed`} height={560} />
+      )}
     </Panel>
   )
 }
@@ -71,6 +76,9 @@ function Figures({ data: { points, complete }, isByHour }: { data: EndpointStati
         <Stat label={t`Failed`} value={formatNumber(failed)} hint={attemptsText(failed)} />
         <Stat label={t`Success rate`} value={formatPercent(succeeded / (succeeded + failed))} />
       </StatRow>
+      <Title order={3}>
+        <Trans>Attempts</Trans>
+      </Title>
       <Chart
         kind="stacked"
         label={t`Attempts that arrived and that failed`}
@@ -81,6 +89,9 @@ function Figures({ data: { points, complete }, isByHour }: { data: EndpointStati
           { key: 'failed', label: t`Failed`, color: 'red' },
         ]}
       />
+      <Title order={3}>
+        <Trans>Time to respond</Trans>
+      </Title>
       <Chart
         kind="line"
         label={t`How long the receiver took`}

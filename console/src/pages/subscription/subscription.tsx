@@ -3,6 +3,7 @@ import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
+import { ButtonLoading, Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -33,17 +34,18 @@ export function Subscription() {
         actions={
           data &&
           isOwner && (
-            <Suspense>
+            <Suspense fallback={<ButtonLoading label={t`Actions`} />}>
               <SubscriptionActions subscription={data} />
             </Suspense>
           )
         }
       />
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
+      {!data && !isError && <Loading label={t`Webhook`} height={[260, 640, 480]} />}
       {data && (
         <Stack gap="lg">
           <State subscription={data} />
-          <Suspense>
+          <Suspense fallback={<Loading label={t`Success and speed`} height={640} />}>
             <Statistics subscriptionId={data.id} />
           </Suspense>
           <Deliveries subscriptionId={data.id} />

@@ -4,6 +4,7 @@ import { Checkbox, NativeSelect, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { isolate } from '../../language/isolate.ts'
+import { AddPartnerFirst } from '../../parts/add-first.tsx'
 import { FormDialog } from '../../parts/form.tsx'
 import type { DialogProps } from '../../parts/lazy-dialog.tsx'
 import { SecretOnce, type ShownSecret } from '../../parts/secret-once.tsx'
@@ -55,7 +56,14 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
   const noChoice = { value: '', label: t`Choose …` }
   return (
     <>
-      <FormDialog form={form} title={t`Add a webhook`} submit={t`Add webhook`} opened={opened} onClose={onClose}>
+      <FormDialog
+        form={form}
+        title={t`Add a webhook`}
+        submit={t`Add webhook`}
+        opened={opened}
+        onClose={onClose}
+        instead={partners.data?.length === 0 && <AddPartnerFirst />}
+      >
         <NativeSelect
           label={t`Partner`}
           data={[noChoice, ...(partners.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))]}
@@ -63,7 +71,11 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
         />
         <NativeSelect
           label={t`On behalf of the credentials`}
-          description={t`It sends only what they may read, and stops when they are revoked or expire.`}
+          description={
+            partner.data && clients.length === 0
+              ? t`This partner has no working credentials. Add some on the partner’s page first.`
+              : t`It sends only what they may read, and stops when they are revoked or expire.`
+          }
           data={[
             noChoice,
             ...clients.map(({ client_id, name }) => ({

@@ -25,7 +25,7 @@ const AddEndpointButton = lazyDialog(
   async () => (await import('./add-endpoint.tsx')).AddEndpoint,
   (open) => (
     <Button onClick={open}>
-      <Trans>Add webhook …</Trans>
+      <Trans>Add webhook</Trans>
     </Button>
   ),
 )
@@ -42,7 +42,7 @@ export function Webhooks() {
     <>
       <PageHeader
         title={t`Webhooks`}
-        description={t`Where partners are notified of what happens here, and whether it arrives. Partners subscribe through the API, or you do it for them.`}
+        description={t`Where partners are notified of what happens here, and whether it arrives.`}
         actions={isOwner && <AddEndpointButton />}
       />
       <FilterBar names={['status', 'partner']}>
@@ -54,7 +54,7 @@ export function Webhooks() {
         list={list}
         rowKey={(row) => row.id}
         rowLink={(row) => ({ to: '/$slug/webhooks/$id', params: { slug, id: String(row.id) } })}
-        empty={<NoSubscription isFiltered={Boolean(status ?? partner)} />}
+        empty={<NoSubscription isFiltered={Boolean(status ?? partner)} isOwner={isOwner} />}
         columns={[
           { header: t`Partner`, cell: (row) => row.partner.name },
           { header: t`Sent to`, cell: (row) => hostOf(row.target_url) },
@@ -78,7 +78,7 @@ function Never() {
   )
 }
 
-function NoSubscription({ isFiltered }: { isFiltered: boolean }) {
+function NoSubscription({ isFiltered, isOwner }: { isFiltered: boolean; isOwner: boolean }) {
   if (isFiltered)
     return (
       <EmptyState title={t`No subscription fits the filters`}>
@@ -86,10 +86,8 @@ function NoSubscription({ isFiltered }: { isFiltered: boolean }) {
       </EmptyState>
     )
   return (
-    <EmptyState title={t`No partner has subscribed yet`}>
-      <Trans>
-        A partner’s developers subscribe through the API. What is sent to them, and whether it arrives, is shown here.
-      </Trans>
+    <EmptyState title={t`No webhooks yet`} action={isOwner && <AddEndpointButton />}>
+      <Trans>Partners subscribe through the API, or you add one for them.</Trans>
     </EmptyState>
   )
 }

@@ -1,0 +1,149 @@
+import { expect, test, type Locator, type Page } from '@playwright/test'
+import { EventEmitter, once } from 'node:events'
+import { openPage, signIn } from './admin.ts'
+import { buttonNamed, findPages, isLoaded, makeCommunity } from './pages.ts'
+import { startService, type Service } from './service.ts'
+
+const PHONE = { width: 360, height: 640 }
+
+let service: Service
+
+test.beforeAll(async () => {
+  service = await startService()
+})
+
+test.afterAll(async () => {
+  await service?.stop()
+})
+
+test.beforeEach(async ({ page }) => {
+  await signIn(page, service)
+})
+
+/** Answers to these paths wait until the returned function is called. */
+async function holdAnswers(page: Page, paths: RegExp): Promise<() => void> {
+  const held = new EventEmitter()
+  const released = once(held, 'release')
+  await page.route(paths, async (route) => {
+    await released
+    await route.continue()
+  })
+  return () => held.emit('release')
+}
+
+const loading = (page: Page, what: string) => page.getByRole('status', { name: `Loading: ${what}`, exact: true })
+
+test('a page says that it is loading until each of its parts is there', async ({ page }) => {
+  const visits = await findPages(page, service, 'demo')
+  const pathOf = (folder: string) => visits.find(({ path }) => path.startsWith(folder))!.path
+  const release = await holdAnswers(
+    page,
+    /\/api\/admin\/.*\/(sessions|second-factor|alert-choices|alerts\/open|partner-api|webhooks\/\d+|partners\/\d+)$/,
+  )
+  for (const [path, parts] of [
+    [pathOf('webhooks/'), ['Webhook']],
+    [pathOf('partners/'), ['Partner']],
+    ['partners', ['Access for all partners']],
+    ['alerts', ['Open alerts']],
+  ] as const) {
+    await openPage(page, service, path)
+    for (const part of parts) await expect(loading(page, part)).toBeVisible()
+  }
+  await page.goto(`${service.url}/console/account`)
+  for (const part of ['Sessions', 'Second factor', 'Alerts']) await expect(loading(page, part)).toBeVisible()
+  release()
+  await isLoaded(page)
+  await expect(page.getByRole('button', { name: 'Add a passkey' })).toBeVisible()
+})
+
+/** Whether the whole element is within the window. */
+async function expectWithinWindow(page: Page, element: Locator): Promise<void> {
+  const { width, height } = page.viewportSize()!
+  await expect(async () => {
+    const box = (await element.boundingBox())!
+    expect(box.x).toBeGreaterThanOrEqual(0)
+    expect(box.y).toBeGreaterThanOrEqual(0)
+    expect(box.x + box.width).toBeLessThanOrEqual(width)
+    expect(box.y + box.height).toBeLessThanOrEqual(height)
+  }).toPass()
+}
+
+test('on a phone the active tab of the settings is in view', async ({ page }) => {
+  await page.setViewportSize(PHONE)
+  for (const part of ['general', 'categories', 'administrators', 'partners']) {
+    await openPage(page, service, `community?part=${part}`, 'Settings')
+    await expectWithinWindow(page, page.getByRole('tab', { selected: true }))
+  }
+})
+
+test('the buttons of a long dialog are in view before and after scrolling', async ({ page }) => {
+  for (const viewport of [PHONE, { width: 1280, height: 640 }]) {
+    await page.setViewportSize(viewport)
+    await openPage(page, service, 'partners', 'Partners')
+    await isLoaded(page)
+    await page.getByRole('button', { name: 'Add partner' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a partner' })
+    const submit = dialog.getByRole('button', { name: 'Add partner' })
+    await expectWithinWindow(page, submit)
+    await dialog.getByLabel('Allowed addresses').scrollIntoViewIfNeeded()
+    await expectWithinWindow(page, submit)
+    await expectWithinWindow(page, dialog.getByLabel('Allowed addresses'))
+  }
+})
+
+test('on a wide screen the buttons of a row show their whole text in one line', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const visits = await findPages(page, service, 'demo')
+  const partner = visits.find(({ path }) => path.startsWith('partners/'))!.path
+  for (const path of ['community?part=administrators', partner]) {
+    await openPage(page, service, path)
+    await isLoaded(page)
+    const buttons = page.getByRole('table').first().getByRole('button')
+    await expect(buttons).toHaveCount(3)
+    const boxes = await buttons.evaluateAll((all) =>
+      all.map((one) => ({
+        top: one.getBoundingClientRect().top,
+        cut: [one, ...one.querySelectorAll('*')].some((part) => part.scrollWidth > part.clientWidth + 1),
+      })),
+    )
+    expect(boxes.filter(({ top, cut }) => cut || top !== boxes[0]!.top)).toEqual([])
+  }
+})
+
+test('the chart of calls names the time that it shows', async ({ page }) => {
+  await openPage(page, service, 'calls?view=chart', 'Calls')
+  const when = page.getByLabel('When')
+  await expect(when.locator('option:checked')).toHaveText('Last 24 hours')
+  await expect(when.getByRole('option', { name: 'Last 24 hours' })).toHaveCount(1)
+  await openPage(page, service, 'calls?view=chart&period=24h', 'Calls')
+  await expect(when.locator('option:checked')).toHaveText('Last 24 hours')
+  await openPage(page, service, 'calls?view=errors', 'Calls')
+  await expect(when.locator('option:checked')).toHaveText('At any time')
+})
+
+test('in an empty community, forms that cannot be completed say what to add first', async ({ page }) => {
+  const slug = await makeCommunity(service, 0)
+  for (const { path, button, first, link } of [
+    { path: 'listings', button: 'Add listing', first: 'Add a member first', link: 'Go to members' },
+    { path: 'exchanges', button: 'Adjust a balance', first: 'Add a member first', link: 'Go to members' },
+    { path: 'webhooks', button: 'Add webhook', first: 'Add a partner first', link: 'Go to partners' },
+  ]) {
+    await openPage(page, service, path, undefined, slug)
+    await isLoaded(page)
+    await buttonNamed(page, button).click()
+    const dialog = page.getByRole('dialog')
+    await expect(dialog.getByText(first)).toBeVisible()
+    await expect(dialog.getByRole('textbox')).toHaveCount(0)
+    await expect(dialog.getByRole('link', { name: link })).toBeVisible()
+  }
+  await openPage(page, service, 'exchanges/record', 'Record exchanges', slug)
+  await expect(page.getByText('Add at least two members first')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Record the exchange' })).toHaveCount(0)
+})
+
+test('without mail, the page for a forgotten password says who can reset it', async ({ page }) => {
+  await page.context().clearCookies()
+  await page.goto(`${service.url}/console/forgotten-password`)
+  await expect(page.getByText('The operator of the service can reset it')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Send the link' })).toHaveCount(0)
+})
