@@ -80,14 +80,14 @@ export function MapColumns({ kind, file, look: first, emptyCells = 'keep', onPre
     >
       <Stack>
         <FirstRows look={look} />
-        <Fieldset legend={t`How the file is written`}>
+        {/* What somebody chose while the file is read again would be lost. */}
+        <Fieldset legend={t`How the file is written`} disabled={busy}>
           <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
             <NativeSelect
               label={t`Encoding`}
               description={t`If letters look wrong above.`}
               data={ENCODINGS}
               value={reading.encoding}
-              disabled={busy}
               onChange={(event) => void readAgain({ encoding: event.currentTarget.value as Reading['encoding'] })}
             />
             <NativeSelect
@@ -95,7 +95,6 @@ export function MapColumns({ kind, file, look: first, emptyCells = 'keep', onPre
               description={t`If the columns above are not separate.`}
               data={translated(DELIMITERS)}
               value={reading.delimiter}
-              disabled={busy}
               onChange={(event) => void readAgain({ delimiter: event.currentTarget.value as Reading['delimiter'] })}
             />
             <NativeSelect
@@ -123,7 +122,7 @@ export function MapColumns({ kind, file, look: first, emptyCells = 'keep', onPre
             />
           </SimpleGrid>
         </Fieldset>
-        <Fieldset legend={t`Columns of the file`}>
+        <Fieldset legend={t`Columns of the file`} disabled={busy}>
           <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
             {kind.columns.map((column) => (
               <ColumnChoice
