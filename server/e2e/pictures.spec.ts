@@ -17,6 +17,9 @@ let receiver: Receiver
 
 withReceiver((started) => ({ service, receiver } = started))
 
+// Fields for dates look as the browser's language has them.
+test.use({ locale: 'en-GB' })
+
 /** `npm run pictures` writes them to the documentation; other test runs create and discard them. */
 test('the pictures of the README: overview, credentials, deliveries', async ({ page }, info) => {
   const folder = process.env.PICTURES === 'docs' ? DOCS_DIR : info.outputDir
