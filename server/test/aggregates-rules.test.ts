@@ -68,6 +68,20 @@ test('a month with too few traders is told together with the next, or never', as
   expect(flows.exchanges.total).toEqual({ min: 10, max: 19 })
 })
 
+test('a figure needs ten members behind it, however much they did', async () => {
+  const town = await foundTown(10)
+  for (const day of [15, 16, 17]) await trade(town, town.members.slice(0, 9), `2024-01-${day}T12:00:00Z`)
+  const early = await closeAndRead(town, '2024-02-11T00:00:00Z')
+  const hidden = [{ from: '2024-01', to: '2024-01', figure: HIDDEN }]
+  // 27 exchanges of 54 hours, but of nine.
+  expect(early.flows.exchanges.periods).toEqual(hidden)
+  expect(early.flows.hours_exchanged.periods).toEqual(hidden)
+  await trade(town, town.members.slice(-2), '2024-02-15T12:00:00Z')
+  const { flows } = await closeAndRead(town, '2024-03-11T00:00:00Z')
+  expect(flows.exchanges.periods).toEqual([{ from: '2024-01', to: '2024-02', figure: ten(20) }])
+  expect(flows.hours_exchanged.periods).toEqual([{ from: '2024-01', to: '2024-02', figure: ten(50) }])
+})
+
 test('who has the larger of two large parts cannot be found by the other: the rest is at least a tenth of it', () => {
   const parts = { members: 12, largest: 100, second: 100 }
   const totals = [209, 210]
@@ -75,20 +89,28 @@ test('who has the larger of two large parts cannot be found by the other: the re
   expect(isTold).toEqual([false, true])
 })
 
-test('nobody who has half of it can be found in a figure', async () => {
-  const town = await foundTown(14)
+test('nobody who has more than half of it can be found in a figure', async () => {
+  const town = await foundTown(16)
   const [hub, ...others] = town.members as [number, ...number[]]
-  // One member is in most of the hours, though not in most of the exchanges.
-  const slips = others.map((other, n) => slip(other, others[(n + 1) % others.length]!, 1))
-  const large = slip(hub, others[0]!, 30)
-  await stamp(
-    town,
-    await recordExchanges(town.sql, TESTER, town.communityId, [...slips, large]),
-    '2024-01-15T12:00:00Z',
-  )
-  const { flows } = await closeAndRead(town, '2024-02-11T00:00:00Z')
-  expect(flows.exchanges.periods).toEqual([{ from: '2024-01', to: '2024-01', figure: { min: 10, max: 19 } }])
-  expect(flows.hours_exchanged.periods).toEqual([{ from: '2024-01', to: '2024-01', figure: HIDDEN }])
+  // One member is in half of the hours or more, with several others, though not in half of the exchanges.
+  for (const [month, hours] of [
+    ['01', 3],
+    ['02', 3.01],
+  ] as const) {
+    await trade(town, others, `2024-${month}-15T12:00:00Z`, 1)
+    const slips = others.slice(0, 5).map((other) => slip(hub, other, hours))
+    const large = await recordExchanges(town.sql, TESTER, town.communityId, slips)
+    await stamp(town, large, `2024-${month}-15T12:00:00Z`)
+  }
+  const { flows } = await closeAndRead(town, '2024-03-11T00:00:00Z')
+  expect(flows.exchanges.periods).toEqual([
+    { from: '2024-01', to: '2024-01', figure: ten(20) },
+    { from: '2024-02', to: '2024-02', figure: ten(20) },
+  ])
+  expect(flows.hours_exchanged.periods).toEqual([
+    { from: '2024-01', to: '2024-01', figure: ten(30) },
+    { from: '2024-02', to: '2024-02', figure: HIDDEN },
+  ])
 })
 
 test('a closed month is frozen; what is recorded later counts where it is recorded, whatever its day', async () => {

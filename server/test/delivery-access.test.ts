@@ -102,6 +102,23 @@ test('nothing more reaches a partner whose client was revoked a moment ago', asy
   expect(held).toEqual({ status: 'held', held_reason: 'The client that made the subscription is revoked' })
 })
 
+test('a delivery follows the scopes that its client still has', async () => {
+  const post = await startPostman()
+  const { bank, member, receiver } = post
+  await post.subscribe({ event_types: ['*'] })
+  await post.credit()
+  await changeMember(bank.sql, TESTER, bank.communityId, member.id, { name: 'Ada Lang' })
+  // As after the restore of a backup in which the client had more. The partner and the subscription keep theirs.
+  await bank.sql`
+    update clients set scopes = '{webhooks.manage,users.read}' where public_id = ${bank.partner.clientId}`
+  await post.deliver()
+  expect(receiver.received.map(({ json }) => json.type)).toEqual(['user.updated'])
+  expect(receiver.received[0]!.json.data).toMatchObject({ name: 'Ada Lang' })
+  expect(receiver.received[0]!.json.data).not.toHaveProperty('email')
+  const held = await bank.sql`select held_reason from deliveries where status = 'held'`
+  expect(held).toEqual([{ held_reason: 'The client lacks the scope wallet.read' }])
+})
+
 test('while the administrator has the partner API switched off, deliveries wait', async () => {
   const post = await startPostman()
   const { bank } = post
@@ -173,20 +190,24 @@ test('of a member who has hidden since, a late event tells no more than could st
 test('who leaves, returns and is erased: each is told, and what receivers answered about them is blanked', async () => {
   const post = await startPostman()
   const { bank, member } = post
-  post.receiver.answer = (response, { body }) => response.end(body)
   await post.subscribe({ event_types: ['user.*'] })
   await changeMember(bank.sql, TESTER, bank.communityId, member.id, { name: 'Ada Lang' })
+  // Failures and successes are stored in different places.
+  post.receiver.answer = (response, { body }) => response.writeHead(500).end(body)
   await post.deliver()
+  post.receiver.answer = (response, { body }) => response.end(body)
+  await post.advance(HOUR_MS)
   await leave(bank.sql, TESTER, bank.communityId, member.id)
   await post.deliver()
   await returnMember(bank.sql, TESTER, bank.communityId, member.id)
   await post.deliver()
   const echoed = () => bank.sql`select from delivery_attempts where response like '%Ada Lang%'`
-  expect(await echoed()).toHaveLength(2)
+  expect(await echoed()).toHaveLength(3)
   await eraseMember(bank.sql, TESTER, bank.communityId, member.id)
   await post.deliver()
   expect(await echoed()).toHaveLength(0)
   expect(post.receiver.received.map(({ json }) => json.type)).toEqual([
+    'user.updated',
     'user.updated',
     'user.left',
     'user.joined',

@@ -140,7 +140,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'membersMin: 10,',
     by: 'membersMin: 9,',
     tests: ['aggregates-rules'],
-    named: 'too few traders',
+    named: 'a figure needs ten members behind it',
   },
   {
     breaks: 'nobody makes up more than half of a figure',
@@ -148,7 +148,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'wholePerLargestMin: 2,',
     by: 'wholePerLargestMin: 1,',
     tests: ['aggregates-rules'],
-    named: 'nobody who has half of it',
+    named: 'nobody who has more than half of it',
   },
   {
     breaks: 'nobody beside one other can be found in a figure',
