@@ -74,7 +74,7 @@ test('a German table with its own headers is mapped, imported with opening balan
   await expect(page.getByRole('alert')).toContainText('not UTF-8')
   const choice = (name: string) => page.getByRole('combobox', { name, exact: true })
   // While the file is read again, nothing can be chosen that the new columns would replace.
-  let readAgain = () => {}
+  let readAgain!: () => void
   const held = new Promise<void>((resolve) => (readAgain = resolve))
   await page.route('**/import/inspect*', (route) => held.then(() => route.continue()))
   await page.getByLabel('Encoding').selectOption('windows-1252')
