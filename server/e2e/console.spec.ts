@@ -137,6 +137,19 @@ test('Ctrl-K finds pages, members and partners, without a mouse', async ({ page 
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Demo bank')
 })
 
+test('Enter in the search means the first result, also before it has arrived', async ({ page }) => {
+  await signIn(page, service)
+  await openPage(page, service, 'overview', 'Overview')
+  let answer!: () => void
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/search?*', (route) => held.then(() => route.continue()))
+  await openSearch(page)
+  await page.keyboard.type('Demo bank')
+  await page.keyboard.press('Enter')
+  answer()
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Demo bank')
+})
+
 async function openSearch(page: Page): Promise<void> {
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await page.keyboard.press('Control+k')

@@ -24,6 +24,8 @@ interface Props {
 /** Pages and actions at once; members and partners as the service finds them. */
 export default function Search({ community, opened, onClose }: Props) {
   const [query, setQuery] = useState('')
+  /** The query for which somebody pressed Enter before anything was found. */
+  const [entered, setEntered] = useState<string>()
   const navigate = useNavigate()
   const chosen = useRef(false)
   const { slug } = community
@@ -64,16 +66,25 @@ export default function Search({ community, opened, onClose }: Props) {
       params: { slug, id: String(id) },
       ...(isSuspending && { search: { suspend: 'true' } }),
     })
-  /** Spotlight marks the first result when the query changes, not when results arrive; Enter means the first all the same. */
+  /**
+   * Spotlight marks the first result when the query changes, not when results arrive. Enter means the first all the
+   * same, also before it has arrived.
+   */
   function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
-    const [member] = members
-    const [partner] = partners
     const isMarked = document.querySelector('[data-selected].mantine-Spotlight-action') !== null
-    if (event.key !== 'Enter' || isMarked || pages.length + actions.length > 0 || !(member ?? partner)) return
+    if (event.key !== 'Enter' || isMarked || pages.length + actions.length > 0) return
     event.preventDefault()
+    setEntered(query)
+  }
+  const [member] = members
+  const [partner] = partners
+  useEffect(() => {
+    if (entered === undefined || isSearching) return
+    setEntered(undefined)
+    if (entered !== query || !(member ?? partner)) return
     void (member ? toMember(member.id) : toPartner(partner!.id))
     spotlight.close()
-  }
+  })
   const isOffered = isOwner && !isSuspending && fits({ label: t`Suspend a partner …` })
   const nothing = pages.length + actions.length + members.length + partners.length === 0 && !isOffered
   return (
@@ -149,11 +160,13 @@ export default function Search({ community, opened, onClose }: Props) {
 }
 
 function useFound(slug: string, query: string): { found: SearchResults; isSearching: boolean } {
-  const [asked] = useDebouncedValue(query.trim(), TYPING_PAUSE_MS)
+  const wanted = query.trim()
+  const [asked] = useDebouncedValue(wanted, TYPING_PAUSE_MS)
   const isAsking = asked.length >= QUERY_LENGTH_MIN
   const answer = useRead<SearchResults>(isAsking ? `/communities/${slug}/search` : undefined, { q: asked })
   const found = isAsking && answer.data ? answer.data : { members: [], partners: [] }
-  return { found, isSearching: isAsking && answer.isPending }
+  const isAhead = wanted !== asked && wanted.length >= QUERY_LENGTH_MIN
+  return { found, isSearching: isAhead || (isAsking && answer.isPending) }
 }
 
 function Results({ label, children }: { label: string; children: ReactNode[] }) {
