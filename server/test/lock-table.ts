@@ -67,7 +67,7 @@ export function someoneWaits(queries: Queries, statement = '%'): Promise<unknown
 }
 
 /**
- * Tests share a server, so only this database counts; and whoever commits a NOTIFY waits for the others on the whole
+ * Tests share a server, so only this database counts; and a session that commits a NOTIFY waits for the others on the whole
  * server, which is the lock on an object.
  */
 export async function waitingSessions(
