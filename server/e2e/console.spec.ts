@@ -130,6 +130,7 @@ test('Ctrl-K finds pages, members and partners, without a mouse', async ({ page 
   await page.keyboard.type('audi')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Audit')
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
   await openSearch(page)
   await page.keyboard.type('Demo bank')
   await expect(page.getByRole('dialog').getByText('Demo bank')).toBeVisible()

@@ -33,6 +33,8 @@ test('Ctrl-K starts an exchange, adds a member, suspends a partner, and shows a 
   }
   await choose('record', 'Record an exchange')
   await expect(page).toHaveURL(/\/exchanges\/record$/)
+  // The heading takes the focus when the page has arrived, even from a search that was opened before that.
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
   await choose('add a', 'Add a member')
   await expect(page.getByRole('dialog', { name: 'Add a member' })).toBeVisible()
   await page.keyboard.press('Escape')
