@@ -139,9 +139,15 @@ export async function expectNoViolations(page: Page, schemes: readonly ('light' 
   }
 }
 
+/** The tables that are cut, with buttons out of view: the frame of each could be scrolled. */
+const CUT_TABLES = `Array.from(document.querySelectorAll('[role=table]'))
+  .filter(({ parentElement: frame }) => frame.scrollWidth > frame.clientWidth)
+  .map((table) => table.getAttribute('aria-label'))`
+
 export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
   const { width } = page.viewportSize() ?? WIDE
   await expect
     .poll(() => page.evaluate('document.documentElement.scrollWidth'), { message: 'the page scrolls sideways' })
     .toBeLessThanOrEqual(width)
+  expect(await page.evaluate(CUT_TABLES), `tables that are cut at ${width} pixels`).toEqual([])
 }

@@ -13,6 +13,7 @@ const ONLY = process.env.PAGE_LANGUAGE
 const isEverything = isFullVolume || PICTURES !== undefined
 const EVERYTHING_MAX_MS = 60 * 60_000
 const PHONE = { width: 360, height: 900 }
+const TABLET = { width: 768, height: 900 }
 const LAPTOP = { width: 1440, height: 900 }
 const PSEUDO = 'en-XA'
 const STORED_AS = 'hourbank-language'
@@ -86,8 +87,10 @@ for (const [lang, { dir }] of TRANSLATIONS) {
         expect(await page.evaluate(SPOKEN), `${name}, ${media}`).toEqual({ lang, dir })
       }
       await takePicture(page, `${lang} ${name}`)
-      await page.setViewportSize(PHONE)
-      await expectNoSidewaysScrolling(page)
+      for (const size of [LAPTOP, TABLET, PHONE]) {
+        await page.setViewportSize(size)
+        await expectNoSidewaysScrolling(page)
+      }
       if (!PICTURES) await expectNoViolations(page, ['light'])
     }
     const tour = isEverything ? await startTour(page) : { slug: 'demo', visits: PAGES.slice(0, 1) }
