@@ -16,6 +16,13 @@ export async function cpuSeconds(service: Service): Promise<{ service: number; d
   return { service: own / TICKS_PER_SECOND, database: ticks / TICKS_PER_SECOND }
 }
 
+/** CPU time that a virtual machine did not get although it wanted it; 0 where that is not counted. */
+export async function stolenSeconds(): Promise<number> {
+  const counted = await readFile('/proc/stat', 'utf8').catch(() => '')
+  const steal = /^cpu +(?:\d+ ){7}(\d+)/.exec(counted)?.[1] ?? 0
+  return Number(steal) / TICKS_PER_SECOND
+}
+
 async function readProcesses() {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')))

@@ -17,6 +17,10 @@ const NORMAL_FACTOR = 2
 const NORMAL_MS_MIN = 50
 /** A generator that is later than this measures itself. */
 const GENERATOR_LATE_MS_MAX = 25
+/** Of one core: more, and a rejection may be late because nothing ran. */
+const STOLEN_MAX = 0.02
+/** Between the peaks before and after: a machine that changes its speed that much has no peak to keep. */
+const PEAKS_APART_MAX = 0.3
 const SECOND_MS = 1000
 
 export interface Figures {
@@ -31,6 +35,10 @@ export interface Figures {
   /** Neither a success nor 503: errors, and calls without any response. */
   failed: number
   generatorLateMs: number
+  /** Of one core, while the service was overloaded. */
+  stolen: number
+  /** The difference of the peaks before and after, relative to the lower one. */
+  peaksApart: number
   residentMb: number
   normalAgainSeconds: number
 }
@@ -59,11 +67,20 @@ export function secondsUntilNormal(after: Arrived, normalMs: number, seconds: nu
   return normalFrom >= seconds ? Infinity : normalFrom
 }
 
+/** What makes the figures worthless, in words; empty if the machine was quiet. */
+export function disturbances({ generatorLateMs, stolen, peaksApart }: Figures): string[] {
+  const found: [isDisturbed: boolean, text: string][] = [
+    [generatorLateMs > GENERATOR_LATE_MS_MAX, `the generator was ${rounded(generatorLateMs)} ms late`],
+    [stolen > STOLEN_MAX, `${percent(stolen)} of a core went to other virtual machines`],
+    [peaksApart > PEAKS_APART_MAX, `the peaks before and after are ${percent(peaksApart)} apart`],
+  ]
+  return textsOf(found)
+}
+
 /** What missed its bar, in words; empty if everything holds. */
 export function misses(figures: Figures): string[] {
   const { times, kept, rejectedMs, withoutRetryAfter, failed, residentMb, normalAgainSeconds } = figures
   const found: [isMissed: boolean, text: string][] = [
-    [figures.generatorLateMs > GENERATOR_LATE_MS_MAX, `the generator was ${rounded(figures.generatorLateMs)} ms late`],
     [kept < BARS.keptMin, `kept ${percent(kept)} of the peak`],
     [rejectedMs.p99 > BARS.rejectedWithinMs, `rejected after ${rounded(rejectedMs.p99)} ms`],
     [withoutRetryAfter > 0, `${withoutRetryAfter} × 503 without Retry-After`],
@@ -71,7 +88,11 @@ export function misses(figures: Figures): string[] {
     [residentMb > BARS.residentMb, `${rounded(residentMb)} MB`],
     [normalAgainSeconds > BARS.normalAgainSeconds, `normal again after ${normalAgainSeconds} s`],
   ]
-  return found.filter(([isMissed]) => isMissed).map(([, text]) => `${times} ×: ${text}`)
+  return textsOf(found).map((text) => `${times} ×: ${text}`)
+}
+
+function textsOf(found: [isTrue: boolean, text: string][]): string[] {
+  return found.filter(([isTrue]) => isTrue).map(([, text]) => text)
 }
 
 export function percent(share: number): string {

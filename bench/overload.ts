@@ -1,10 +1,19 @@
 import { cpus } from 'node:os'
 import { startChild } from './children.ts'
 import { pin, splitCores } from './cores.ts'
+import { stolenSeconds } from './cpu.ts'
 import { percentile, rounded } from './figures.ts'
 import type { Arrivals, Arrived, Kind } from './load/arrivals.ts'
 import { watchMemory } from './memory.ts'
-import { goodput, latencies, misses, percent, secondsUntilNormal, type Figures } from './overload-verdict.ts'
+import {
+  disturbances,
+  goodput,
+  latencies,
+  misses,
+  percent,
+  secondsUntilNormal,
+  type Figures,
+} from './overload-verdict.ts'
 import { openDatabaseServer, residentBytes } from './service.ts'
 import { startTown, type Town } from './town.ts'
 
@@ -19,6 +28,8 @@ const PEAK_SECONDS = 6
 const PEAK_CONNECTIONS = 64
 const OVERLOAD_SECONDS = 10
 const AFTER_SECONDS = 8
+/** A round that something else on the machine disturbed is measured again, up to this number in all. */
+const TRIES_MAX = 6
 /** What the service handles without queues. */
 const LIGHT_SHARE = 0.3
 
@@ -57,13 +68,16 @@ async function measurePeak(): Promise<number> {
   return goodput(await send({ connections: PEAK_CONNECTIONS }, PEAK_SECONDS), PEAK_SECONDS)
 }
 
-async function overload(times: number, peakBefore: number): Promise<Figures> {
+async function overload(times: number): Promise<Figures> {
+  const peakBefore = await measurePeak()
   const perSecond = times * peakBefore
   const light = { perSecond: LIGHT_SHARE * peakBefore }
   const normal = await send(light, PEAK_SECONDS)
   const normalMs = percentile(latencies(normal, Boolean), 0.95)
   const memory = watchMemory(() => residentBytes(town.service.pid))
+  const stolenBefore = await stolenSeconds()
   const during = await send({ perSecond }, OVERLOAD_SECONDS)
+  const stolen = ((await stolenSeconds()) - stolenBefore) / OVERLOAD_SECONDS
   memory.stop()
   const after = await send(light, AFTER_SECONDS)
   const peakAfter = await measurePeak()
@@ -83,9 +97,23 @@ async function overload(times: number, peakBefore: number): Promise<Figures> {
     withoutRetryAfter: during.withoutRetryAfter,
     failed: during.unanswered + during.status.length - rejected.length - admitted.length,
     generatorLateMs: during.lateMs.p99,
+    stolen,
+    peaksApart: Math.abs(peakBefore - peakAfter) / Math.min(peakBefore, peakAfter),
     residentMb: (memory.max() ?? 0) / 2 ** 20,
     normalAgainSeconds: secondsUntilNormal(after, normalMs, AFTER_SECONDS),
   }
+}
+
+/** Undefined if the machine was never quiet. */
+async function overloadUndisturbed(times: number): Promise<Figures | undefined> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const figures = await overload(times)
+    say(describe(figures))
+    const disturbed = disturbances(figures)
+    if (disturbed.length === 0) return figures
+    say(`measured again: ${disturbed.join('; ')}`)
+  }
+  return undefined
 }
 
 function describe(figures: Figures): string {
@@ -104,9 +132,8 @@ try {
   await send({ connections: PEAK_CONNECTIONS }, WARM_UP_SECONDS)
   const missed: string[] = []
   for (const times of TIMES) {
-    const figures = await overload(times, await measurePeak())
-    say(describe(figures))
-    missed.push(...misses(figures))
+    const figures = await overloadUndisturbed(times)
+    missed.push(...(figures ? misses(figures) : [`${times} ×: disturbed ${TRIES_MAX} times`]))
   }
   const where = `${cpus().length} cores${cores ? `, ${cores.generator} for the generator` : ''}`
   console.log(missed.length === 0 ? `overload: holds (${where})` : `overload: missed (${where}): ${missed.join('; ')}`)

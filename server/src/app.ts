@@ -1,3 +1,4 @@
+import { createServer, type ServerOptions } from 'node:http'
 import compress from '@fastify/compress'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
@@ -22,7 +23,7 @@ import { adminDescriptionRoute, describeAdminApi } from './http/console/admin-op
 import { consoleRoutes } from './http/console/console.ts'
 import type { Deps } from './http/deps.ts'
 import { COMPRESS_BYTES_MIN } from './http/shared/encoding.ts'
-import { limitCallsInFlight } from './http/partner/admission.ts'
+import { createAdmission } from './http/partner/admission.ts'
 import { API_PREFIX, BODY_BYTES_MAX, framePartnerApi } from './http/partner/frame.ts'
 import { healthRoutes } from './http/health.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
@@ -80,24 +81,26 @@ const PARAMETER_LENGTH_MAX = 1000
 
 /** Registers every feature by hand, in the order in which a reader would learn them. */
 export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promise<FastifyInstance> {
+  const admission = createAdmission({ callsMax: timeouts.callsInFlightMax, ...deps })
+  const serverOptions: ServerOptions = {
+    requestTimeout: timeouts.requestMs,
+    // Node swaps the two timeouts if the one for headers (a minute by default) is longer.
+    headersTimeout: timeouts.requestMs,
+    connectionsCheckingInterval: timeouts.requestMs / CHECKS_PER_REQUEST_TIMEOUT,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // The frame rejects such requests itself, because Node's response has no body.
+    requireHostHeader: false,
+  }
   const app = fastify({
+    serverFactory: (handle) => createServer(serverOptions, admission.guard(handle)),
     loggerInstance: deps.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    http: {
-      // Node swaps the two timeouts if the one for headers (a minute by default) is longer.
-      headersTimeout: timeouts.requestMs,
-      connectionsCheckingInterval: timeouts.requestMs / CHECKS_PER_REQUEST_TIMEOUT,
-      // The frame rejects such requests itself, because Node's response has no body.
-      requireHostHeader: false,
-    },
     genReqId: newRequestId,
     // No child logger per request: few requests log anything, and those that do add the request id.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: timeouts.requestMs,
     // During shutdown, still answer requests on open connections: Fastify's own 503 has a different format.
     return503OnClosing: false,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     trustProxy: deps.config.trustProxy,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX, querystringParser: parseQuery },
     ...answerUnframed,
@@ -133,7 +136,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   await app.register(
     async (plain) => {
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
-      limitCallsInFlight(api, timeouts.callsInFlightMax)
+      admission.count(api)
       framePartnerApi(api, deps)
       shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)

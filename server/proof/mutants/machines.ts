@@ -58,8 +58,8 @@ export const MACHINES: Mutant[] = [
   {
     breaks: 'calls beyond the limit are rejected',
     file: 'http/partner/admission.ts',
-    replace: 'if (inFlight < callsMax) return done()',
-    by: 'if (inFlight < 100 * callsMax) return done()',
+    replace: 'if (inFlight >= callsMax && ',
+    by: 'if (inFlight >= 100 * callsMax && ',
     tests: ['overload'],
     named: 'calls beyond the limit',
   },

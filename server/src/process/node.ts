@@ -45,6 +45,11 @@ const BACKGROUND_TIME_LIMIT_MS = 30_000
  * statements, even without a subscription. A single credit is still fanned out immediately.
  */
 const WAKE_INTERVAL_MS = 50
+/**
+ * New connections that wait to be accepted, as far as the system allows. Beyond that they are dropped without a word,
+ * and clients try again after one, three and seven seconds; so in a rush rather take them all and reject calls at once.
+ */
+const CONNECTIONS_WAITING_MAX = 4096
 const SHUTDOWN_TIMEOUT_MS = 10_000
 const POOL_END_TIMEOUT_MS = 1000
 const IDLE_CHECK_INTERVAL_MS = 50
@@ -173,7 +178,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   }
 
   try {
-    await app.listen({ host: config.host, port: config.port })
+    await app.listen({ host: config.host, port: config.port, backlog: CONNECTIONS_WAITING_MAX })
   } catch (error) {
     await close()
     throw error

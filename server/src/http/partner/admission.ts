@@ -1,20 +1,42 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import { ApiError } from '../shared/errors.ts'
-import { API_VERSION } from './frame.ts'
+import type { Metrics } from '../shared/metrics.ts'
+import { newRequestId } from '../shared/request-id.ts'
+import { API_PREFIX, API_VERSION } from './frame.ts'
 
 /** Overload means thousands of rejections per second, and a line for each would be a load of its own. */
 const LOG_INTERVAL_MS = 1000
 
 const overloaded = new ApiError('overloaded')
+const HEADERS = {
+  'api-version': API_VERSION,
+  'cache-control': 'private, no-cache',
+  'x-content-type-options': 'nosniff',
+  'content-type': 'application/json; charset=utf-8',
+  ...overloaded.headers,
+}
+
+export interface Admission {
+  /** Counts the calls of this API. */
+  count(app: FastifyInstance): void
+  /** Rejects calls while the limit is reached, and leaves everything else to `handle`. */
+  guard(handle: RequestListener): RequestListener
+}
+
+interface AdmissionOptions {
+  callsMax: number
+  log: Logger
+  metrics: Pick<Metrics, 'requestDurations'>
+}
 
 /**
  * Rejects calls while `callsMax` others are being answered. A longer queue would not answer more calls, only later
  * ones, until clients give up and their calls were answered in vain. Rejecting has to be far cheaper than answering,
- * or rejections take the time of the calls they protect. So this runs first, and writes the response itself.
- *
- * A call counts from when its body is there, or a few slow clients could occupy all places.
+ * or rejections take the time of the calls they protect. So this runs before the framework sees the request.
  */
-export function limitCallsInFlight(app: FastifyInstance, callsMax: number): void {
+export function createAdmission({ callsMax, log, metrics }: AdmissionOptions): Admission {
   let inFlight = 0
   let [rejected, loggedAtMs] = [0, -Infinity]
 
@@ -22,42 +44,44 @@ export function limitCallsInFlight(app: FastifyInstance, callsMax: number): void
     inFlight -= 1
   }
 
-  function logRejections(request: FastifyRequest): void {
+  function logRejections(reqId: string): void {
     rejected += 1
     const nowMs = performance.now()
     if (nowMs - loggedAtMs < LOG_INTERVAL_MS) return
-    request.log.warn({ reqId: request.id, code: overloaded.code, rejected, callsMax }, 'requests rejected')
+    log.warn({ reqId, code: overloaded.code, rejected, callsMax }, 'requests rejected')
     loggedAtMs = nowMs
     rejected = 0
   }
 
-  app.addHook('onRequest', (request, reply, done) => {
-    if (inFlight < callsMax) return done()
-    logRejections(request)
-    reject(request, reply)
-  })
-  app.addHook('preValidation', (_request, { open }, done) => {
-    // A client may have disconnected meanwhile. Nobody would take such a call off the count.
-    if (open && !open.isOver) {
-      inFlight += 1
-      open.whenOver = leave
-    }
-    done()
-  })
-}
+  function reject({ method }: IncomingMessage, response: ServerResponse): void {
+    const requestId = newRequestId()
+    logRejections(requestId)
+    metrics.requestDurations.observe({ method: method!, route: 'none', status: overloaded.status }, 0)
+    const body = JSON.stringify(overloaded.body(requestId))
+    response
+      .writeHead(overloaded.status, {
+        'request-id': requestId,
+        'content-length': Buffer.byteLength(body),
+        ...HEADERS,
+      })
+      .end(body)
+  }
 
-function reject(request: FastifyRequest, reply: FastifyReply): void {
-  const body = JSON.stringify(overloaded.body(request.id))
-  reply.code(overloaded.status).hijack()
-  reply.raw
-    .writeHead(overloaded.status, {
-      'request-id': request.id,
-      'api-version': API_VERSION,
-      'cache-control': 'private, no-cache',
-      'x-content-type-options': 'nosniff',
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      ...overloaded.headers,
-    })
-    .end(body)
+  return {
+    count(app) {
+      // A call counts from when its body is there, or a few slow clients could occupy all places.
+      app.addHook('preValidation', (_request, { open }, done) => {
+        // A client may have disconnected meanwhile. Nobody would take such a call off the count.
+        if (open && !open.isOver) {
+          inFlight += 1
+          open.whenOver = leave
+        }
+        done()
+      })
+    },
+    guard: (handle) => (request, response) => {
+      if (inFlight >= callsMax && request.url!.startsWith(API_PREFIX)) reject(request, response)
+      else handle(request, response)
+    },
+  }
 }
