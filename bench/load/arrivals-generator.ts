@@ -10,8 +10,8 @@ import { openConnection, requestOf, wholeAnswer } from './raw-request.ts'
  */
 
 const TICK_MS = 1
-/** Open from the start, so that the beginning does not consist of new connections. */
-const CONNECTIONS_AT_FIRST = 64
+/** Open from the start, as partners keep theirs, and more than the service answers at a time. */
+const CONNECTIONS_AT_FIRST = 512
 /** A due call without an idle connection opens another one, up to this number; then it waits for one. */
 const CONNECTIONS_MAX = 4000
 /** Longer than the service's own time limit. */
