@@ -66,6 +66,8 @@ test('calls beyond the limit get 503 at once, those in flight are answered, and 
   expect((await credit('rejected')).status).toBe(503)
   expect((await fetch(`${bank.url}/healthz`)).status).toBe(200)
   expect(entries()).toContainEqual(expect.objectContaining({ code: 'overloaded', callsMax: CALLS_MAX, rejected: 1 }))
+  const { body: metrics } = await bank.call('/metrics')
+  expect(metrics).toContain('hourbank_request_duration_seconds_count{method="GET",route="none",status="503"} 1\n')
 
   await lock.release()
   expect((await Promise.all(admitted)).map(({ status }) => status)).toEqual(admitted.map(() => 201))
