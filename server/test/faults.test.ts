@@ -7,7 +7,7 @@ import { startFlakyProxy, type FlakyProxy } from './flaky-proxy.ts'
 import { startRedis } from './redis.ts'
 import { resetSystemClock, setSystemClock } from './system-clock.ts'
 
-const TIMEOUTS = { handlerMs: 1500, requestMs: 30_000 }
+const TIMEOUTS = { handlerMs: 3000, requestMs: 30_000 }
 const SLOW_MS = 200
 const HOUR_MS = 60 * 60 * 1000
 /** For a server with any other name, connections have to be encrypted. */

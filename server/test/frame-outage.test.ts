@@ -28,7 +28,7 @@ test('while the database is away every call is told 503, and all is well when it
 
 test('a database that keeps silent is 503 within the limit too, whatever the method', async () => {
   const proxy = await startFlakyProxy(await newDatabase())
-  const bank = await startBank({ databaseUrl: proxy.url, timeouts: { handlerMs: 1000, requestMs: 30_000 } })
+  const bank = await startBank({ databaseUrl: proxy.url, timeouts: { handlerMs: 3000, requestMs: 30_000 } })
   const [token, given] = [await bank.token(), await bank.token()]
   const { clientId, clientSecret } = bank.partner
   const credentials = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
