@@ -125,6 +125,22 @@ test('in German a subtitle is directly below its title, beside or above buttons 
   await chooseOwn(page, service, null)
 })
 
+test('the email addresses and roles of administrators are in one piece', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await chooseOwn(page, service, 'de')
+  await openPage(page, service, 'community?part=administrators')
+  await isLoaded(page)
+  for (const text of ['admin@demo.example', 'Inhaber:in']) {
+    const lines = await page.getByRole('cell', { name: text, exact: true }).evaluate((cell) => {
+      const range = cell.ownerDocument.createRange()
+      range.selectNodeContents(cell)
+      return range.getClientRects().length
+    })
+    expect(lines, text).toBe(1)
+  }
+  await chooseOwn(page, service, null)
+})
+
 /** The choices and hints within fields that have too little room for their words. */
 const CUT_WORDS = `(() => {
   const pen = document.createElement('canvas').getContext('2d')
