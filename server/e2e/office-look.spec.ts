@@ -1,6 +1,5 @@
 import { expect, test, type Locator, type Page } from '@playwright/test'
-import { EventEmitter, once } from 'node:events'
-import { chooseOwn, openPage, signIn } from './admin.ts'
+import { chooseOwn, holdAnswers, openPage, signIn } from './admin.ts'
 import { buttonNamed, findPages, isLoaded, makeCommunity } from './pages.ts'
 import { startService, type Service } from './service.ts'
 
@@ -19,17 +18,6 @@ test.afterAll(async () => {
 test.beforeEach(async ({ page }) => {
   await signIn(page, service)
 })
-
-/** Answers to these paths wait until the returned function is called. */
-async function holdAnswers(page: Page, paths: RegExp): Promise<() => void> {
-  const held = new EventEmitter()
-  const released = once(held, 'release')
-  await page.route(paths, async (route) => {
-    await released
-    await route.continue()
-  })
-  return () => held.emit('release')
-}
 
 const loading = (page: Page, what: string) => page.getByRole('status', { name: `Loading: ${what}`, exact: true })
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test'
-import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage, signIn } from './admin.ts'
+import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, holdAnswers, openPage, signIn } from './admin.ts'
 import { startService, type Service } from './service.ts'
 
 let service: Service
@@ -77,12 +77,7 @@ test('a page that arrives leaves the focus in a search opened meanwhile, and tak
     window.focusedHeadings = []
     document.addEventListener('focusin', ({ target }) => target.tagName === 'H1' && window.focusedHeadings.push(target.textContent))`)
 
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
-  await page.route(/\.js$/, async (route) => {
-    await released
-    await route.continue()
-  })
+  const release = await holdAnswers(page, /\.js$/)
   await page.keyboard.press('g')
   const asked = page.waitForRequest(/\.js$/)
   await page.keyboard.press('m')
