@@ -10,11 +10,14 @@ export function usePageTitle(title: string): void {
   }, [title])
 }
 
-let isFocusWanted = false
+/** What a page on its way has to know: the dialog that was open when the path changed. */
+let arrival: { dialog: Element | null } | undefined
+
+const openDialog = () => document.querySelector('[role="dialog"][aria-modal="true"]')
 
 /** Said by the router when the path changes; the first load leaves the focus where the browser put it. */
 export function wantFocus(): void {
-  isFocusWanted = true
+  arrival = { dialog: openDialog() }
 }
 
 /** The heading takes the focus whenever it appears, at once or after the page's data has come. */
@@ -25,8 +28,10 @@ export function useFocusAfterNavigation(heading: RefObject<HTMLElement | null>):
       resolvedLocation?.pathname === location.pathname ? location.pathname : undefined,
   })
   useEffect(() => {
-    if (!isFocusWanted || shownPath === undefined) return
-    isFocusWanted = false
-    heading.current?.focus({ preventScroll: true })
+    if (!arrival || shownPath === undefined) return
+    const dialog = openDialog()
+    // The dialog that led here, such as the search, is about to close. One that was opened meanwhile is in use.
+    if (!dialog || dialog === arrival.dialog) heading.current?.focus({ preventScroll: true })
+    arrival = undefined
   }, [shownPath, heading])
 }

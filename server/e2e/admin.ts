@@ -1,5 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
+import { EventEmitter, once } from 'node:events'
 import { isFullVolume } from '../test/volume.ts'
 import type { Service } from './service.ts'
 
@@ -58,6 +59,17 @@ export async function openPage(
   await page.goto(`${service.url}/console/${slug}/${path}`)
   const title = page.getByRole('heading', { level: 1 })
   await (heading ? expect(title).toHaveText(heading) : expect(title).toBeVisible())
+}
+
+/** Answers to these paths wait until the returned function is called. */
+export async function holdAnswers(page: Page, paths: RegExp): Promise<() => void> {
+  const held = new EventEmitter()
+  const released = once(held, 'release')
+  await page.route(paths, async (route) => {
+    await released
+    await route.continue()
+  })
+  return () => held.emit('release')
 }
 
 /** Calls the console's API for the demo community as the person who is signed in, and returns what it answers. */

@@ -114,6 +114,35 @@ test('why the service rejects something is said in German, beside the field and 
   await chooseOwn(page, service, null)
 })
 
+test('an export is written as Excel expects it in the language, unless this browser has another choice', async ({
+  page,
+}) => {
+  await signIn(page, service)
+  const openExport = async () => {
+    await openPage(page, service, 'members')
+    await page.locator('main button').first().click()
+    return page.getByRole('dialog')
+  }
+  const separator = async () => (await openExport()).locator('select').first()
+  for (const [language, expected] of [
+    ['en', 'comma'],
+    ['de', 'semicolon'],
+    ['fr', 'semicolon'],
+    ['es', 'semicolon'],
+    ['ar', 'comma'],
+  ] as const) {
+    await chooseOwn(page, service, language)
+    await expect(await separator(), language).toHaveValue(expected)
+  }
+  await chooseOwn(page, service, 'de')
+  await (await separator()).selectOption('tab')
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('dialog').getByRole('button', { name: 'Herunterladen' }).click()
+  await downloading
+  await expect(await separator()).toHaveValue('tab')
+  await chooseOwn(page, service, null)
+})
+
 test('a statement is printed in the community’s language, whatever the office reads', async ({ page }) => {
   await signIn(page, service)
   const [member] = await callDemo<{ id: number; name: string }[]>(page, service, '/members?limit=1')

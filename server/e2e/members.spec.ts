@@ -118,6 +118,7 @@ test('members are found, added and changed, and errors are shown next to their f
   await dialog.getByLabel('Email address').fill('ada.formular@example.org')
   await dialog.getByRole('button', { name: 'Add member' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Ada Formular')
+  await expect(page.getByText('none since joining')).toBeVisible()
 
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByRole('dialog').getByLabel('Your number for this member').fill('A-77')
@@ -128,6 +129,8 @@ test('members are found, added and changed, and errors are shown next to their f
   await page.getByRole('textbox', { name: 'Search' }).fill('formu a-77')
   await expect(page).toHaveURL(/q=formu/)
   await expect(page.getByRole('row')).toHaveCount(2)
+  // The day of joining is no day of an exchange.
+  await expect(page.getByRole('row').nth(1)).toContainText('none since joining')
   await page.reload()
   await expect(page.getByRole('row')).toHaveCount(2)
   await page.getByRole('textbox', { name: 'Search' }).fill('nobody is called so')
@@ -189,6 +192,9 @@ test('a member is hidden, leaves, returns and is erased with the keyboard alone,
   await press('Erase this person')
   const erase = page.getByRole('button', { name: 'Erase for good' })
   await expect(erase).toBeDisabled()
+  for (const erased of ['Name', 'email address', 'phone', 'postal address', 'number', 'tags', 'listings', 'notes']) {
+    await expect(page.getByRole('dialog').getByRole('listitem').first()).toContainText(erased)
+  }
   await expectAccessible(page)
   await dialogHasFocus(page)
   await page.keyboard.type('erase')

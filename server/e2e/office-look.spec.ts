@@ -1,6 +1,5 @@
 import { expect, test, type Locator, type Page } from '@playwright/test'
-import { EventEmitter, once } from 'node:events'
-import { openPage, signIn } from './admin.ts'
+import { chooseOwn, holdAnswers, openPage, signIn } from './admin.ts'
 import { buttonNamed, findPages, isLoaded, makeCommunity } from './pages.ts'
 import { startService, type Service } from './service.ts'
 
@@ -19,17 +18,6 @@ test.afterAll(async () => {
 test.beforeEach(async ({ page }) => {
   await signIn(page, service)
 })
-
-/** Answers to these paths wait until the returned function is called. */
-async function holdAnswers(page: Page, paths: RegExp): Promise<() => void> {
-  const held = new EventEmitter()
-  const released = once(held, 'release')
-  await page.route(paths, async (route) => {
-    await released
-    await route.continue()
-  })
-  return () => held.emit('release')
-}
 
 const loading = (page: Page, what: string) => page.getByRole('status', { name: `Loading: ${what}`, exact: true })
 
@@ -89,6 +77,106 @@ test('the buttons of a long dialog are in view before and after scrolling', asyn
     await expectWithinWindow(page, submit)
     await expectWithinWindow(page, dialog.getByLabel('Allowed addresses'))
   }
+})
+
+test('in German a subtitle is directly below its title, beside or above buttons that show their whole text', async ({
+  page,
+}) => {
+  const visits = await findPages(page, service, 'demo')
+  await chooseOwn(page, service, 'de')
+  await openPage(page, service, visits.find(({ path }) => path.startsWith('webhooks/'))!.path)
+  await isLoaded(page)
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  const buttons = ['Fehlgeschlagenes erneut senden …', 'Erneut senden ab …', 'Anhalten', 'Testereignis senden'].map(
+    button,
+  )
+  const badge = page.getByRole('main').getByText('Schlägt fehl', { exact: true }).first()
+  const subtitle = page.getByText('Gesendet an receiver.example')
+  for (const width of [1440, 1100, 768, 360]) {
+    await page.setViewportSize({ width, height: 900 })
+    const [above, below] = [(await badge.boundingBox())!, (await subtitle.boundingBox())!]
+    expect(below.y - (above.y + above.height), `${width}`).toBeLessThan(16)
+    for (const one of buttons) {
+      const isCut = await one
+        .locator('*')
+        .evaluateAll((parts) => parts.some((part) => part.scrollWidth > part.clientWidth + 1))
+      expect(isCut, `${width}: ${await one.textContent()}`).toBe(false)
+    }
+    // Beside the title where there is room, and at the end of the row.
+    if (width < 640) continue
+    const [last, main] = [
+      (await buttons.at(-1)!.boundingBox())!,
+      (await page.locator('main section').first().boundingBox())!,
+    ]
+    expect(Math.abs(last.x + last.width - (main.x + main.width)), `${width}`).toBeLessThan(2)
+  }
+  await chooseOwn(page, service, null)
+})
+
+test('the email addresses and roles of administrators are in one piece', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await chooseOwn(page, service, 'de')
+  await openPage(page, service, 'community?part=administrators')
+  await isLoaded(page)
+  for (const text of ['admin@demo.example', 'Inhaber:in']) {
+    const lines = await page.getByRole('cell', { name: text, exact: true }).evaluate((cell) => {
+      const range = cell.ownerDocument.createRange()
+      range.selectNodeContents(cell)
+      return range.getClientRects().length
+    })
+    expect(lines, text).toBe(1)
+  }
+  await chooseOwn(page, service, null)
+})
+
+/** The choices and hints within fields that have too little room for their words. */
+const CUT_WORDS = `(() => {
+  const pen = document.createElement('canvas').getContext('2d')
+  return [...document.querySelectorAll('main [role=search] :is(select, input[placeholder])')].flatMap((field) => {
+    const style = getComputedStyle(field)
+    const words = field.placeholder ?? field.selectedOptions[0].text
+    pen.font = style.font
+    const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+    return pen.measureText(words).width > room ? [words] : []
+  })
+})()`
+
+test('filters have room for the words that they show at first', async ({ page }) => {
+  for (const language of ['en', 'de', 'ar']) {
+    await chooseOwn(page, service, language)
+    for (const path of ['members', 'exchanges', 'calls?view=chart', 'audit']) {
+      await page.setViewportSize({ width: 1440, height: 900 })
+      await openPage(page, service, path)
+      await isLoaded(page)
+      for (const width of [1440, 1100, 768]) {
+        await page.setViewportSize({ width, height: 900 })
+        expect(await page.evaluate(CUT_WORDS), `${language}, ${path}, ${width}`).toEqual([])
+      }
+    }
+  }
+  await chooseOwn(page, service, null)
+})
+
+const RING_TOP = `(() => {
+  const { outlineWidth, outlineOffset } = getComputedStyle(document.activeElement)
+  return document.activeElement.getBoundingClientRect().top - parseFloat(outlineWidth) - parseFloat(outlineOffset)
+})()`
+
+test('between a label and the ring of its field there is a gap', async ({ page }) => {
+  await openPage(page, service, 'members', 'Members')
+  const field = page.getByRole('textbox', { name: 'Search' })
+  await field.focus()
+  const label = (await page.locator('label', { hasText: 'Search' }).boundingBox())!
+  const ring = (await page.evaluate(RING_TOP)) as number
+  expect(ring - (label.y + label.height)).toBeGreaterThanOrEqual(2)
+})
+
+test('only several statements say that each begins on a new page', async ({ page }) => {
+  const hint = page.getByText('Each begins on a new page.')
+  await openPage(page, service, 'members/statements?ids=1,2', '2 statements')
+  await expect(hint).toBeVisible()
+  await openPage(page, service, 'members/statements?ids=1', 'One statement')
+  await expect(hint).toHaveCount(0)
 })
 
 test('on a wide screen the buttons of a row show their whole text in one line', async ({ page }) => {

@@ -33,6 +33,7 @@ test('adding somebody of the same name shows the member who is there first', asy
   await dialog.getByLabel('Name').fill('berta zweimal')
   await dialog.getByRole('button', { name: 'Add member' }).click()
   await expect(dialog.getByText('Is this the same person?')).toBeVisible()
+  await expect(dialog.getByText(/ · joined \d/)).toBeVisible()
   await expect(dialog.getByRole('link', { name: 'Berta Zweimal' })).toHaveAttribute(
     'href',
     new RegExp(`/members/${id}$`),

@@ -28,6 +28,16 @@ async function middleOf(element: Locator): Promise<number> {
   return x + width / 2
 }
 
+/** A name that is longer than the room below the axis of values would leave the card. */
+async function expectNamesWithin(chart: Locator): Promise<void> {
+  const box = (await chart.boundingBox())!
+  for (const name of await chart.locator('.recharts-xAxis-tick-labels text').all()) {
+    const { x, width } = (await name.boundingBox())!
+    expect(x, await name.innerHTML()).toBeGreaterThanOrEqual(box.x - 1)
+    expect(x + width, await name.innerHTML()).toBeLessThanOrEqual(box.x + box.width + 1)
+  }
+}
+
 async function expectMirrored(chart: Locator): Promise<void> {
   const values = chart.locator('.recharts-yAxis-tick-labels text').first()
   await expect(values).toBeVisible()
@@ -60,7 +70,10 @@ test('the figures that partners see have the digits of the language, in the draw
   await openPage(page, service, 'community?part=partners', 'الإعدادات')
   const charts = page.locator('figure').getByRole('img')
   await expect(charts).toHaveCount(5)
-  for (const chart of await charts.all()) await expectMirrored(chart)
+  for (const chart of await charts.all()) {
+    await expectMirrored(chart)
+    await expectNamesWithin(chart)
+  }
   const tables = page.locator('figure table')
   await expect(tables).toHaveCount(5)
   for (const text of await tables.allTextContents()) expect(text).not.toMatch(LATIN_DIGIT)

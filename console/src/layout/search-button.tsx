@@ -21,7 +21,10 @@ export function SearchButton({ community }: { community: Community }) {
   }
   const close = ({ chosen }: { chosen: boolean }) => {
     setOpened(false)
-    if (!chosen && before.current instanceof HTMLElement) before.current.focus()
+    if (chosen) return
+    // A page that arrived meanwhile took away what had the focus, and left it in the search.
+    const target = before.current?.isConnected ? before.current : document.querySelector('h1')
+    if (target instanceof HTMLElement) target.focus()
   }
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -9,13 +9,24 @@ const ORDER = ['teal', 'yellow', 'blue', 'red', 'gray'] as const
 
 /** Mantine's charts are always drawn from left to right. */
 const MIRRORED = {
+  start: 'right',
   xAxis: { reversed: true },
   // Mantine moves the labels away from an axis at the left.
   yAxis: { orientation: 'right', tickMargin: 20 },
   legend: { wrapperStyle: { direction: 'rtl' } },
   text: (text: string) => `\u2067${text}\u2069`,
 } as const
-const UNCHANGED = { xAxis: {}, yAxis: {}, legend: {}, text: (text: string) => text } as const
+const UNCHANGED = { start: 'left', xAxis: {}, yAxis: {}, legend: {}, text: (text: string) => text } as const
+
+/** Of the axis of values: Recharts' own width. */
+const VALUES_WIDTH = 60
+/** Of the names below the drawing, at most. */
+const LETTER_WIDTH = 6.5
+
+/** A line begins at the axis of values, below which half of its first name has to fit. */
+function roomForFirst(name: string): number {
+  return Math.max(0, (name.length * LETTER_WIDTH) / 2 - VALUES_WIDTH)
+}
 
 interface DrawnProps extends ChartProps {
   format: (value: number) => string
@@ -35,6 +46,7 @@ export default function ChartCanvas({ kind, data, x, series, format, height }: D
     }))
     // A legend of what does not occur takes more room than the drawing on a phone.
     .filter(({ name }) => data.some((point) => point[name]))
+  const room = kind === 'line' ? roomForFirst(String(data[0]?.[x.key])) : 0
   const shared = {
     h: height,
     data: data.map((point) => ({ ...point, [x.key]: reading.text(String(point[x.key])) })),
@@ -44,7 +56,11 @@ export default function ChartCanvas({ kind, data, x, series, format, height }: D
     // In the order of the series; Recharts would sort the words.
     legendProps: { ...reading.legend, itemSorter: null },
     // Where not every place has room for its name, every second or third has one.
-    xAxisProps: { ...reading.xAxis, interval: 'equidistantPreserveStart' as const },
+    xAxisProps: {
+      ...reading.xAxis,
+      padding: { [reading.start]: room },
+      interval: 'equidistantPreserveStart' as const,
+    },
     // What is stacked is counted.
     yAxisProps: { ...reading.yAxis, allowDecimals: kind !== 'stacked' },
     gridAxis: 'x' as const,

@@ -16,6 +16,8 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode
   /** Numbers stand at the end, so that their digits are below one another. */
   align?: 'end'
+  /** For words that are hard to read in pieces, such as email addresses: they break only where they exceed the column. */
+  whole?: boolean
   /** For buttons: the header is read out but not shown. */
   quiet?: boolean
   /** By this name the service sorts; the head becomes a button, and the address holds it. */
@@ -94,6 +96,7 @@ export function PlainTable<Row>({ label, columns, rows, rowKey, rowLink, empty, 
                   key={column.header}
                   role="cell"
                   data-align={column.align}
+                  data-whole={column.whole || undefined}
                   data-narrow={index === 0 ? 'main' : column.narrow}
                   {...(column.quiet ? { 'data-quiet': true } : { 'data-label': column.header })}
                 >

@@ -2,6 +2,7 @@ import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { formatNumber } from '../language/formats.ts'
 import { translated } from '../language/translate.ts'
 
 const STORED_AS = 'hourbank-export-format'
@@ -69,7 +70,8 @@ export function ExportDialog({ opened, onClose, onChosen }: Props) {
 }
 
 function readStored(): Format {
-  const fallback = { delimiter: 'comma', encoding: 'utf-8' }
+  // As Excel expects it in the language on the screen.
+  const fallback = { delimiter: formatNumber(1.5).includes(',') ? 'semicolon' : 'comma', encoding: 'utf-8' }
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(STORED_AS) ?? '{}')
     return { ...fallback, ...(stored as Partial<Format>) }

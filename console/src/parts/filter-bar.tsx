@@ -119,6 +119,8 @@ export function ChoiceFilter({ name, label, choices, any = t`All` }: ChoiceProps
     <NativeSelect
       label={label}
       data={[{ value: '', label: any }, ...choices]}
+      // The words need the room more than the arrow.
+      rightSectionWidth={28}
       value={filters[name] ?? ''}
       onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
     />

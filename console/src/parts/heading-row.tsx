@@ -15,14 +15,14 @@ interface Props {
 export function HeadingRow({ heading, description, actions, isPage = false }: Props) {
   return (
     <div className={classes.row} data-page={isPage || undefined}>
-      <div className={classes.heading}>{heading}</div>
-      {description && (
-        <div className={classes.description}>
-          <Text c="dimmed" {...(isPage ? {} : { size: 'sm' })}>
+      <div className={classes.heading}>
+        {heading}
+        {description && (
+          <Text c="dimmed" className={classes.description} {...(isPage ? {} : { size: 'sm' })}>
             {description}
           </Text>
-        </div>
-      )}
+        )}
+      </div>
       {actions && <div className={`${classes.actions} no-print`}>{actions}</div>}
     </div>
   )

@@ -67,8 +67,8 @@ function AdministratorTable({ administrators, isOwner, showLink }: TableProps) {
   const { admin: self } = useSession()
   const columns: Column<Administrator>[] = [
     { header: t`Name`, cell: ({ id, name }) => (id === self.id ? t`${name} (you)` : name) },
-    { header: t`Email`, cell: ({ email }) => email },
-    { header: t`Role`, cell: ({ role }) => roleName(role) },
+    { header: t`Email`, whole: true, cell: ({ email }) => email },
+    { header: t`Role`, whole: true, cell: ({ role }) => roleName(role) },
     // Known only where the community requires it.
     ...(administrators.some(({ second_factor }) => second_factor !== null) ? [secondFactor()] : []),
     {

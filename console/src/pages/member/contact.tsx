@@ -15,7 +15,7 @@ export function Contact({ member, mayChange }: { member: OfficeMember; mayChange
       <Facts
         facts={[
           [t`Phone`, member.phone && <Phones key="phone" text={member.phone} />],
-          [t`Email`, member.email && <Anchor href={`mailto:${member.email}`}>{member.email}</Anchor>],
+          [t`Email`, member.email && <Email key="email" address={member.email} />],
           [t`Address`, member.address && <Text className={classes.lines}>{member.address}</Text>],
           [t`Notes`, member.notes && <Text className={classes.lines}>{member.notes}</Text>],
           [t`Tags`, member.erased_at === null && <Tags key="tags" member={member} mayChange={mayChange} />],
@@ -32,6 +32,18 @@ export function Contact({ member, mayChange }: { member: OfficeMember; mayChange
         ]}
       />
     </Panel>
+  )
+}
+
+/** In a line that is too short for it, the host begins the next one. */
+function Email({ address }: { address: string }) {
+  const host = address.lastIndexOf('@') + 1
+  return (
+    <Anchor href={`mailto:${address}`}>
+      {address.slice(0, host)}
+      <wbr />
+      {address.slice(host)}
+    </Anchor>
   )
 }
 

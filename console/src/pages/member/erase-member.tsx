@@ -45,7 +45,10 @@ export function EraseMember({ member }: { member: OfficeMember }) {
         </Text>
         <List size="sm" my="sm">
           <List.Item>
-            <Trans>Name, email address, number, listings and notes are blanked everywhere.</Trans>
+            <Trans>
+              Name, email address, phone numbers, postal address, number, tags, listings and all notes are blanked
+              everywhere.
+            </Trans>
           </List.Item>
           <List.Item>
             <Trans>Partners are told to delete what they hold.</Trans>

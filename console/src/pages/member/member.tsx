@@ -4,7 +4,7 @@ import { Button, Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { ApiError } from '../../api.ts'
-import { dayOf, formatDay } from '../../parts/day.ts'
+import { formatDay } from '../../parts/day.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { formatHours } from '../../parts/hours.tsx'
 import { lazyDialog, lazyPart } from '../../parts/lazy-dialog.tsx'
@@ -16,6 +16,7 @@ import { Stat, StatRow } from '../../parts/stat.tsx'
 import { useTimeZone } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
+import { hasOnlyJoined } from '../members/last-exchange.ts'
 import { MemberStatus } from '../members/member-status.tsx'
 import type { OfficeMember } from '../../wire.ts'
 import { Contact } from './contact.tsx'
@@ -73,7 +74,7 @@ function NotShown({ error, again }: { error: unknown; again: () => void }) {
 
 function Shown({ member }: { member: OfficeMember }) {
   const { mayManage } = useRole()
-  const hasOnlyJoined = member.last_active_on === dayOf(member.joined_at, useTimeZone())
+  const isNew = hasOnlyJoined(member, useTimeZone())
   const isErased = member.erased_at !== null
   const mayChange = mayManage && !isErased
   return (
@@ -89,8 +90,8 @@ function Shown({ member }: { member: OfficeMember }) {
           <Stat label={t`Balance`} value={formatHours(member.balance_hours)} hint={balanceHint(member.balance_hours)} />
           <Stat
             label={t`Last exchange`}
-            value={formatDay(member.last_active_on)}
-            hint={hasOnlyJoined && t`the day of joining`}
+            value={isNew ? '–' : formatDay(member.last_active_on)}
+            hint={isNew && t`none since joining`}
           />
         </StatRow>
         <Contact member={member} mayChange={mayChange} />

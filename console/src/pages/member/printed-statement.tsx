@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Button, Skeleton, Text, Title } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { formatNumber } from '../../language/formats.ts'
 import { InLanguage, useFormats } from '../../language/in-language.tsx'
 import { shownLanguage } from '../../language/language.ts'
@@ -138,7 +139,13 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
   return (
     <div className={classes.sheet}>
       <Text>
-        <Name>{name}</Name> · {facts.filter(Boolean).join(' · ')}
+        <Name>{name}</Name>
+        {facts.filter(Boolean).map((fact) => (
+          <Fragment key={fact}>
+            {' · '}
+            <span className={classes.fact}>{fact}</span>
+          </Fragment>
+        ))}
       </Text>
       {!complete && (
         <Text>

@@ -36,9 +36,11 @@ export function PrintStatements() {
           <DateFilter name="from" label={t`From`} />
           <DateFilter name="until" label={t`Until`} />
         </FilterBar>
-        <Text size="sm" c="dimmed" mb="md">
-          <Trans>Each begins on a new page.</Trans>
-        </Text>
+        {count > 1 && (
+          <Text size="sm" c="dimmed" mb="md">
+            <Trans>Each begins on a new page.</Trans>
+          </Text>
+        )}
       </div>
       {members.length === 0 && (
         <EmptyState title={t`Nobody is selected`}>

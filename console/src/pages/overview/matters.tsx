@@ -96,7 +96,7 @@ export const MATTERS: Record<AttentionKind, Matter> = {
       }),
     hint: msg`No hour was given or received. Ask them whether they still want to take part.`,
     to: '/$slug/members/$id',
-    about: ({ hours, since }) => <LastActive hours={formatHours(hours ?? 0)} at={since} />,
+    about: ({ hours, since }) => <IdleSince hours={formatHours(hours ?? 0)} at={since} />,
   },
 }
 
@@ -132,11 +132,11 @@ function Expiry({ at, isPast }: { at: string; isPast: boolean }) {
   return isPast ? <Trans>expired {time}</Trans> : <Trans>expires {time}</Trans>
 }
 
-function LastActive({ hours, at }: { hours: string; at: string | undefined }) {
+function IdleSince({ hours, at }: { hours: string; at: string | undefined }) {
   if (!at) return hours
   return (
     <Trans>
-      {hours}, last <Time value={at} as="date" />
+      {hours}, inactive since <Time value={at} as="date" />
     </Trans>
   )
 }

@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
-import { Group, NumberInput, TextInput, Textarea } from '@mantine/core'
+import { NumberInput, TextInput, Textarea } from '@mantine/core'
 import type { FormFields } from '../../parts/use-form.ts'
+import classes from './partner-fields.module.css'
 import type { PartnerValues } from './partner-values.ts'
 import { ScopesField } from './scopes-field.tsx'
 
@@ -14,6 +15,7 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
         description={t`The organisation, as your members know it.`}
         required
         withAsterisk={false}
+        data-autofocus
         {...form.text('name')}
       />
       <TextInput
@@ -22,15 +24,13 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
         {...form.text('contact')}
       />
       <ScopesField label={t`What the partner may do`} {...scopes} />
-      <Group align="flex-start" grow preventGrowOverflow={false}>
+      <div className={classes.pair}>
         <NumberInput
           label={t`Hours per day`}
           description={t`The most that may be credited in a day.`}
           min={0}
           decimalScale={2}
           clampBehavior="none"
-          flex="1 1 14rem"
-          maw="100%"
           {...form.value<number | string>('hours_per_day')}
         />
         <NumberInput
@@ -39,11 +39,9 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
           min={1}
           allowDecimal={false}
           clampBehavior="none"
-          flex="1 1 14rem"
-          maw="100%"
           {...form.value<number | string>('rate_limit_per_minute')}
         />
-      </Group>
+      </div>
       <Textarea
         label={t`Allowed addresses`}
         description={t`Internet addresses (IP) from which the partner may call, one per line. Leave it empty to allow any.`}
