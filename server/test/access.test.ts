@@ -9,6 +9,7 @@ import { eventually, startBank, TESTER, type TestPartner } from './bank.ts'
 import { BEHIND_PROXY, from, tokenRequest } from './oauth.ts'
 import { holdOpen, someoneWaits } from './lock-table.ts'
 import { statusOf, startCachingBank, works } from './access-calls.ts'
+import { takeIds } from './take-ids.ts'
 
 describe('who may call', () => {
   test('without credentials, or with those of another scheme: a challenge without an error code', async () => {
@@ -100,7 +101,10 @@ describe('who may call', () => {
     const bank = await startBank()
     const villageId = await bank.addCommunity('village')
     const villager = await bank.addPartner({}, villageId)
-    await bank.sql`insert into members (community_id, name) values (${bank.communityId}, 'Ada'), (${villageId}, 'Bo')`
+    await bank.sql`
+      insert into members (community_id, id, name)
+      values (${bank.communityId}, ${await takeIds(bank.sql, bank.communityId, 'members')}, 'Ada'),
+        (${villageId}, ${await takeIds(bank.sql, villageId, 'members')}, 'Bo')`
     const names = async (partner?: TestPartner) => {
       const { body } = await bank.call('/users', { token: await bank.token(undefined, partner) })
       return body.data.map(({ name }: { name: string }) => name)

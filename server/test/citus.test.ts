@@ -9,14 +9,12 @@ import { connect, type Sql } from '../src/postgres/connect.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { createPartitions } from '../src/postgres/partitions.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
-import { addNode, joinNodes } from './citus-nodes.ts'
+import { addNode, isCluster, joinNodes } from './citus-nodes.ts'
 import { run, SECRET_KEY } from './commands.ts'
 import { newClusterDatabase, newDatabase } from './database.ts'
 
 const SHARDS = 4
 const CREDITS_MIN = 20
-
-const isCluster = () => inject('nodeUrls').length > 1
 
 describe.runIf(!isCluster())('without Citus', () => {
   test.each([['distribute'], ['status'], ['rebalance']])('cluster %s says what is missing', async (command) => {

@@ -8,6 +8,7 @@ import type { Caller } from '../src/http/partner/access.ts'
 import { insertCredits, startPartnerDays, type CreditItem } from '../src/features/wallet/insert-credits.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 import { someoneWaits } from './lock-table.ts'
+import { takeIds } from './take-ids.ts'
 
 async function start() {
   const bank = await startBank()
@@ -333,11 +334,11 @@ test.each(['enable_nestloop', 'enable_hashjoin', 'enable_mergejoin'])(
     onTestFinished(() => planned.end())
     await planned.unsafe(`set ${join} = off`)
     const { waiting } = await transaction(bank.sql, async (tx) => {
-      await tx`select from accounts where community_id = ${bank.communityId} and member_id = ${member.id} for no key update`
+      await tx`select 1 from accounts where community_id = ${bank.communityId} and member_id = ${member.id} for no key update`
       const credited = insertCredits(planned, bank.communityId, [item])
-      await someoneWaits(tx)
+      await someoneWaits(bank.sql)
       // Refused at once if the credit had it.
-      await tx`select from partner_days where community_id = ${bank.communityId} for no key update nowait`
+      await tx`select 1 from partner_days where community_id = ${bank.communityId} for no key update nowait`
       return { waiting: credited }
     })
     expect((await waiting)[0]!.outcome).toBe('created')
@@ -349,11 +350,12 @@ test('a credit that waits for the same reference in a transaction of yesterday i
   const [client] = await bank.sql<[{ partner_id: number; id: number }]>`select partner_id, id from clients`
   const { waiting } = await transaction(bank.sql, async (tx) => {
     // Without the lock on the day, as a transaction that began before midnight.
+    const creditId = await takeIds(tx, bank.communityId, 'credits', 1, client.partner_id)
     await tx`
-      insert into credits (community_id, partner_id, reference, client_id, transfer_id, member_id, amount)
-      values (${bank.communityId}, ${client.partner_id}, ${order.reference}, ${client.id}, 0, ${member.id}, 150)`
+      insert into credits (community_id, partner_id, reference, id, client_id, transfer_id, member_id, amount)
+      values (${bank.communityId}, ${client.partner_id}, ${order.reference}, ${creditId}, ${client.id}, 0, ${member.id}, 150)`
     const credits = Promise.all([credit(order), credit({ ...order, reference: 'tx-2' })])
-    await someoneWaits(tx)
+    await someoneWaits(bank.sql)
     return { waiting: credits }
   })
   expect((await waiting).map(({ status }) => status)).toEqual([200, 201])

@@ -12,6 +12,7 @@ import { addAdmin } from './admin.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 import { openTransaction, someoneWaits } from './lock-table.ts'
 import { startPostman } from './postman.ts'
+import { takeIds } from './take-ids.ts'
 
 const SECOND_MS = 1000
 const HOUR_MS = 60 * 60 * SECOND_MS
@@ -50,7 +51,7 @@ test('every delivery has a row from the fan-out on; it is counted, listed and se
     (await admin.call(`/webhooks/${id}`)).body.data.waiting.count,
     (await admin.call('/overview')).body.data.webhooks.waiting,
   ]
-  expect(await bank.sql`select from deliveries where status = 'pending'`).toHaveLength(EVENTS)
+  expect(await bank.sql`select 1 from deliveries where status = 'pending'`).toHaveLength(EVENTS)
   expect(await waiting()).toEqual([EVENTS, EVENTS])
   expect(statuses(await deliveries(id))).toEqual(Array(EVENTS).fill('pending'))
   await answerAll()
@@ -79,10 +80,11 @@ test('the search for work reads no idle subscription', async () => {
   const post = await startPostman()
   const { bank } = post
   const { id } = await post.subscribe()
+  const first = await takeIds(bank.sql, bank.communityId, 'subscriptions', IDLE_SUBSCRIPTIONS)
   await bank.sql`
-    insert into subscriptions (community_id, partner_id, client_id, event_types, target_url, scopes, secret)
-    select community_id, partner_id, client_id, event_types, target_url, scopes, secret
-    from subscriptions, generate_series(1, ${IDLE_SUBSCRIPTIONS})`
+    insert into subscriptions (community_id, id, partner_id, client_id, event_types, target_url, scopes, secret)
+    select community_id, ${first}::int8 + n - 1, partner_id, client_id, event_types, target_url, scopes, secret
+    from subscriptions, generate_series(1, ${IDLE_SUBSCRIPTIONS}) n`
   await bank.sql`
     insert into delivery_queues (community_id, subscription_id) select community_id, id from subscriptions
     on conflict do nothing`
@@ -183,8 +185,8 @@ test('nothing is kept of a delivery whose subscription is deleted while it is se
   expect((await bank.call(`/webhooks/subscriptions/${id}`, { token, method: 'DELETE' })).status).toBe(200)
   await answerAll()
   expect(receiver.received).toHaveLength(IN_FLIGHT)
-  expect(await bank.sql`select from deliveries`).toHaveLength(0)
-  expect(await bank.sql`select from delivery_queues`).toHaveLength(0)
+  expect(await bank.sql`select 1 from deliveries`).toHaveLength(0)
+  expect(await bank.sql`select 1 from delivery_queues`).toHaveLength(0)
 })
 
 test('a disabled subscription gets no new events, but after it is enabled those from before', async () => {

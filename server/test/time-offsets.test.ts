@@ -18,8 +18,9 @@ const SECOND = [
 async function startWithChanges(): Promise<{ bank: Bank; token: string; ids: number[] }> {
   const bank = await startBank()
   const rows = await bank.sql<{ id: number }[]>`
-    insert into members (community_id, name, updated_at)
-    select ${bank.communityId}, 'Member', unnest(${CHANGES}::timestamptz[]) returning id`
+    insert into members (community_id, id, name, updated_at)
+    select ${bank.communityId}, n, 'Member', changed
+    from unnest(${CHANGES}::timestamptz[]) with ordinality as c(changed, n) returning id`
   return { bank, token: await bank.token(), ids: rows.map(({ id }) => id) }
 }
 
