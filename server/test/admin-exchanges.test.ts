@@ -128,7 +128,7 @@ test('what is sent again under its key after a lost answer is not recorded twice
   expect(await count()).toBe(3)
 
   await prune(bank.sql, { callLogDays: 90, now: new Date(Date.now() + 8 * 24 * 60 * 60 * 1000) })
-  expect((await bank.sql`select 1 from admin_requests`).length).toBe(0)
+  expect((await bank.sql`select from admin_requests`).length).toBe(0)
 })
 
 test('an adjustment needs hours, a member and a reason', async () => {

@@ -55,7 +55,7 @@ test('a changed password ends other sessions, links, sign-ins under way and know
   await other.call('/session', { body: { email: ada.email, password: PASSWORD } })
   const { token } = await makeLink(bank.sql, 'reset', ada.id)
   await insertSecondStep(bank.sql, ada.id, hashSecret('a sign-in under way'))
-  const browsers = () => bank.sql`select 1 from admin_browsers where admin_id = ${ada.id}`
+  const browsers = () => bank.sql`select from admin_browsers where admin_id = ${ada.id}`
   expect(await browsers()).toHaveLength(2)
 
   const body = { current_password: PASSWORD, new_password: 'lantern orbit mustard' }

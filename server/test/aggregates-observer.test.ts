@@ -98,7 +98,7 @@ class Observer {
     await eventually(async () => {
       await this.#post.deliver()
       const pending = await sql`
-        select 1 from deliveries
+        select from deliveries
         where community_id = ${communityId} and subscription_id = ${subscriptionId} and status = 'pending'`
       return pending.length === 0
     })

@@ -334,11 +334,11 @@ test.each(['enable_nestloop', 'enable_hashjoin', 'enable_mergejoin'])(
     onTestFinished(() => planned.end())
     await planned.unsafe(`set ${join} = off`)
     const { waiting } = await transaction(bank.sql, async (tx) => {
-      await tx`select 1 from accounts where community_id = ${bank.communityId} and member_id = ${member.id} for no key update`
+      await tx`select from accounts where community_id = ${bank.communityId} and member_id = ${member.id} for no key update`
       const credited = insertCredits(planned, bank.communityId, [item])
       await someoneWaits(bank.sql)
       // Refused at once if the credit had it.
-      await tx`select 1 from partner_days where community_id = ${bank.communityId} for no key update nowait`
+      await tx`select from partner_days where community_id = ${bank.communityId} for no key update nowait`
       return { waiting: credited }
     })
     expect((await waiting)[0]!.outcome).toBe('created')

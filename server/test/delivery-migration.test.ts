@@ -54,6 +54,6 @@ test('migration 0020 turns what cursors still owe into deliveries, and restores 
   const queues = await sql`select subscription_id from delivery_queues where due_at <= now() order by 1`
   expect(queues).toEqual([{ subscription_id: wallets }, { subscription_id: users }])
   await sql`delete from subscriptions where id = ${wallets}`
-  expect(await sql`select 1 from deliveries where subscription_id = ${wallets}`).toHaveLength(0)
-  expect(await sql`select 1 from delivery_queues where subscription_id = ${wallets}`).toHaveLength(0)
+  expect(await sql`select from deliveries where subscription_id = ${wallets}`).toHaveLength(0)
+  expect(await sql`select from delivery_queues where subscription_id = ${wallets}`).toHaveLength(0)
 })

@@ -36,7 +36,7 @@ async function readAll(bank: Bank, token: string, cursor?: string): Promise<{ ev
 }
 
 const allPlaced = (bank: Bank) =>
-  eventually(async () => (await bank.sql`select 1 from events where position is null`).length === 0)
+  eventually(async () => (await bank.sql`select from events where position is null`).length === 0)
 
 test('beside fifty writers that commit late, a reader misses nothing and sees nothing twice', async () => {
   const bank = await startBank()
@@ -104,7 +104,7 @@ test('the feed holds what the scopes of the token allow, and goes on from its cu
   expect(events.map(({ type }) => type)).toEqual(['user.joined', 'listing.published', 'wallet.credited'])
   expect(events[0]!.data).toMatchObject({ email: 'ada@example.org', version: 1 })
   expect(events[2]!.data).toMatchObject({ reference: 'a', note: 'n', hours: 1 })
-  expect((await bank.sql`select 1 from audit_log where action = 'members.email_read'`).length).toBe(1)
+  expect((await bank.sql`select from audit_log where action = 'members.email_read'`).length).toBe(1)
   const plain = await readAll(bank, await bank.token('webhooks.manage users.read'))
   expect(plain.events[0]!.data).not.toHaveProperty('email')
   const stranger = await bank.addPartner()

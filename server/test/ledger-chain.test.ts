@@ -271,7 +271,7 @@ test('nodes that chain the same community at once make one chain', async () => {
 
 test('a node leaves a community to the one that works on it, and a command waits', async () => {
   const { id } = await keepChained()
-  const other = await holdOpen(sql, `select 1 from ledger_heads where community_id = ${id} for no key update`)
+  const other = await holdOpen(sql, `select from ledger_heads where community_id = ${id} for no key update`)
   expect(await transaction(sql, (tx) => lockHead(tx, id, { wait: false }))).toBeUndefined()
   const waiting = transaction(sql, (tx) => lockHead(tx, id, { wait: true }))
   await someoneWaits(sql)
@@ -298,7 +298,7 @@ test('a transfer that waited for a wallet comes after those that did not, althou
   const [anna, , carla] = members as [number, number, number]
   const wallet = await holdOpen(
     sql,
-    `select 1 from accounts where community_id = ${id} and member_id = ${anna} for no key update`,
+    `select from accounts where community_id = ${id} and member_id = ${anna} for no key update`,
   )
   const held = adjustBalance(sql, TESTER, id, { memberId: anna, centihours: 5, reason: 'held' })
   await someoneWaits(sql)
@@ -323,7 +323,7 @@ test('erasing a member changes nothing that is chained', async () => {
 test('a removed test community leaves no links, and its removal waits for those that are being added', async () => {
   const { id, slug } = await keepChained()
   await sql`update communities set test = true where id = ${id}`
-  const adding = await holdOpen(sql, `select 1 from ledger_heads where community_id = ${id} for update`)
+  const adding = await holdOpen(sql, `select from ledger_heads where community_id = ${id} for update`)
   const removal = removeTestCommunity(sql, TESTER, id, slug)
   await someoneWaits(sql)
   await adding.tx`

@@ -112,7 +112,7 @@ test('the password of a request whose client is gone is not checked', async () =
   await eventually(async () => (await countedAttempts(bank)) < 8)
   enough.abort()
   await Promise.all(others)
-  const failures = await bank.sql`select 1 from audit_log where action = 'admin.sign_in_failed'`
+  const failures = await bank.sql`select from audit_log where action = 'admin.sign_in_failed'`
   expect(failures.length).toBeLessThan(8)
 })
 

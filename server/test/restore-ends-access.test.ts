@@ -35,7 +35,7 @@ test('a restore ends everything that may have been withdrawn or used up since th
   }
   expect((await browser().call('/session', { body: { email: eve.email, password } })).status).toBe(401)
   for (const table of ['admin_browsers', 'admin_second_steps', 'admin_recovery_codes']) {
-    expect(await sql.unsafe(`select 1 from ${table}`), table).toHaveLength(0)
+    expect(await sql.unsafe(`select from ${table}`), table).toHaveLength(0)
   }
   expect((await browser().call('/session', { body: { email: owner.email, password: PASSWORD } })).status).toBe(200)
 })

@@ -168,7 +168,7 @@ test('a reset link does not replace the second factor; a reset by the operator r
   const { password, hadSecondFactor } = await resetAdmin(bank.sql, TESTER, owner.email)
   expect(hadSecondFactor).toBe(true)
   expect((await newBrowser(bank).call('/session', { body: { email: owner.email, password } })).status).toBe(200)
-  expect(await bank.sql`select 1 from admin_recovery_codes`).toHaveLength(0)
+  expect(await bank.sql`select from admin_recovery_codes`).toHaveLength(0)
 })
 
 test('the secret is stored encrypted, and encrypted again with a new SECRET_KEY', async () => {

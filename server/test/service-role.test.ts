@@ -61,14 +61,14 @@ test(
     expect((await bank.call('/wallet/credit', { token, body: credit })).status).toBe(201)
     expect((await bank.call('/users?updated_since=2020-01-01T00:00:00Z', { token })).body.data).toHaveLength(1)
     // All three calls above: one that is logged later would not be pruned.
-    await eventually(async () => (await bank.sql`select 1 from call_groups`).length === 3)
+    await eventually(async () => (await bank.sql`select from call_groups`).length === 3)
 
     // Partitions: created ahead by the service, and dropped by it when they are old.
     const now = new Date(Date.now() + 52 * WEEK_MS)
     await createPartitions(bank.sql, now)
     const { partitions } = await prune(bank.sql, { callLogDays: 30, now: new Date(now.getTime() + 52 * WEEK_MS) })
     expect(partitions.length).toBeGreaterThan(0)
-    expect(await bank.sql`select 1 from call_groups`).toHaveLength(0)
+    expect(await bank.sql`select from call_groups`).toHaveLength(0)
 
     for (const statement of [
       'drop table members',
