@@ -12,6 +12,7 @@ import { addAdmin } from './admin.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 import { openTransaction, someoneWaits } from './lock-table.ts'
 import { startPostman } from './postman.ts'
+import { testOnOneServer } from './one-server.ts'
 import { takeIds } from './take-ids.ts'
 
 const SECOND_MS = 1000
@@ -19,6 +20,7 @@ const HOUR_MS = 60 * 60 * SECOND_MS
 const IN_FLIGHT = 4
 const EVENTS = 10
 const IDLE_SUBSCRIPTIONS = 2000
+const COUNTS_ROWS = 'A coordinator does not count the rows that its workers read.'
 
 /** A receiver that does not answer, with more deliveries waiting than are sent at once. */
 async function startWithSilentReceiver() {
@@ -76,7 +78,7 @@ test('listing and counting deliveries writes nothing', async () => {
   expect(await versions()).toEqual(before)
 })
 
-test('the search for work reads no idle subscription', async () => {
+testOnOneServer(COUNTS_ROWS, 'the search for work reads no idle subscription', async () => {
   const post = await startPostman()
   const { bank } = post
   const { id } = await post.subscribe()
