@@ -88,7 +88,7 @@ test('two hundred credits with references of their own all arrive, whatever the 
   expect(answers.every(({ status }) => status === 201)).toBe(true)
   expect([await balance(), await balance(other.id)]).toEqual([1.33, 0.67])
   const chain = await bank.sql`
-    select credit_balance_after as after from transfers t join accounts a on a.id = t.credit_account_id
+    select credit_balance_after as after from transfers t join accounts a on a.community_id = t.community_id and a.id = t.credit_account_id
     where a.member_id = ${member.id} order by credit_balance_after`
   expect(chain.map(({ after }) => after)).toEqual(times(133, (n) => n + 1))
 })
