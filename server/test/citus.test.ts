@@ -44,6 +44,17 @@ describe.runIf(isCluster())('on a Citus cluster', () => {
     expect(status.nodes.filter(({ role }) => role === 'worker').map(({ shards }) => shards)).toEqual([2, 2])
   })
 
+  test('after an upgrade has replaced the credit function, distributing again lets Citus choose its plans', async () => {
+    const sql = connectForTest(await newDatabase())
+    const settings = () => sql`select proconfig from pg_proc where proname = 'insert_credits'`
+    const [{ signature }] = await sql<[{ signature: string }]>`
+      select oid::regprocedure::text as signature from pg_proc where proname = 'insert_credits'`
+    await sql.unsafe(`alter function ${signature} set plan_cache_mode = force_generic_plan`)
+    expect(await settings()).toEqual([{ proconfig: ['plan_cache_mode=force_generic_plan'] }])
+    expect(await distribute(sql, SHARDS, () => {})).toEqual({ tables: [], rows: 0 })
+    expect(await settings()).toEqual([{ proconfig: null }])
+  })
+
   test('a database that cannot be distributed is left as it was', async () => {
     const [url] = await clusterWithTables(inject('nodeUrls').length)
     const sql = connectForTest(url!)
