@@ -1,5 +1,6 @@
--- The credit function of migration 0052, with the time of the credit taken once. As a default of the column, it was the time
--- of the worker's transaction on Citus: a credit and its replay differed by some microseconds.
+-- The credit function of migration 0052, with the time of the credit taken once, and under the community's lock. As a default
+-- of the column, it was the time of the worker's transaction on Citus: a credit and its replay differed by some microseconds.
+-- Without the lock, the chain of the ledger passed by a transfer that was committed late there.
 --
 -- `cluster distribute` lets a distributed database choose the plans of this function again.
 create or replace function insert_credits(community int8, partner_ids int8[], client_ids int8[], member_ids int8[],
@@ -71,6 +72,8 @@ begin
   ) f;
 
   if fresh is not null then
+    -- The chain of the ledger waits for this transaction (decision 36), which has no transaction id on Citus.
+    perform stamp_change(community);
     -- The counter waits for others at midnight only: a transaction that changes it holds the lock on the partner's day.
     -- Events are numbered in the order of arrival, like the versions of the wallets.
     select array_agg(nextval('transfers_id_seq')), array_agg(f.event_id order by f.place),
