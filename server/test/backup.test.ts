@@ -47,6 +47,12 @@ const comparable = async (file: string) =>
     .filter((line) => !line.startsWith('{"sequence"'))
     .toSorted()
 
+/** The nodes of a cluster send their rows in any order. */
+async function rowsOf(file: string): Promise<string[]> {
+  const rows = (await linesOf(file)).slice(1)
+  return isCluster() ? rows.toSorted() : rows
+}
+
 describe('a round trip', () => {
   test('brings back every row of every table, on another server too', async () => {
     const source = open(await newDatabase())
@@ -116,11 +122,6 @@ describe('a round trip', () => {
       await setting.unsafe(`alter database ${name} set ${preference}`)
     }
     await backup(open(url), preferring, silent)
-    // The nodes of a cluster send their rows in any order.
-    const rowsOf = async (file: string) => {
-      const rows = (await linesOf(file)).slice(1)
-      return isCluster() ? rows.toSorted() : rows
-    }
     expect(await rowsOf(preferring)).toEqual(await rowsOf(plain))
   })
 
