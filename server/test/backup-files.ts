@@ -167,12 +167,10 @@ export async function fillNastily(sql: Sql): Promise<void> {
     values (1, '2020-06-01', gen_random_uuid(), 'GET', ${text}, 200, 0.1, '2001:db8::1/64', ${text}),
       (1, now(), gen_random_uuid(), '', '', -1, 'NaN', null, ''),
       (2, '2020-06-01', gen_random_uuid(), '', '', 1, 'Infinity', '10.0.0.0/8', null)`
-  for (const id of [1, 2]) {
-    const first = await takeIds(sql, id, 'members', 250)
-    await sql`
-      insert into members (community_id, id, name, email)
-      select ${id}, ${first}::int8 + n - 1, 'Member ' || n, null from generate_series(1, 250) n`
-  }
+  for (const id of [1, 2]) await takeIds(sql, id, 'members', 250)
+  await sql`
+    insert into members (community_id, id, name, email)
+    select 1 + n % 2, (n + 1) / 2, 'Member ' || n, null from generate_series(1, 500) n`
   await sql`
     insert into members (community_id, id, name, email) values (2, ${await takeIds(sql, 2, 'members')}, ${text}, ${text})`
   const [listing, credit] = [await takeIds(sql, 1, 'listings', 2), await takeIds(sql, 1, 'credits', 2, 1)]
