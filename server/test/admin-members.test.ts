@@ -153,7 +153,6 @@ test('a statement shows every movement with the balance after it, within the day
   expect(body.meta).toMatchObject({ opening_balance_hours: 0, closing_balance_hours: 7.5 })
 
   // Recorded today, but of other days.
-  await bank.sql`alter table transfers disable trigger user`
   await bank.sql`update transfers set occurred_on = '2026-03-01' where id < ${body.data[1].id}`
   await bank.sql`update transfers set occurred_on = '2026-03-02' where id >= ${body.data[1].id}`
   const march = await viewer.call(`/members/${ada.id}/statement?from=2026-03-02&until=2026-03-02`)

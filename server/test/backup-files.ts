@@ -15,6 +15,7 @@ import { restore as restoreBackup, type RestoreOptions } from '../src/backup/res
 import { sealBackup } from '../src/backup/seal-backup.ts'
 import type { Progress } from '../src/core/progress.ts'
 import { newEmptyDatabase } from './database.ts'
+import { takeIds } from './take-ids.ts'
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url)
 
@@ -166,13 +167,17 @@ export async function fillNastily(sql: Sql): Promise<void> {
     values (1, '2020-06-01', gen_random_uuid(), 'GET', ${text}, 200, 0.1, '2001:db8::1/64', ${text}),
       (1, now(), gen_random_uuid(), '', '', -1, 'NaN', null, ''),
       (2, '2020-06-01', gen_random_uuid(), '', '', 1, 'Infinity', '10.0.0.0/8', null)`
+  for (const id of [1, 2]) await takeIds(sql, id, 'members', 250)
   await sql`
-    insert into members (community_id, name, email) select 1 + n % 2, 'Member ' || n, null from generate_series(1, 500) n`
-  await sql`insert into members (community_id, name, email) values (2, ${text}, ${text})`
+    insert into members (community_id, id, name, email)
+    select 1 + n % 2, (n + 1) / 2, 'Member ' || n, null from generate_series(1, 500) n`
+  await sql`
+    insert into members (community_id, id, name, email) values (2, ${await takeIds(sql, 2, 'members')}, ${text}, ${text})`
+  const [listing, credit] = [await takeIds(sql, 1, 'listings', 2), await takeIds(sql, 1, 'credits', 2, 1)]
   await sql`insert into categories (community_id, name) values (1, ${short}), (1, ${'\\.'})`
   await sql`
-    insert into listings (community_id, member_id, type, title, description, category, visible)
-    values (1, 2, 'service', ${'\\.'}, ${text}, ${short}, true), (1, 2, 'request', ${'\\N'}, '', ${'\\.'}, false)`
+    insert into listings (community_id, id, member_id, type, title, description, category, visible)
+    values (1, ${listing}, 2, 'service', ${'\\.'}, ${text}, ${short}, true), (1, ${listing + 1}, 2, 'request', ${'\\N'}, '', ${'\\.'}, false)`
   await sql`insert into removals (community_id, type, resource_id) values (1, 'user', 9007199254740991)`
   await sql`insert into erasures (community_id, member_id, erased_at) values (1, 2, '-infinity')`
   await sql`
@@ -183,8 +188,8 @@ export async function fillNastily(sql: Sql): Promise<void> {
     values (1, 1, 'reversal', 1, 2, 7, 2, 'system', 'infinity'), (1, 2, 'exchange', 2, 1, 7, null, 'system', '0044-03-15 BC')`
   await sql`insert into transfer_notes (community_id, transfer_id, note) values (1, 1, ${text}), (1, 2, '')`
   await sql`
-    insert into credits (community_id, partner_id, reference, client_id, transfer_id, member_id, amount, settled_on)
-    values (1, 1, ${text}, 1, 2, 2, 7, null), (1, 1, ${'\\N'}, 1, 2, 2, 7, '-infinity')`
+    insert into credits (community_id, partner_id, reference, id, client_id, transfer_id, member_id, amount, settled_on)
+    values (1, 1, ${text}, ${credit}, 1, 2, 2, 7, null), (1, 1, ${'\\N'}, ${credit + 1}, 1, 2, 2, 7, '-infinity')`
   await sql`
     insert into credit_reversals (community_id, partner_id, reversal_reference, credit_id, transfer_id, reason)
     values (1, 1, ${text}, 1, 1, ${text}), (1, 1, ${'\\.'}, 2, 1, null)`

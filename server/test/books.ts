@@ -86,6 +86,8 @@ async function callerOf(sql: Sql, communityId: number, partnerId: number): Promi
 /** With foreign keys and checks of triggers out of the way. */
 export async function tamper(sql: Sql, change: (tx: Sql) => Promise<unknown>): Promise<void> {
   await transaction(sql, async (tx) => {
+    // So that the next setting reaches the workers of a cluster, where the foreign keys are.
+    await tx`set local citus.propagate_set_commands = 'local'`
     await tx`set local session_replication_role = replica`
     await change(tx as unknown as Sql)
   })

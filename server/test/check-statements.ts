@@ -6,9 +6,11 @@ import type { Sql } from '../src/postgres/connect.ts'
 import { readTemplates } from './source-templates.ts'
 
 /** Where statements may span communities: alerts are found for all communities by one statement a minute. */
-const ACROSS_COMMUNITIES = ['../src/postgres/across-communities.ts', '../src/postgres/alert-causes.ts'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-)
+const ACROSS_COMMUNITIES = [
+  '../src/postgres/across-communities.ts',
+  '../src/postgres/alert-causes.ts',
+  '../src/postgres/unchained-communities.ts',
+].map((path) => fileURLToPath(new URL(path, import.meta.url)))
 /** `explain (generic_plan)` plans a statement without its parameters. */
 const GENERIC_PLAN_VERSION = 160_000
 const PLANNED = /^\s*(with|select|insert|update|delete)\b/i

@@ -1,8 +1,12 @@
+import { inject } from 'vitest'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { distribute } from '../src/postgres/cluster/distribute.ts'
 
 /** Few, because a copy of the template has a file for each table, index and shard. */
 const TEST_SHARDS = 4
+
+/** Whether the tests run on a Citus cluster. */
+export const isCluster = () => inject('nodeUrls').length > 1
 
 /** The addresses of all nodes of a Citus cluster, its coordinator first; just the given one for any other server. */
 export async function findNodes(url: string): Promise<string[]> {

@@ -9,14 +9,12 @@ import { connect, type Sql } from '../src/postgres/connect.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { createPartitions } from '../src/postgres/partitions.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
-import { addNode, joinNodes } from './citus-nodes.ts'
+import { addNode, isCluster, joinNodes } from './citus-nodes.ts'
 import { run, SECRET_KEY } from './commands.ts'
 import { newClusterDatabase, newDatabase } from './database.ts'
 
 const SHARDS = 4
 const CREDITS_MIN = 20
-
-const isCluster = () => inject('nodeUrls').length > 1
 
 describe.runIf(!isCluster())('without Citus', () => {
   test.each([['distribute'], ['status'], ['rebalance']])('cluster %s says what is missing', async (command) => {
@@ -44,6 +42,17 @@ describe.runIf(isCluster())('on a Citus cluster', () => {
     const status = await readClusterStatus(sql)
     expect(status).toMatchObject({ distributed: true, missing: [], shards: SHARDS })
     expect(status.nodes.filter(({ role }) => role === 'worker').map(({ shards }) => shards)).toEqual([2, 2])
+  })
+
+  test('after an upgrade has replaced the credit function, distributing again lets Citus choose its plans', async () => {
+    const sql = connectForTest(await newDatabase())
+    const settings = () => sql`select proconfig from pg_proc where proname = 'insert_credits'`
+    const [{ signature }] = await sql<[{ signature: string }]>`
+      select oid::regprocedure::text as signature from pg_proc where proname = 'insert_credits'`
+    await sql.unsafe(`alter function ${signature} set plan_cache_mode = force_generic_plan`)
+    expect(await settings()).toEqual([{ proconfig: ['plan_cache_mode=force_generic_plan'] }])
+    expect(await distribute(sql, SHARDS, () => {})).toEqual({ tables: [], rows: 0 })
+    expect(await settings()).toEqual([{ proconfig: null }])
   })
 
   test('a database that cannot be distributed is left as it was', async () => {

@@ -116,7 +116,7 @@ test('signatures, leases and retries keep to the database clock when the system 
     const retry = await eventually(async () => {
       const [row] = await sql<{ seconds: number }[]>`
         select extract(epoch from d.next_attempt_at - now())::float8 as seconds
-        from deliveries d join events e on e.id = d.event_id
+        from deliveries d join events e on e.community_id = d.community_id and e.id = d.event_id
         where 'evt_' || e.uuid = ${received.id} and d.attempts = 1`
       return row
     })

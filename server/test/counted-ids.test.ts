@@ -41,7 +41,8 @@ test("a wallet's version counts the changes of that wallet, whatever moves its h
   // The newest version has the balance of today.
   const rows = await bank.sql`
     select a.balance = (e.data ->> 'balance_centihours')::int8 as same from accounts a
-    join events e on e.member_id = a.member_id and (e.data ->> 'version')::int8 = a.version and e.type like 'wallet.%'`
+    join events e on e.community_id = a.community_id and e.member_id = a.member_id
+      and (e.data ->> 'version')::int8 = a.version and e.type like 'wallet.%'`
   expect(rows).toEqual([{ same: true }, { same: true }, { same: true }])
 })
 

@@ -102,7 +102,7 @@ for (const { sdk, creditFile, isHere } of SDKS) {
       const wallets: OpenTransaction[] = []
       for (const memberId of heldIds) {
         const held = await openTransaction(sql)
-        await held.tx`select from accounts where member_id = ${memberId} for update`
+        await held.tx`select 1 from accounts where community_id = ${communityId} and member_id = ${memberId} for update`
         wallets.push(held)
       }
       const kills = (async () => {

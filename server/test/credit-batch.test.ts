@@ -183,7 +183,7 @@ test('a single credit is answered while a batch of its community waits', async (
     ['Ben', 'Cem'].map((name) => addMember(bank.sql, TESTER, bank.communityId, { name })),
   )
   const held = await openTransaction(bank.sql)
-  await held.tx`select from accounts where member_id = ${ben!.id} for update`
+  await held.tx`select 1 from accounts where community_id = ${bank.communityId} and member_id = ${ben!.id} for update`
   const batch = send([...items(150), item('held', { user_id: ben!.id }), ...items(849, 150)])
   await eventually(async () => (await waitingStatements(bank)).length > 0)
   const single = await bank.call('/wallet/credit', { token, body: item('single', { user_id: cem!.id }) })
@@ -325,7 +325,7 @@ test('after a failure in the middle, the batch is sent again and every item is c
   const other = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ben' })
   const credits = [...items(150), item('held', { user_id: other.id }), ...items(150, 150)]
   const held = await openTransaction(bank.sql)
-  await held.tx`select from accounts where member_id = ${other.id} for update`
+  await held.tx`select 1 from accounts where community_id = ${bank.communityId} and member_id = ${other.id} for update`
   const failing = send(credits)
   // The second part waits for the wallet. Its connection is ended, as in a failover.
   const [waiting] = await eventually(async () => {

@@ -8,6 +8,7 @@ import type { Caller } from '../src/http/partner/access.ts'
 import { insertCredits, startPartnerDays, type CreditItem } from '../src/features/wallet/insert-credits.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 import { someoneWaits } from './lock-table.ts'
+import { takeIds } from './take-ids.ts'
 
 async function start() {
   const bank = await startBank()
@@ -87,7 +88,7 @@ test('two hundred credits with references of their own all arrive, whatever the 
   expect(answers.every(({ status }) => status === 201)).toBe(true)
   expect([await balance(), await balance(other.id)]).toEqual([1.33, 0.67])
   const chain = await bank.sql`
-    select credit_balance_after as after from transfers t join accounts a on a.id = t.credit_account_id
+    select credit_balance_after as after from transfers t join accounts a on a.community_id = t.community_id and a.id = t.credit_account_id
     where a.member_id = ${member.id} order by credit_balance_after`
   expect(chain.map(({ after }) => after)).toEqual(times(133, (n) => n + 1))
 })
@@ -335,7 +336,7 @@ test.each(['enable_nestloop', 'enable_hashjoin', 'enable_mergejoin'])(
     const { waiting } = await transaction(bank.sql, async (tx) => {
       await tx`select from accounts where community_id = ${bank.communityId} and member_id = ${member.id} for no key update`
       const credited = insertCredits(planned, bank.communityId, [item])
-      await someoneWaits(tx)
+      await someoneWaits(bank.sql)
       // Refused at once if the credit had it.
       await tx`select from partner_days where community_id = ${bank.communityId} for no key update nowait`
       return { waiting: credited }
@@ -349,11 +350,12 @@ test('a credit that waits for the same reference in a transaction of yesterday i
   const [client] = await bank.sql<[{ partner_id: number; id: number }]>`select partner_id, id from clients`
   const { waiting } = await transaction(bank.sql, async (tx) => {
     // Without the lock on the day, as a transaction that began before midnight.
+    const creditId = await takeIds(tx, bank.communityId, 'credits', 1, client.partner_id)
     await tx`
-      insert into credits (community_id, partner_id, reference, client_id, transfer_id, member_id, amount)
-      values (${bank.communityId}, ${client.partner_id}, ${order.reference}, ${client.id}, 0, ${member.id}, 150)`
+      insert into credits (community_id, partner_id, reference, id, client_id, transfer_id, member_id, amount)
+      values (${bank.communityId}, ${client.partner_id}, ${order.reference}, ${creditId}, ${client.id}, 0, ${member.id}, 150)`
     const credits = Promise.all([credit(order), credit({ ...order, reference: 'tx-2' })])
-    await someoneWaits(tx)
+    await someoneWaits(bank.sql)
     return { waiting: credits }
   })
   expect((await waiting).map(({ status }) => status)).toEqual([200, 201])

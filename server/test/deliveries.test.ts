@@ -6,6 +6,7 @@ import { createSender } from '../src/delivery/send.ts'
 import { eventually, freePort, TESTER } from './bank.ts'
 import { resolveToLoopback, startPostman, trustingSender } from './postman.ts'
 import { startReceiver } from './receiver.ts'
+import { takeIds } from './take-ids.ts'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
@@ -292,10 +293,11 @@ test('slow receivers by the dozen hold up neither another community nor their ow
   const stranger = await bank.token(undefined, await bank.addPartner({}, elsewhere))
   post.receiver.answer = (response, { path }) => void (path.endsWith('/slow') || response.writeHead(204).end())
   const { id } = await post.subscribe({ target_url: `${post.receiver.url}/slow` })
+  const first = await takeIds(bank.sql, bank.communityId, 'subscriptions', 80)
   await bank.sql`
-    insert into subscriptions (community_id, partner_id, client_id, event_types, target_url, scopes, secret)
-    select community_id, partner_id, client_id, event_types, target_url, scopes, secret
-    from subscriptions, generate_series(1, 80) where id = ${id}`
+    insert into subscriptions (community_id, id, partner_id, client_id, event_types, target_url, scopes, secret)
+    select community_id, ${first}::int8 + n - 1, partner_id, client_id, event_types, target_url, scopes, secret
+    from subscriptions, generate_series(1, 80) n where id = ${id}`
   for (let n = 0; n < 4; n++) await post.credit()
   post.worker.wake()
   // 64 by the community's share, then one for each that has none under way.

@@ -51,7 +51,10 @@ test('a subscription whose results cannot be recorded is limited, and delays no 
     insert into deliveries (community_id, subscription_id, event_id, event_created_at)
     select ${communityId}, ${id}, id, created_at from made`
   // Recording waits for this lock, as it does while the subscription is deleted; reading does not.
-  const lock = await holdOpen(sql, `select from subscriptions where id = ${id} for update`)
+  const lock = await holdOpen(
+    sql,
+    `select 1 from subscriptions where community_id = ${communityId} and id = ${id} for update`,
+  )
   await sql`update delivery_queues set due_at = now() where subscription_id = ${id}`
   await someoneWaits(sql, '%input%')
   await elsewhere.credit()

@@ -87,7 +87,10 @@ test('a subscription whose deliveries are being deleted delays no other', async 
   await post.subscribe({ target_url: `${post.receiver.url}/other` })
   await post.credit()
   await post.deliver()
-  const locked = await holdOpen(bank.sql, `select from deliveries where subscription_id = ${id} for update`)
+  const locked = await holdOpen(
+    bank.sql,
+    `select 1 from deliveries where community_id = ${bank.communityId} and subscription_id = ${id} for update`,
+  )
   const deleting = bank.call(`/webhooks/subscriptions/${id}`, { token, method: 'DELETE' })
   await someoneWaits(bank.sql)
   await post.credit()

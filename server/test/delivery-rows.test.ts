@@ -12,12 +12,15 @@ import { addAdmin } from './admin.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 import { openTransaction, someoneWaits } from './lock-table.ts'
 import { startPostman } from './postman.ts'
+import { testOnOneServer } from './one-server.ts'
+import { takeIds } from './take-ids.ts'
 
 const SECOND_MS = 1000
 const HOUR_MS = 60 * 60 * SECOND_MS
 const IN_FLIGHT = 4
 const EVENTS = 10
 const IDLE_SUBSCRIPTIONS = 2000
+const COUNTS_ROWS = 'A coordinator does not count the rows that its workers read.'
 
 /** A receiver that does not answer, with more deliveries waiting than are sent at once. */
 async function startWithSilentReceiver() {
@@ -75,14 +78,15 @@ test('listing and counting deliveries writes nothing', async () => {
   expect(await versions()).toEqual(before)
 })
 
-test('the search for work reads no idle subscription', async () => {
+testOnOneServer(COUNTS_ROWS, 'the search for work reads no idle subscription', async () => {
   const post = await startPostman()
   const { bank } = post
   const { id } = await post.subscribe()
+  const first = await takeIds(bank.sql, bank.communityId, 'subscriptions', IDLE_SUBSCRIPTIONS)
   await bank.sql`
-    insert into subscriptions (community_id, partner_id, client_id, event_types, target_url, scopes, secret)
-    select community_id, partner_id, client_id, event_types, target_url, scopes, secret
-    from subscriptions, generate_series(1, ${IDLE_SUBSCRIPTIONS})`
+    insert into subscriptions (community_id, id, partner_id, client_id, event_types, target_url, scopes, secret)
+    select community_id, ${first}::int8 + n - 1, partner_id, client_id, event_types, target_url, scopes, secret
+    from subscriptions, generate_series(1, ${IDLE_SUBSCRIPTIONS}) n`
   await bank.sql`
     insert into delivery_queues (community_id, subscription_id) select community_id, id from subscriptions
     on conflict do nothing`

@@ -83,8 +83,9 @@ describe('the demo of the first start', () => {
     expect(exchanges!.months).toBeGreaterThanOrEqual(12)
 
     const [early] = await sql`
-      select count(*) from transfers t join accounts a on a.id in (t.debit_account_id, t.credit_account_id)
-      join members m on m.id = a.member_id where t.created_at < m.joined_at`
+      select count(*) from transfers t
+      join accounts a on a.community_id = t.community_id and a.id in (t.debit_account_id, t.credit_account_id)
+      join members m on m.community_id = a.community_id and m.id = a.member_id where t.created_at < m.joined_at`
     expect(early!.count).toBe(0)
     const [credits] = await sql`select count(*), count(distinct member_id) as members from credits`
     expect(credits!.count).toBeGreaterThan(50)
@@ -104,7 +105,9 @@ describe('the demo of the first start', () => {
   test('a quarter of the members never trade, all others do', async () => {
     const [row] = await sql`
       select count(*) from accounts a where kind = 'member'
-        and not exists (select from transfers t where a.id in (t.debit_account_id, t.credit_account_id))`
+        and not exists (
+          select 1 from transfers t
+          where t.community_id = a.community_id and a.id in (t.debit_account_id, t.credit_account_id))`
     expect(row!.count).toBe(62)
   })
 

@@ -5,6 +5,7 @@ import { connect } from '../src/postgres/connect.ts'
 import { addAdmin, type TestAdmin } from './admin.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 import { lockTable } from './lock-table.ts'
+import { takeIds } from './take-ids.ts'
 
 /** 16 MB of listings: more than fits into the buffers between the service and a caller that does not read. */
 const LISTINGS = 4000
@@ -46,9 +47,10 @@ async function fileSessions(bank: Bank): Promise<number> {
 async function fill({ sql, communityId }: Bank): Promise<void> {
   const { id } = await addMember(sql, TESTER, communityId, { name: 'Ada' })
   await sql`insert into categories (community_id, name) values (${communityId}, 'Home')`
+  const first = await takeIds(sql, communityId, 'listings', LISTINGS)
   await sql`
-    insert into listings (community_id, member_id, type, title, description, category, visible)
-    select ${communityId}, ${id}, 'service', 'Listing ' || n, repeat('x', ${DESCRIPTION_LENGTH}::int), 'Home', true
+    insert into listings (community_id, id, member_id, type, title, description, category, visible)
+    select ${communityId}, ${first}::int8 + n - 1, ${id}, 'service', 'Listing ' || n, repeat('x', ${DESCRIPTION_LENGTH}::int), 'Home', true
     from generate_series(1, ${LISTINGS}::int) n`
 }
 

@@ -3,11 +3,13 @@ import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { startBank, type Bank } from './bank.ts'
 import { sendPlain, UNPACKERS } from './raw-http.ts'
 import { expectError } from './frame-answers.ts'
+import { takeIds } from './take-ids.ts'
 
 async function addMembers({ sql, communityId }: Bank, count: number): Promise<void> {
+  const first = await takeIds(sql, communityId, 'members', count)
   await sql`
-    insert into members (community_id, name, email)
-    select ${communityId}, 'Member ' || n, 'member' || n || '@example.org' from generate_series(1, ${count}::int) n`
+    insert into members (community_id, id, name, email)
+    select ${communityId}, ${first}::int8 + n - 1, 'Member ' || n, 'member' || n || '@example.org' from generate_series(1, ${count}::int) n`
 }
 
 test('a page that has not changed is 304, in every way If-None-Match can say it', async () => {

@@ -121,7 +121,7 @@ describe('tampering with a chained transfer is found and located', () => {
     'kind of author': `made_by_kind = 'admin'`,
     author: 'made_by_id = 77',
     day: 'occurred_on = occurred_on - 1',
-    time: `created_at = created_at + interval '1 microsecond'`,
+    time: `created_at = (created_at at time zone 'UTC' + interval '1 microsecond') at time zone 'UTC'`,
   }
   test.each(Object.entries(changes))('%s', async (_name, change) => {
     const { id, exchange } = await keepChained()

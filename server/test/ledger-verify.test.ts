@@ -228,7 +228,7 @@ describe('each kind of tampering is named', () => {
 
 test('where there are very many differences, the first are named and the rest is counted', async () => {
   const { id } = await createCommunity(sql, TESTER, { slug: 'many', name: 'Many' })
-  await sql`insert into members (community_id, name) select ${id}, 'Nobody' from generate_series(1, 1500)`
+  await sql`insert into members (community_id, id, name) select ${id}, n, 'Nobody' from generate_series(1, 1500) n`
   const { differences } = await verifyLedger(sql, id)
   expect(differences).toHaveLength(1001)
   expect(differences.at(-1)).toEqual({ check: 'accounts', message: 'There are 500 more differences of this kind.' })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { changeListing, closeListing, publishListing, reopenListing } from '../src/features/listings/change-listing.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
+import { takeIds } from './take-ids.ts'
 
 /** More of them have one word than a search sorts. */
 const LISTINGS = 7000
@@ -66,9 +67,10 @@ test('a search finds the same listings in the same order, be the word in all of 
   const token = await bank.token('listings.read')
   const ada = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
   await bank.sql`insert into categories (community_id, name) values (${bank.communityId}, 'Home')`
+  const firstId = await takeIds(bank.sql, bank.communityId, 'listings', LISTINGS)
   await bank.sql`
-    insert into listings (community_id, member_id, type, title, category, visible)
-    select ${bank.communityId}, ${ada.id}, case when n % 3 = 0 then 'request' else 'service' end,
+    insert into listings (community_id, id, member_id, type, title, category, visible)
+    select ${bank.communityId}, ${firstId}::int8 + n - 1, ${ada.id}, case when n % 3 = 0 then 'request' else 'service' end,
       'every ' || case when n % 1000 = 0 then 'rare' when n > 700 then 'behind' else 'before' end, 'Home', n % 7 > 0
     from generate_series(1, ${LISTINGS}::int4) n`
   for (const query of [

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { transaction, type Queries, type Sql, type Transaction } from '../src/postgres/connect.ts'
 import { eventually } from './bank.ts'
+import { isCluster } from './citus-nodes.ts'
 
 export interface OpenTransaction {
   tx: Transaction
@@ -75,8 +76,17 @@ export async function waitingSessions(
   statement = '%',
   application = '%',
 ): Promise<{ pid: number }[]> {
+  const onWorkers = isCluster() ? await waitingOnWorkers(queries) : []
   return queries<{ pid: number }[]>`
     select pid from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and wait_event <> 'object'
-      and query like ${statement} and application_name like ${application}`
+    where datname = current_database() and query like ${statement} and application_name like ${application}
+      and (wait_event_type = 'Lock' and wait_event <> 'object' or pid = any (${onWorkers}::int4[]))`
+}
+
+/** The coordinator's sessions whose statements wait on a worker, where the locks on rows are. */
+async function waitingOnWorkers(queries: Queries): Promise<number[]> {
+  const waiting = await queries<{ pid: number }[]>`
+    select distinct citus_pid_for_gpid(global_pid) as pid from citus_stat_activity
+    where datname = current_database() and is_worker_query and wait_event_type = 'Lock'`
+  return waiting.map(({ pid }) => pid)
 }

@@ -147,10 +147,10 @@ const RESTLESS_COLUMNS = ['last_used_at', 'last_seen_at', 'rotated_at']
 /** Events have their places, and the receiver that nobody reaches is known to fail. */
 async function isAtRest(sql: Sql, communityId: number): Promise<boolean> {
   const underWay = await sql`
-    select from events where community_id = ${communityId} and position is null
+    select 1 from events where community_id = ${communityId} and position is null
     union all
-    select from subscriptions s where community_id = ${communityId} and failing_since is null and exists (
-      select from deliveries d where d.community_id = s.community_id and d.subscription_id = s.id)`
+    select 1 from subscriptions s where community_id = ${communityId} and failing_since is null and exists (
+      select 1 from deliveries d where d.community_id = s.community_id and d.subscription_id = s.id)`
   return underWay.length === 0
 }
 

@@ -132,7 +132,7 @@ test('no token, secret or email address gets into the log, whatever the database
   const bank = await startBank({ log })
   const { sql, communityId, partner } = bank
   const token = await bank.token()
-  await sql`insert into members (community_id, name, email) values (${communityId}, 'Ada', ${EMAIL})`
+  await sql`insert into members (community_id, id, name, email) values (${communityId}, 1, 'Ada', ${EMAIL})`
   await sql`alter table members rename to kept`
   // Every kind of error text that PostgreSQL writes values into.
   await sql.unsafe(`

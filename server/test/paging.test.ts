@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 import { addMember, leave } from '../src/features/members/change-member.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
+import { takeIds } from './take-ids.ts'
 
 async function fill(bank: Bank, count: number): Promise<void> {
+  const first = await takeIds(bank.sql, bank.communityId, 'members', count)
   await bank.sql`
-    with made as (
-      insert into members (community_id, name) select ${bank.communityId}, 'Member ' || n from generate_series(1, ${count}) n
-      returning community_id, id)
-    insert into accounts (community_id, kind, member_id) select community_id, 'member', id from made`
+    insert into members (community_id, id, name)
+    select ${bank.communityId}, ${first}::int8 + n - 1, 'Member ' || n from generate_series(1, ${count}) n`
+  await bank.sql`
+    insert into accounts (community_id, kind, member_id) select community_id, 'member', id from members`
 }
 
 test('paging walks 10,000 members exactly once while members come and go', async () => {

@@ -73,7 +73,8 @@ describe('a response that is not modified', () => {
       const bank = await startBank()
       const rows = 100
       await bank.sql`
-        insert into members (community_id, name) select ${bank.communityId}, 'M' from generate_series(1, ${rows}::int)`
+        insert into members (community_id, id, name)
+        select ${bank.communityId}, n, 'M' from generate_series(1, ${rows}::int) n`
       const headers = {
         authorization: `Bearer ${await bank.token()}`,
         ...(accepted && { 'accept-encoding': accepted }),

@@ -77,7 +77,8 @@ test('a subscription sends what the token that created it could read, whatever i
   expect(types.filter((type) => type.startsWith('wallet.'))).toEqual([])
   // Nor was one made that only the list leaves out: neither by the event nor by the replay.
   const made = await bank.sql<{ type: string }[]>`
-    select distinct e.type from deliveries d join events e on e.id = d.event_id order by e.type`
+    select distinct e.type from deliveries d join events e on e.community_id = d.community_id and e.id = d.event_id
+    order by e.type`
   expect(made.map(({ type }) => type)).toEqual(['user.joined', 'user.left', 'user.updated'])
   expect(JSON.stringify(receiver.received.map(({ json }) => json))).not.toContain('ada@example.org')
 })

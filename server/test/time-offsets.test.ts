@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
+import { takeIds } from './take-ids.ts'
 
 /** Members whose last changes are a microsecond apart. */
 const CHANGES = ['2026-01-31T12:00:00.000001Z', '2026-01-31T12:00:00.000002Z', '2026-01-31T12:00:00.000003Z']
@@ -17,9 +18,11 @@ const SECOND = [
 
 async function startWithChanges(): Promise<{ bank: Bank; token: string; ids: number[] }> {
   const bank = await startBank()
+  const first = await takeIds(bank.sql, bank.communityId, 'members', CHANGES.length)
   const rows = await bank.sql<{ id: number }[]>`
-    insert into members (community_id, name, updated_at)
-    select ${bank.communityId}, 'Member', unnest(${CHANGES}::timestamptz[]) returning id`
+    insert into members (community_id, id, name, updated_at)
+    select ${bank.communityId}, ${first}::int8 + n - 1, 'Member', changed
+    from unnest(${CHANGES}::timestamptz[]) with ordinality as c(changed, n) returning id`
   return { bank, token: await bank.token(), ids: rows.map(({ id }) => id) }
 }
 

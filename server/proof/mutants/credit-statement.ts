@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const STATEMENT = '../migrations/0052_credits_on_citus.sql'
+const STATEMENT = '../migrations/0053_time_of_credits.sql'
 
 /** The function that credits hours. */
 export const CREDIT_STATEMENT: Mutant[] = [

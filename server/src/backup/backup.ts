@@ -27,6 +27,7 @@ import {
   type Table,
 } from './catalogue.ts'
 import { sealBackup } from './seal-backup.ts'
+import { atOneMoment } from '../postgres/cluster/one-moment.ts'
 import type { Queries, Sql, Transaction } from '../postgres/connect.ts'
 import { appliedMigrations, holdOffMigrations } from '../postgres/migrate.ts'
 import { quoteName } from '../postgres/statement.ts'
@@ -165,8 +166,8 @@ async function inSnapshot<T>(sql: Sql, run: (tx: Transaction, tables: Table[]) =
     await requireHourbankTables(sql)
     const before = await listTables(sql)
     let isRunning = false
-    try {
-      return await sql.begin('isolation level repeatable read read only', async (tx) => {
+    const begin = (takeSnapshots: (tx: Transaction) => Promise<void>) =>
+      sql.begin('isolation level repeatable read read only', async (tx) => {
         await fixSettings(tx)
         const locked = [...before.map(({ name }) => name), 'schema_migrations']
         await tx.unsafe(`lock table ${locked.map(publicName).join(', ')} in access share mode`)
@@ -174,9 +175,12 @@ async function inSnapshot<T>(sql: Sql, run: (tx: Transaction, tables: Table[]) =
         await holdOffMigrations(tx)
         const tables = await listTables(tx)
         if (tables.some(({ name }) => !locked.includes(name))) throw new TablesChanged()
+        await takeSnapshots(tx)
         isRunning = true
         return run(tx, sortByReferences(tables))
       })
+    try {
+      return await atOneMoment(sql, begin)
     } catch (error) {
       const haveChanged = error instanceof TablesChanged || TABLES_CHANGED.has(codeOf(error))
       if (isRunning || !haveChanged || tries === LISTING_TRIES_MAX) throw error

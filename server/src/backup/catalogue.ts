@@ -104,6 +104,7 @@ export async function fixSettings(tx: Queries): Promise<void> {
     set local extra_float_digits = 3;
     set local bytea_output = 'hex';
     set local row_security = off; -- fail instead of silently omitting rows
+    set local citus.max_adaptive_executor_pool_size = 1; -- one connection to each node has one snapshot
     set local statement_timeout = 0;
     set local lock_timeout = 0;
     set local idle_in_transaction_session_timeout = 0`)

@@ -94,8 +94,8 @@ async function backUpBeforeMigrating(
   const folder = join(config.dataDir, 'backups')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.hourbank-backup`)
-  // A separate connection, because the migration's is inside its transaction.
-  const sql: Sql = connect(databaseUrl, { connectionsMax: 1, name: 'backup' })
+  // Separate connections, because the migration's is inside its transaction. On Citus the second one holds writers.
+  const sql: Sql = connect(databaseUrl, { connectionsMax: 2, name: 'backup' })
   try {
     const { backup } = await import('../backup/backup.ts')
     await backup(sql, file, () => {}, { key: { kind: 'secret_key', text: secretKey } })

@@ -6,21 +6,28 @@ export async function readLastTransferNumber(sql: Queries): Promise<number> {
   return row.last_value
 }
 
-/** Whether a transaction that has begun to write is still open. */
+/** Whether a transaction that has begun to write is still open. On Citus only the lock of stamp_change() tells. */
 export async function hasOpenTransactions(sql: Queries): Promise<boolean> {
   const [row] = await sql<[{ is_open: boolean }]>`
     select exists (
       select from pg_stat_activity
-      where datname = current_database() and backend_xid is not null and pid <> pg_backend_pid()) as is_open`
+      where datname = current_database() and pid <> pg_backend_pid() and (backend_xid is not null or pid in (
+        select pid from pg_locks
+        where locktype = 'advisory' and classid = 4711010 and objsubid = 2
+          and database = (select oid from pg_database where datname = current_database())))) as is_open`
   return row.is_open
 }
 
-/** Returns communities with transfers after the end of their hash chain. Costs two index lookups per community. */
+/**
+ * Returns communities with transfers after the end of their hash chain. Costs two index lookups per community. The list of
+ * communities is that of their accounts, which Citus joins on each node.
+ */
 export async function communitiesToChain(sql: Queries): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
-    select c.id from communities c
-    where (select t.id from transfers t where t.community_id = c.id order by t.id desc limit 1)
-      > coalesce((select h.transfer_id from ledger_heads h where h.community_id = c.id), 0)
-    order by c.id`
+    select a.community_id as id from accounts a
+    where a.kind = 'community'
+      and (select t.id from transfers t where t.community_id = a.community_id order by t.id desc limit 1)
+      > coalesce((select h.transfer_id from ledger_heads h where h.community_id = a.community_id), 0)
+    order by 1`
   return rows.map(({ id }) => id)
 }

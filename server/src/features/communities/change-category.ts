@@ -1,5 +1,6 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
+import { violatedConstraint } from '../../postgres/constraint.ts'
 import { recordCategoryRename } from '../listings/follow-category.ts'
 import { isCleanText } from '../../http/shared/validation.ts'
 import { because } from '../../core/reasons.ts'
@@ -68,7 +69,7 @@ async function rejectTakenName<T>(name: string | undefined, work: () => Promise<
   try {
     return await work()
   } catch (error) {
-    if ((error as { constraint?: string }).constraint === 'categories_name_key') {
+    if (violatedConstraint(error) === 'categories_name_key') {
       throw new Refusal(because('category_taken', { name: name ?? '' }), { field: 'name' })
     }
     throw error

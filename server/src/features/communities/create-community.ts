@@ -1,5 +1,6 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
+import { violatedConstraint } from '../../postgres/constraint.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { checkCommunityName, checkLanguage, checkTimeZone } from './check-community.ts'
@@ -30,7 +31,7 @@ export async function createCommunity(sql: Queries, actor: Actor, input: NewComm
       return community
     })
   } catch (error) {
-    if ((error as { constraint?: string }).constraint === 'communities_slug_key') {
+    if (violatedConstraint(error) === 'communities_slug_key') {
       throw new Refusal(because('community_taken', { slug }))
     }
     throw error

@@ -23,13 +23,15 @@ export async function rejectWrongMembers(tx: Transaction, communityId: number): 
     from listings l
     where r.outcome is null and l.community_id = ${communityId} and l.id = r.id and l.member_id <> r.parent_id`
   await tx`
-    update import_rows r set outcome = 'refused', reasons = case m.status
-      when 'active' then ${reasonFound(tx, 'closed_without_leaving')}
-      else ${reasonFound(tx, 'listing_of_left')} end
+    update import_rows r set outcome = 'refused', reasons = ${reasonFound(tx, 'closed_without_leaving')}
     from members m
-    where r.outcome is null and m.community_id = ${communityId} and m.id = r.parent_id
-      and case m.status when 'active' then r.input ->> 'status' = 'closed_with_member'
-        else r.input ->> 'status' = 'active' or (r.id is null and not r.input ? 'status') end`
+    where r.outcome is null and m.community_id = ${communityId} and m.id = r.parent_id and m.status = 'active'
+      and r.input ->> 'status' = 'closed_with_member'`
+  await tx`
+    update import_rows r set outcome = 'refused', reasons = ${reasonFound(tx, 'listing_of_left')}
+    from members m
+    where r.outcome is null and m.community_id = ${communityId} and m.id = r.parent_id and m.status <> 'active'
+      and (r.input ->> 'status' = 'active' or (r.id is null and not r.input ? 'status'))`
 }
 
 export async function detectListingChanges(tx: Transaction, communityId: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
+import { violatedConstraint } from '../../postgres/constraint.ts'
 import type { EventType } from '../events/event-types.ts'
 import { recordEvents } from '../events/record.ts'
 import { closeListingsOnLeave, reopenListingsOnReturn, updateListingVisibility } from '../listings/follow-member.ts'
@@ -72,15 +73,12 @@ async function rejectKnownName(tx: Transaction, communityId: number, name: strin
   throw new Refusal([{ field: 'name', code: 'duplicate', reason }])
 }
 
-const UNIQUE_VIOLATION = '23505'
-
 /** Turns a violated unique constraint on the external id into a message for the user. */
 async function rejectTakenExternalId<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    const { code, constraint: name } = error as { code?: string; constraint?: string }
-    if (code !== UNIQUE_VIOLATION || name !== 'members_external_id_key') throw error
+    if (violatedConstraint(error) !== 'members_external_id_key') throw error
     throw new Refusal(because('external_id_taken'), { field: 'external_id', cause: error })
   }
 }

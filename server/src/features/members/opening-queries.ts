@@ -47,19 +47,26 @@ export async function listOpenings(tx: Transaction, communityId: number, { from,
     order by 1`
 }
 
-/** Returns how many were recorded: not those of members who have got one in the meantime. */
+/**
+ * Returns how many were recorded: not those of members who have got one in the meantime. The wallets are locked, so nobody
+ * else records or reverses one between the statements; a condition on another table in `on conflict` is refused by Citus.
+ */
 export async function recordOpenings(
   tx: Transaction,
   communityId: number,
   openings: { memberId: number; transferId: number }[],
 ): Promise<number> {
+  const memberIds = openings.map(({ memberId }) => memberId)
+  await tx`
+    delete from opening_balances o
+    where o.community_id = ${communityId} and o.member_id = any (${memberIds}::int8[])
+      and exists (select 1 from transfers r where r.community_id = ${communityId} and r.reverses_id = o.transfer_id)`
   const rows = await tx`
-    insert into opening_balances as o (community_id, member_id, transfer_id)
-    select ${communityId}, i.member_id, i.transfer_id
-    from unnest(${openings.map(({ memberId }) => memberId)}::int8[], ${openings.map(({ transferId }) => transferId)}::int8[])
+    insert into opening_balances (community_id, member_id, transfer_id)
+    select ${communityId}::int8, i.member_id, i.transfer_id
+    from unnest(${memberIds}::int8[], ${openings.map(({ transferId }) => transferId)}::int8[])
       as i(member_id, transfer_id)
-    on conflict (community_id, member_id) do update set transfer_id = excluded.transfer_id
-      where exists (select 1 from transfers r where r.community_id = ${communityId} and r.reverses_id = o.transfer_id)
+    on conflict (community_id, member_id) do nothing
     returning 1`
   return rows.length
 }

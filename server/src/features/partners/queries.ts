@@ -40,13 +40,13 @@ export interface ClientRow {
   last_used_at: string | null
 }
 
-const clientColumns = (sql: Queries) => sql`
+const clientColumns = (sql: Queries, communityId: number) => sql`
   community_id, id, partner_id, public_id, name,
   case when status = 'active' and expires_at <= now() then 'expired' else status end as status, expires_at, scopes,
   authentication, array(
     select json_build_object('thumbprint', k.thumbprint, 'kty', k.jwk->>'kty', 'created_at',
       to_char(k.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
-    from client_keys k where k.community_id = clients.community_id and k.client_id = clients.id
+    from client_keys k where k.community_id = ${communityId} and k.client_id = clients.id
     order by k.created_at, k.thumbprint) as keys,
   jwks_url, jwks_url_set_at, secret_last_four, secret_created_at,
   case when previous_secret_until > now() and status = 'active' then previous_secret_until end as grace_until,
@@ -149,7 +149,7 @@ export async function findClientForChange(
   publicId: string,
 ): Promise<ClientRow | undefined> {
   const [row] = await sql<ClientRow[]>`
-    select ${clientColumns(sql)}
+    select ${clientColumns(sql, communityId)}
     from clients where community_id = ${communityId} and public_id = ${publicId} for no key update`
   return row
 }
@@ -157,7 +157,7 @@ export async function findClientForChange(
 /** Finds the client that a request created, by its row. */
 export async function lockClient(sql: Queries, communityId: number, id: number): Promise<ClientRow | undefined> {
   const [row] = await sql<ClientRow[]>`
-    select ${clientColumns(sql)} from clients where community_id = ${communityId} and id = ${id} for no key update`
+    select ${clientColumns(sql, communityId)} from clients where community_id = ${communityId} and id = ${id} for no key update`
   return row
 }
 
@@ -169,7 +169,7 @@ export async function listClients(
   limit: number,
 ): Promise<ClientRow[]> {
   return sql<ClientRow[]>`
-    select ${clientColumns(sql)} from clients
+    select ${clientColumns(sql, communityId)} from clients
     where community_id = ${communityId} and partner_id = ${partnerId}
     order by clients.status, id desc limit ${limit}`
 }

@@ -104,7 +104,10 @@ async function insertTransfers(
 ): Promise<PostedTransfer[]> {
   const column = <T>(pick: (movement: Movement) => T | undefined) => movements.map((movement) => pick(movement) ?? null)
   return tx<PostedTransfer[]>`
-    with posted as (
+    with held as materialized (
+      -- Before the transfers get their ids: the chain of the ledger waits for this transaction (decision 36).
+      select stamp_change(${communityId})
+    ), posted as (
       insert into transfers (community_id, kind, debit_account_id, credit_account_id, amount, debit_balance_after,
         credit_balance_after, reverses_id, listing_id, made_by_kind, made_by_id, occurred_on)
       select ${communityId}, i.kind, i.debit_id, i.credit_id, i.amount, i.debit_after, i.credit_after, i.reverses_id,
@@ -116,7 +119,7 @@ async function insertTransfers(
         ${column((movement) => movement.reversesId)}::int8[], ${column((movement) => movement.listingId)}::int8[],
         ${column((movement) => movement.occurredOn)}::date[]
       ) with ordinality as i(kind, debit_id, credit_id, amount, debit_after, credit_after, reverses_id, listing_id, occurred_on, n)
-      join communities m on m.id = ${communityId}
+      join communities m on m.id = ${communityId} cross join held
       order by i.n
       returning id, created_at
     )

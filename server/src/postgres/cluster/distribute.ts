@@ -30,6 +30,8 @@ export async function distribute(
   await requireCoordinator(sql)
   return transaction(sql, async (tx) => {
     await lockMigrations(tx)
+    // An upgrade may have replaced them.
+    await resetPlans(tx)
     const missing = (await listPlacements(tx)).filter(({ wanted, actual }) => wanted !== 'local' && wanted !== actual)
     if (missing.length === 0) return { tables: [], rows: 0 }
     await requireNoService(tx)
@@ -42,7 +44,6 @@ export async function distribute(
     report('foreign keys and triggers')
     const foreignKeys = await dropForeignKeys(tx)
     await dropTriggers(tx)
-    await resetPlans(tx)
     await copyFunctions(tx)
     for (const table of inOrder(missing)) {
       report(table.name)
