@@ -125,11 +125,18 @@ test('with texts 40 % longer no text is left untranslated, and no page scrolls s
   }
 })
 
+/** An address of the web may be shown by its host, and one of mail may break behind its @. */
+const shownAs = (value: string) => [
+  value,
+  ...(URL.canParse(value) ? [new URL(value).host] : []),
+  ...value.split(/(?<=@)/),
+]
+
 /** Every text that the service sent to the page, apart from sentences for people: these are the console's to say. */
 function sentBy(page: Page): Set<string> {
   const sent = new Set<string>()
   const keep = (value: unknown): void => {
-    if (typeof value === 'string') sent.add(value).add(URL.canParse(value) ? new URL(value).host : '')
+    if (typeof value === 'string') for (const text of shownAs(value)) sent.add(text)
     else if (value !== null && typeof value === 'object')
       for (const [key, part] of Object.entries(value)) if (key !== 'message') keep(part)
   }
