@@ -118,17 +118,17 @@ test(`a page out of ${MEMBERS} members, listings or removals reads its own rows 
 
 /** What is wrong with how these statements were run. */
 function problemsOf(plans: Explained[], rowsMax: number): string[] {
-  const nodes = plans.flatMap(({ Plan }) => nodesOf(Plan))
-  const scanned = nodes.filter(
-    ({ 'Node Type': type, 'Relation Name': table = '' }) => type === 'Seq Scan' && LARGE.test(table),
-  )
+  // A node that stood still for a while looks up the token again, and the log of calls is written at a time of its own.
+  const reads = plans.map(({ Plan }) => nodesOf(Plan)).filter((nodes) => nodes.some(isOfLargeTable))
+  const nodes = reads.flat()
+  const scanned = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && isOfLargeTable(node))
   // An empty partition is scanned for nothing.
   const seqScans = scanned.filter((node) => rowsRead(node) > 0).map((node) => `seq scan of ${node['Relation Name']}`)
   const rows = nodes
     .filter(({ 'Node Type': type }) => type.includes('Scan'))
     .reduce((sum, node) => sum + rowsRead(node), 0)
   const indexes = nodes.flatMap(({ 'Index Name': name }) => name ?? [])
-  if (plans.length === 0) return ['no plan was told']
+  if (reads.length === 0) return ['no plan was told']
   return [
     ...seqScans,
     ...(rows > rowsMax ? [`${rows} rows read, ${rowsMax} allowed, through ${indexes.join(', ')}`] : []),
@@ -137,6 +137,10 @@ function problemsOf(plans: Explained[], rowsMax: number): string[] {
 
 function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+}
+
+function isOfLargeTable({ 'Relation Name': table = '' }: PlanNode): boolean {
+  return LARGE.test(table)
 }
 
 function rowsRead(node: PlanNode): number {
