@@ -64,6 +64,9 @@ test('calls beyond the limit get 503 at once, those in flight are answered, and 
   })
   expect((await bank.call('/users', { token })).status).toBe(503)
   expect((await credit('rejected')).status).toBe(503)
+  // The same address in other letters.
+  const disguised = await fetch(`${bank.url}/%61pi/partner/v1/users`, { headers: { authorization: `Bearer ${token}` } })
+  expect([disguised.status, disguised.headers.get('retry-after')]).toEqual([503, '5'])
   expect((await fetch(`${bank.url}/healthz`)).status).toBe(200)
   expect(entries()).toContainEqual(expect.objectContaining({ code: 'overloaded', callsMax: CALLS_MAX, rejected: 1 }))
   const { body: metrics } = await bank.call('/metrics')
@@ -81,6 +84,25 @@ test('clients that send no body do not use up the limit', async () => {
   const slow = `${head}Authorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n`
   await holdAll(bank, slow)
   expect((await credit('beside')).status).toBe(201)
+})
+
+test('of calls whose bodies arrive together, those beyond the limit get 503', async () => {
+  const bank = await startBank(LIMITED)
+  const { token } = await startWithMember(bank)
+  const [{ id }] = await bank.sql<[{ id: number }]>`select id from members`
+  const bodyOf = (n: number) => JSON.stringify({ user_id: id, hours: 1, reference: `together-${n}` })
+  const head = `POST /api/partner/v1/wallet/credit HTTP/1.1\r\nHost: ${new URL(bank.url).host}\r\n`
+  const slow = `${head}Authorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${bodyOf(0).length}\r\n`
+  const sockets = [...(await holdAll(bank, slow)), ...(await holdAll(bank, slow))]
+  const statuses = sockets.map(async (socket) => `${await once(socket, 'data')}`.slice(9, 12))
+  const lock = await lockTable(bank.sql, 'transfers')
+  sockets.forEach((socket, n) => socket.write(bodyOf(n)))
+  await eventually(async () => (await bank.call('/wallet/credits', { token })).status === 503)
+  await lock.release()
+  expect((await Promise.all(statuses)).toSorted()).toEqual([
+    ...Array.from({ length: CALLS_MAX }, () => '201'),
+    ...Array.from({ length: CALLS_MAX }, () => '503'),
+  ])
 })
 
 test('a client that disconnects gives up its place, at whatever point of its call', async () => {

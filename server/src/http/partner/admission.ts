@@ -19,7 +19,7 @@ const HEADERS = {
 }
 
 export interface Admission {
-  /** Counts the calls of this API. */
+  /** Counts the calls of this API, and rejects those that came past the guard. */
   count(app: FastifyInstance): void
   /** Rejects calls while the limit is reached, and leaves everything else to `handle`. */
   guard(handle: RequestListener): RequestListener
@@ -71,6 +71,8 @@ export function createAdmission({ callsMax, log, metrics }: AdmissionOptions): A
     count(app) {
       // A call counts from when its body is there, or a few slow clients could occupy all places.
       app.addHook('preValidation', (_request, { open }, done) => {
+        // Bodies of many may arrive at once, and a path may be written so that the guard does not know it.
+        if (inFlight >= callsMax) throw overloaded
         // A client may have disconnected meanwhile. Nobody would take such a call off the count.
         if (open && !open.isOver) {
           inFlight += 1
