@@ -245,26 +245,30 @@ test('guessing ends after ten tries, also when they come at once, and locks out 
   expect((await guess(PASSWORD, '192.0.2.2')).status).toBe(200)
 })
 
-test('an unknown address is answered like a wrong password, in words and in time', async () => {
+test('an unknown address is answered like a wrong password, in words and with as much work', async () => {
   const bank = await startBank()
   const { email } = await addAdmin(bank)
-  const time = async (address: string) => {
-    const startedAtMs = performance.now()
+  /** In processor time, because the machine may do other things at the same time. */
+  const effort = async (address: string) => {
+    const before = process.cpuUsage()
     const { status, body } = await newBrowser(bank).call('/session', {
       body: { email: address, password: 'wrong one' },
     })
+    const { user } = process.cpuUsage(before)
     expect([status, body.error, body.error_description]).toEqual([401, 'sign_in_failed', expect.any(String)])
-    return performance.now() - startedAtMs
+    return user
   }
-  const [known, unknown]: number[][] = [[], []]
-  for (let n = 0; n < 8; n++) {
-    known!.push(await time(email))
-    unknown!.push(await time('nobody@town.example'))
-  }
-  // The hash takes many times as long as the rest; the fastest of several is free of what else the machine does.
-  const ratio = Math.min(...unknown!) / Math.min(...known!)
-  expect(ratio).toBeGreaterThan(0.5)
-  expect(ratio).toBeLessThan(2)
+  let [known, unknown, rounds] = [Infinity, Infinity, 0]
+  // The hash takes many times as long as the rest. The least effort of many is that of the attempt alone, so the ratio
+  // comes to rest where it belongs, however disturbed the first attempts were.
+  await eventually(async () => {
+    await bank.sql`delete from attempt_counts`
+    known = Math.min(known, await effort(email))
+    unknown = Math.min(unknown, await effort('nobody@town.example'))
+    rounds += 1
+    const ratio = unknown / known
+    return rounds >= 8 && ratio > 0.7 && ratio < 1.5
+  })
 })
 
 test('the last owner stays, also when two owners remove each other at once', async () => {
