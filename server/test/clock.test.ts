@@ -14,7 +14,7 @@ const SECOND_MS = 1000
 const HOUR_MS = 60 * 60 * SECOND_MS
 const LEASE_MS = 10 * SECOND_MS
 /** What a busy machine may take between two readings. */
-const SLACK_MS = 5 * SECOND_MS
+const SLACK_MS = 60 * SECOND_MS
 /** The database's time is read every ten seconds. */
 const RESYNC_MS = 40 * SECOND_MS
 

@@ -127,7 +127,7 @@ test('in a batch, errors of a credit are results of their items, and others fail
 })
 
 test('a call that times out on demand gets no response, not even when the service gives up on others', async () => {
-  const { bank, trial, real } = await start({ timeouts: { handlerMs: 2000 } })
+  const { bank, trial, real } = await start({ timeouts: { handlerMs: 5000 } })
   let isSettled = false
   const silent = trial.credit({ reference: 'test_timeout' }).finally(() => (isSettled = true))
   const closed = expect(silent).rejects.toThrow('fetch failed')

@@ -136,7 +136,7 @@ describe('a hostile key set', () => {
   })
 
   test('that stalls in the middle is given up', async () => {
-    const { host, keySets } = await startHost({ timeoutMs: 2000 })
+    const { host, keySets } = await startHost({ timeoutMs: 5000 })
     host.answer = (_request, response) => void response.write('{"keys": [')
     expect(await keySets.find(host.url, undefined)).toEqual([])
     expect(host.failures).toEqual(['the answer is not JSON'])
