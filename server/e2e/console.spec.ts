@@ -1,5 +1,14 @@
 import { expect, test, type Page, type Response } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, PASSWORD, printedAdmin, signIn } from './admin.ts'
+import {
+  ADMIN_API,
+  complaintsOf,
+  expectAccessible,
+  holdAnswers,
+  openPage,
+  PASSWORD,
+  printedAdmin,
+  signIn,
+} from './admin.ts'
 import { startService, type Service } from './service.ts'
 
 const FIRST_LOAD_BYTES_MAX = 170 * 1024
@@ -141,13 +150,11 @@ test('Ctrl-K finds pages, members and partners, without a mouse', async ({ page 
 test('Enter in the search means the first result, also before it has arrived', async ({ page }) => {
   await signIn(page, service)
   await openPage(page, service, 'overview', 'Overview')
-  let answer!: () => void
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  await page.route('**/search?*', (route) => held.then(() => route.continue()))
+  const release = await holdAnswers(page, /\/search\?/)
   await openSearch(page)
   await page.keyboard.type('Demo bank')
   await page.keyboard.press('Enter')
-  answer()
+  release()
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Demo bank')
 })
 
