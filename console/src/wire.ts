@@ -1207,6 +1207,5 @@ export interface WebhookCounts {
   paused: number
   disabled: number
   failing: number
-  /** Deliveries that wait to be sent */
-  waiting: number
+  waiting: Count
 }

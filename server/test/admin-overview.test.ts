@@ -3,6 +3,7 @@ import { makeTestCommunity } from '../src/demo/make-demo.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
+import { startPostman } from './postman.ts'
 
 test('the overview sums up what the ledger holds, month by month, and again from memory', async () => {
   const bank = await startBank()
@@ -54,8 +55,23 @@ test('a new community is told what to do until the first credit has arrived', as
   const { months, partners, webhooks } = (await admin.call('/overview')).body.data
   expect(months.at(-1)).toMatchObject({ exchanges: 0, hours_exchanged: 0, hours_credited: 1.5 })
   expect(partners).toMatchObject([{ name: 'Bank', status: 'active', calls: 2, errors: 0 }])
-  expect(webhooks).toEqual({ active: 0, paused: 0, disabled: 0, failing: 0, waiting: 0 })
+  expect(webhooks).toEqual({ active: 0, paused: 0, disabled: 0, failing: 0, waiting: { count: 0, more: false } })
   expect((await newBrowser(bank).call('/overview')).status).toBe(401)
+})
+
+test('deliveries that wait are counted up to a thousand', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const { id } = await post.subscribe()
+  const admin = await addAdmin(bank, 'viewer')
+  const add = (from: number, until: number) => bank.sql`
+    insert into deliveries (community_id, subscription_id, event_id, event_created_at)
+    select ${bank.communityId}, ${id}, -n, now() from generate_series(${from}::int, ${until}::int) n`
+  const waiting = async () => (await admin.call('/overview')).body.data.webhooks.waiting
+  await add(1, 1000)
+  expect(await waiting()).toEqual({ count: 1000, more: false })
+  await add(1001, 2000)
+  expect(await waiting()).toEqual({ count: 1000, more: true })
 })
 
 function sum(months: { hours_exchanged: number }[]): number {

@@ -5,7 +5,7 @@ import { LinkButton } from '../../parts/links.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useCommunity } from '../../session.ts'
-import type { WebhookCounts } from '../../wire.ts'
+import type { Count, WebhookCounts } from '../../wire.ts'
 import classes from './webhook-health.module.css'
 
 /** Whether what happens here reaches the partners. */
@@ -41,16 +41,16 @@ export function WebhookHealth({ webhooks }: { webhooks: WebhookCounts }) {
               </li>
             ))}
           </ul>
-          <p className={classes.line}>
-            {webhooks.waiting === 0
-              ? t`Nothing waits to be sent.`
-              : plural(webhooks.waiting, {
-                  one: '# delivery waits to be sent.',
-                  other: '# deliveries wait to be sent.',
-                })}
-          </p>
+          <p className={classes.line}>{waitingText(webhooks.waiting)}</p>
         </>
       )}
     </Panel>
   )
+}
+
+function waitingText({ count, more }: Count): string {
+  if (count === 0) return t`Nothing waits to be sent.`
+  const number = formatNumber(count)
+  if (more) return t`More than ${number} deliveries wait to be sent.`
+  return plural(count, { one: '# delivery waits to be sent.', other: '# deliveries wait to be sent.' })
 }

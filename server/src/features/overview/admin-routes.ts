@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
-import { Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { Count, Nullable, presentCount, Time } from '../../http/console/admin-shapes.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import type { Deps } from '../../http/deps.ts'
 import type { Sql } from '../../postgres/connect.ts'
 import { toHours } from '../../core/hours.ts'
+import { COUNT_MAX } from '../subscriptions/admin-queries.ts'
 import { Attention } from './attention-schema.ts'
 import {
   countActiveMembers,
@@ -76,7 +77,7 @@ const Overview = Type.Object(
         paused: Type.Integer(),
         disabled: Type.Integer(),
         failing: Type.Integer(),
-        waiting: Type.Integer({ description: 'Deliveries that wait to be sent' }),
+        waiting: Count,
       },
       { title: 'WebhookCounts' },
     ),
@@ -112,7 +113,7 @@ export function overviewRoutes(api: AdminApi, { longSql, reads, config }: Deps):
           countActiveMembers(reader, id),
           countCalls(reader, id, CALL_DAYS, PARTNERS_MAX),
           countPartners(reader, id),
-          readWebhookHealth(reader, id),
+          readWebhookHealth(reader, id, COUNT_MAX),
           findReview(reader, id, REVIEWED_MAX),
           readFirstSteps(reader, id),
         ])
@@ -131,7 +132,7 @@ export function overviewRoutes(api: AdminApi, { longSql, reads, config }: Deps):
           call_days: CALL_DAYS,
           partners,
           partner_count,
-          webhooks,
+          webhooks: { ...webhooks, waiting: presentCount(webhooks.waiting, COUNT_MAX) },
           review: review ?? null,
           first_steps,
         },

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Time } from '../../http/console/admin-shapes.ts'
-import { Count } from '../subscriptions/admin-schema.ts'
+import { Count } from '../../http/console/admin-shapes.ts'
 
 const KINDS = {
   webhooks_failing: 'Endpoints to which nothing arrives, or that were disabled',

@@ -21,6 +21,7 @@ export interface WebhookHealth {
   paused: number
   disabled: number
   failing: number
+  /** Deliveries, up to one more than the limit. */
   waiting: number
 }
 
@@ -126,12 +127,15 @@ export async function countPartners(sql: Queries, communityId: number): Promise<
   return row.count
 }
 
-export async function readWebhookHealth(sql: Queries, communityId: number): Promise<WebhookHealth> {
+export async function readWebhookHealth(sql: Queries, communityId: number, waitingMax: number): Promise<WebhookHealth> {
   const [row] = await sql<[WebhookHealth]>`
     select count(*) filter (where status = 'active') as active, count(*) filter (where status = 'paused') as paused,
       count(*) filter (where status = 'disabled') as disabled,
       count(*) filter (where status = 'active' and failing_since is not null) as failing,
-      (select count(*) from deliveries where community_id = ${communityId} and status = 'pending') as waiting
+      (
+        select count(*) from (
+          select 1 from deliveries where community_id = ${communityId} and status = 'pending' limit ${waitingMax + 1}) few
+      ) as waiting
     from subscriptions where community_id = ${communityId}`
   return row
 }

@@ -1,3 +1,4 @@
+import { presentCount } from '../../http/console/admin-shapes.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
 import { toHours } from '../../core/hours.ts'
 import { ownsEveryCommunity } from '../../postgres/across-communities.ts'
@@ -63,7 +64,7 @@ function withHours<Row extends { centihours: number; limit_centihours?: number }
 function present(kind: AttentionKind, rows: Found[]): Attention {
   return {
     kind,
-    count: { count: Math.min(rows.length, COUNT_MAX), more: rows.length > COUNT_MAX },
+    count: presentCount(rows.length, COUNT_MAX),
     examples: rows.slice(0, EXAMPLES_MAX),
   }
 }

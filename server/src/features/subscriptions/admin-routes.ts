@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
 import { renderEvent } from '../events/render.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
+import { presentCount } from '../../http/console/admin-shapes.ts'
 import type { Deps } from '../../http/deps.ts'
 import { parseId } from '../../http/shared/ids.ts'
 import { finishList, PageMeta, readListRequest } from '../../http/shared/paging.ts'
@@ -171,14 +172,10 @@ function presentSubscription(row: SubscriptionRow) {
     ...rest,
     partner: { id: partner_id, name: partner_name, status: partner_status },
     client: { client_id: client_public_id, status: client_status },
-    waiting: presentCount(row.waiting),
-    held: presentCount(row.held),
-    failures_in_a_row: presentCount(row.failures_in_a_row),
+    waiting: presentCount(row.waiting, COUNT_MAX),
+    held: presentCount(row.held, COUNT_MAX),
+    failures_in_a_row: presentCount(row.failures_in_a_row, COUNT_MAX),
   }
-}
-
-function presentCount(found: number) {
-  return { count: Math.min(found, COUNT_MAX), more: found > COUNT_MAX }
 }
 
 function presentDelivery({ event_uuid, cursor_id: _cursorId, last_attempt, ...rest }: DeliveryRow) {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { Count, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import { Id } from '../../http/shared/ids.ts'
 import { PageQuery } from '../../http/shared/paging.ts'
 import { RequestKey } from '../../http/console/request-once.ts'
@@ -14,14 +14,6 @@ export const SubscriptionQuery = Type.Object({
   partner_id: Type.Optional(Id),
   status: Type.Optional(Type.Enum(['active', 'paused', 'disabled'])),
 })
-
-export const Count = Type.Object(
-  {
-    count: Type.Integer(),
-    more: Type.Boolean({ description: 'There are more than the count: it stops at a limit' }),
-  },
-  { title: 'Count' },
-)
 
 export const SubscriptionOverview = Type.Object(
   {

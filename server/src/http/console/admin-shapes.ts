@@ -11,3 +11,16 @@ export const Done = Type.Object({ data: Type.Object({}) })
 export const Time = Type.String({ format: 'date-time' })
 export const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()])
+
+export const Count = Type.Object(
+  {
+    count: Type.Integer(),
+    more: Type.Boolean({ description: 'There are more than the count: it stops at a limit' }),
+  },
+  { title: 'Count' },
+)
+
+/** Of what was counted up to one more than the limit. */
+export function presentCount(found: number, countMax: number): Type.Static<typeof Count> {
+  return { count: Math.min(found, countMax), more: found > countMax }
+}
