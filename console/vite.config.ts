@@ -15,5 +15,7 @@ export default defineConfig({
     // The service sends `default-src 'self'`: nothing may be inlined, neither a script nor an image as a data: address.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What most pages share is one file: in many small ones it was 10 KB larger when compressed.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 16 }] } } },
   },
 })
