@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { makeCertificate } from './certificate.ts'
 import { hold, type Outcome, type Plan } from './contest.ts'
 import { prepareContests } from './contests.ts'
-import { creditCpuContest } from './credit-cpu.ts'
 import { deliveryContest, measureBacklog, startReceiver, type Backlog } from './deliveries.ts'
+import { EARLIER_CONTESTS, startEarlierContest } from './earlier-contests.ts'
 import { measureOneSubscription, type OneSubscription } from './one-subscription.ts'
 import { report, type Results } from './report.ts'
 import { openDatabaseServer } from './service.ts'
@@ -18,7 +18,7 @@ const QUICK: Plan = { rounds: 3, firstWarmUpMs: 1000, times: { warmUpMs: 150, me
 const ROWS = [
   'users-by-id',
   'credit',
-  'credit-cpu',
+  ...Object.keys(EARLIER_CONTESTS),
   'batch',
   'token',
   'users-page',
@@ -66,8 +66,8 @@ async function run(): Promise<Results> {
     for (const contest of contests.list) {
       if (wanted.includes(contest.name)) outcomes.push(...(await hold(contest, plan, progress)))
     }
-    if (wanted.includes('credit-cpu')) {
-      const { contest, stop } = await creditCpuContest(progress)
+    for (const name of Object.keys(EARLIER_CONTESTS).filter((one) => wanted.includes(one))) {
+      const { contest, stop } = await startEarlierContest(name, progress)
       outcomes.push(...(await hold(contest, plan, progress)))
       await stop()
     }

@@ -5,26 +5,46 @@ import { buildEarlier } from './earlier.ts'
 import { openDatabaseServer } from './service.ts'
 import { startTown, type Town } from './town.ts'
 
-/** The last version with the previous database driver. */
-const EARLIER_COMMIT = '69cb57e'
+interface EarlierContest extends Pick<Contest, 'title' | 'bars'> {
+  commit: string
+  side: (town: Town) => Side
+}
 
-/** Compares credits per second of CPU time, of service and database together, with an earlier version. */
-export async function creditCpuContest(onProgress: (text: string) => void) {
-  onProgress(`building version ${EARLIER_COMMIT}`)
-  const earlier = await buildEarlier(EARLIER_COMMIT)
+/** Compares credits with those of an earlier version. */
+export const EARLIER_CONTESTS: Record<string, EarlierContest> = {
+  'credit-cpu': {
+    title: 'credits per CPU second, service and database',
+    // The last version with the previous database driver.
+    commit: '69cb57e',
+    bars: { 1: 2 },
+    side: perCpuSecond,
+  },
+  'credit-chain': {
+    title: 'credits, with the hash chain of the ledger',
+    // The last version without it.
+    commit: '8b16480',
+    bars: { 1: 0.95, 64: 0.95 },
+    side: (town) => loadSide(town, CREDIT_JOB),
+  },
+}
+
+export async function startEarlierContest(name: string, onProgress: (text: string) => void) {
+  const { commit, title, bars, side } = EARLIER_CONTESTS[name]!
+  onProgress(`building version ${commit}`)
+  const earlier = await buildEarlier(commit)
   const opened = await Promise.all([openDatabaseServer(), openDatabaseServer()])
   const [ours, theirs] = [
     await startTown(opened[0], {}, onProgress),
     await startTown(opened[1], {}, onProgress, earlier.command),
   ]
   const contest: Contest = {
-    name: 'credit-cpu',
-    title: 'credits per CPU second, service and database',
-    against: `version ${EARLIER_COMMIT}`,
-    bars: { 1: 2 },
-    connections: [1],
-    ours: perCpuSecond(ours),
-    theirs: perCpuSecond(theirs),
+    name,
+    title,
+    against: `version ${commit}`,
+    bars,
+    connections: Object.keys(bars).map(Number),
+    ours: side(ours),
+    theirs: side(theirs),
   }
   return {
     contest,
@@ -36,6 +56,7 @@ export async function creditCpuContest(onProgress: (text: string) => void) {
   }
 }
 
+/** Of service and database together. */
 function perCpuSecond(town: Town): Side {
   const credit = loadSide(town, CREDIT_JOB)
   return async (connections, { warmUpMs, measureMs }) => {
