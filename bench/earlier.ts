@@ -1,9 +1,7 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -39,9 +37,7 @@ export async function buildEarlier(commit: string): Promise<EarlierVersion> {
 }
 
 async function unpack(commit: string, folder: string): Promise<void> {
-  const archive = spawn('git', ['archive', commit], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
-  const tar = spawn('tar', ['-x', '-C', folder], { stdio: ['pipe', 'ignore', 'inherit'] })
-  const exits = Promise.all([once(archive, 'exit'), once(tar, 'exit')])
-  await pipeline(archive.stdout, tar.stdin)
-  for (const [code] of await exits) if (code !== 0) throw new Error(`exit code ${code}`)
+  const archive = join(folder, 'version.tar')
+  await promisify(execFile)('git', ['archive', '-o', archive, commit], { cwd: ROOT })
+  await promisify(execFile)('tar', ['-x', '-f', archive, '-C', folder])
 }
