@@ -79,9 +79,10 @@ export function disturbances({ generatorLateMs, stolen, peaksApart }: Figures): 
 
 /** What missed its bar, in words; empty if everything holds. */
 export function misses(figures: Figures): string[] {
-  const { times, kept, rejectedMs, withoutRetryAfter, failed, residentMb, normalAgainSeconds } = figures
+  const { times, kept, rejected, rejectedMs, withoutRetryAfter, failed, residentMb, normalAgainSeconds } = figures
   const found: [isMissed: boolean, text: string][] = [
     [kept < BARS.keptMin, `kept ${percent(kept)} of the peak`],
+    [times > 1 && rejected === 0, 'no call was rejected'],
     [rejectedMs.p99 > BARS.rejectedWithinMs, `rejected after ${rounded(rejectedMs.p99)} ms`],
     [withoutRetryAfter > 0, `${withoutRetryAfter} × 503 without Retry-After`],
     [failed > 0, `${failed} calls failed`],
