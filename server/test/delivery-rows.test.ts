@@ -51,7 +51,7 @@ test('every delivery has a row from the fan-out on; it is counted, listed and se
   const admin = await addAdmin(bank)
   const waiting = async () => [
     (await admin.call(`/webhooks/${id}`)).body.data.waiting.count,
-    (await admin.call('/overview')).body.data.webhooks.waiting,
+    (await admin.call('/overview')).body.data.webhooks.waiting.count,
   ]
   expect(await bank.sql`select from deliveries where status = 'pending'`).toHaveLength(EVENTS)
   expect(await waiting()).toEqual([EVENTS, EVENTS])

@@ -64,6 +64,14 @@ export const MACHINES: Mutant[] = [
     named: 'calls beyond the limit',
   },
   {
+    breaks: 'calls whose bodies arrive together are rejected beyond the limit',
+    file: 'http/partner/admission.ts',
+    replace: 'if (inFlight >= callsMax) throw',
+    by: 'if (inFlight >= 100 * callsMax) throw',
+    tests: ['overload'],
+    named: 'whose bodies arrive together',
+  },
+  {
     breaks: 'a call whose client has gone is not counted',
     file: 'http/partner/admission.ts',
     replace: 'if (open && !open.isOver) {',
