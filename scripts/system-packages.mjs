@@ -7,10 +7,11 @@ import { Failure, run, say } from './run.mjs'
 const PROGRAMS = {
   chromium: {
     setting: 'CHROMIUM_PATH',
-    names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+    // First the browser without a window of its own: the tests take a third less time in it.
+    names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
     elsewhere: ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
     // The browser's package only recommends the sandbox, and recommended packages are not installed.
-    packages: ['chromium', 'chromium-sandbox'],
+    packages: ['chromium-headless-shell', 'chromium-sandbox'],
   },
   'redis-server': { names: ['redis-server'], packages: ['redis-server'], daemon: 'redis-server' },
   pgbouncer: { names: ['pgbouncer'], packages: ['pgbouncer'], daemon: 'pgbouncer' },

@@ -10,7 +10,7 @@ const ROUNDS = 5
 const ROUNDS_WITHOUT_LISTENER = 2
 /** Calls that start together as soon as the withdrawal is acknowledged. */
 const CALLS_AT_ONCE = 8
-/** Issue 17 names this figure for a node that is cut off at the moment of the withdrawal. */
+/** What a node may take that is cut off at the moment of the withdrawal. */
 const CUT_OFF_MS = 100
 /** Longer than a node trusts its cache without hearing anything. */
 const WATCH_MS = 1_500
