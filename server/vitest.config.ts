@@ -9,7 +9,7 @@ export default defineConfig({
     // A machine that does three other things at once is slow, not wrong; what hangs is found all the same.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Files share a worker's modules: loading them again for each file took as much CPU as the tests themselves.
     isolate: false,
   },

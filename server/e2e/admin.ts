@@ -1,12 +1,11 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
 import { EventEmitter, once } from 'node:events'
 import { isFullVolume } from '../test/volume.ts'
+import { axe, STANDARDS } from './axe.ts'
 import type { Service } from './service.ts'
 
 export const PASSWORD = 'correct horse battery'
 export const ADMIN_API = '/api/admin/v1'
-const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 const NARROW = { width: 360, height: 740 }
 const WIDE = { width: 1280, height: 800 }
 
@@ -139,7 +138,7 @@ export async function expectNoViolations(page: Page, schemes: readonly ('light' 
     // A script switches the page; a check before that would see it half light and half dark.
     await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme)
     await expect.poll(() => page.evaluate(AT_REST), { message: 'something on the page keeps moving' }).toBe(true)
-    const checks = new AxeBuilder({ page })
+    const checks = axe(page)
     // Nobody can use the page behind a dialog, which covers whatever it happens to lie on.
     if ((await page.getByRole('dialog').count()) > 0) checks.include('[role=dialog]')
     // In the dark only colours differ.

@@ -1,8 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import { expect, test, type Page } from '@playwright/test'
+import { axe, STANDARDS } from './axe.ts'
 import { startService, type Service } from './service.ts'
-
-const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 let service: Service
 
@@ -65,7 +63,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     for (const name of ['', 'testing', 'webhooks', 'batch-crediting']) {
       await open(page, name)
-      const { violations } = await new AxeBuilder({ page }).withTags(STANDARDS).analyze()
+      const { violations } = await axe(page).withTags(STANDARDS).analyze()
       expect(violations, name).toEqual([])
     }
   })

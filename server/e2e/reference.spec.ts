@@ -1,9 +1,8 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import { expect, test, type Page } from '@playwright/test'
 import { expectNoSidewaysScrolling } from './admin.ts'
+import { axe, STANDARDS } from './axe.ts'
 import { startService, type Service } from './service.ts'
 
-const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 const CREDIT = '/api/partner/v1/wallet/credit'
 const CLIENT_ID = /\bhbc_1_[0-9a-f]{16}\b/
 const CLIENT_SECRET = /\bhbs_[0-9a-f]{72}\b/
@@ -128,12 +127,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test.slow()
     await page.emulateMedia({ colorScheme })
     await openReference(page)
-    const frame = await new AxeBuilder({ page }).include('header.frame').withTags(STANDARDS).analyze()
+    const frame = await axe(page).include('header.frame').withTags(STANDARDS).analyze()
     expect(frame.violations).toEqual([])
-    const intro = await new AxeBuilder({ page }).withRules('color-contrast').analyze()
+    const intro = await axe(page).withRules('color-contrast').analyze()
     expect(intro.violations).toEqual([])
     await openCredit(page)
-    const operation = await new AxeBuilder({ page }).withRules('color-contrast').analyze()
+    const operation = await axe(page).withRules('color-contrast').analyze()
     expect(operation.violations).toEqual([])
   })
 }

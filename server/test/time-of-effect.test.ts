@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import { eventually, startBank } from './bank.ts'
 import { isCacheTrusted } from './access-calls.ts'
 import { serveAsProcess } from './command-line.ts'
+import { isFullVolume } from './volume.ts'
 import { describeWithdrawals, type Nodes, type Withdrawal } from './withdrawals.ts'
 
 /** The processes start, and each kind of withdrawal happens several times. */
 const TIMEOUT_MS = 900_000
-const ROUNDS = 5
-const ROUNDS_WITHOUT_LISTENER = 2
+const ROUNDS = isFullVolume ? 5 : 2
+const ROUNDS_WITHOUT_LISTENER = isFullVolume ? 2 : 1
 /** Calls that start together as soon as the withdrawal is acknowledged. */
 const CALLS_AT_ONCE = 8
 /** What a node may take that is cut off at the moment of the withdrawal. */
