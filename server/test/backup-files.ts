@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -223,11 +224,19 @@ export async function refused(file: string, message: RegExp, options: Partial<Re
   await sql.end()
 }
 
-/** As a crash of the database would. */
-export async function cutCopies(sql: Sql): Promise<void> {
-  await sql`
-    select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and query like 'copy %' and pid <> pg_backend_pid()`
+const END_TRANSACTIONS = `
+  import pg from 'pg'
+  const client = new pg.Client(process.argv[1])
+  await client.connect()
+  await client.query(\`
+    select pg_terminate_backend(pid, 60000) from pg_stat_activity
+    where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()\`)
+  await client.end()`
+
+/** As a crash of the database would. Nothing else happens meanwhile: the work in question cannot end before. */
+export function endTransactions(databaseUrl: string): void {
+  const program = ['--input-type=module', '--eval', END_TRANSACTIONS, databaseUrl]
+  execFileSync(process.execPath, program, { cwd: import.meta.dirname })
 }
 
 export async function fillMany(sql: Sql, rows: number, textLength = 384): Promise<void> {
