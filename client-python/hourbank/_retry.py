@@ -7,9 +7,9 @@ from collections.abc import Callable
 from ._request import Limits
 from .errors import ApiError, HourbankError
 
-READ_RETRIES_DEFAULT = 5
 BACKOFF_BASE = 0.5
-BACKOFF_MAX = 30.0
+#: Short enough to notice soon that a restarted service is back.
+BACKOFF_MAX = 10.0
 #: Something in between, or a service that is away for the moment: the same call may well succeed later.
 TRANSIENT_STATUSES = frozenset({408, 429, 502, 503, 504})
 TRANSIENT_KINDS = frozenset({"network", "timeout", "invalid_response"})
@@ -18,12 +18,11 @@ TRANSIENT_KINDS = frozenset({"network", "timeout", "invalid_response"})
 class Retries:
     """The attempts of one call."""
 
-    def __init__(self, limits: Limits, is_read: bool, now: Callable[[], float], random: Callable[[], float]) -> None:
+    def __init__(self, limits: Limits, now: Callable[[], float], random: Callable[[], float]) -> None:
         self._now = now
         self._random = random
         self._deadline = now() + limits.total_timeout
-        default = READ_RETRIES_DEFAULT if is_read else None
-        self._retries = default if limits.retries is None else limits.retries
+        self._retries = limits.retries
         self._failures = 0
 
     def left(self) -> float:

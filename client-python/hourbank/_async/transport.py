@@ -44,7 +44,7 @@ class Transport:
     async def send(self, operation: Operation, options: CallOptions) -> dict[str, Any]:
         """Returns the body of a success."""
         limits = self._limits.changed(options)
-        retries = Retries(limits, operation.method == "GET", self._clock.now, self._clock.random)
+        retries = Retries(limits, self._clock.now, self._clock.random)
         is_renewed = False
         may_be_done = False
         while True:
@@ -72,7 +72,7 @@ class Transport:
         token = self._tokens.take()
         if token is None:
             return
-        retries = Retries(limits, False, self._clock.now, self._clock.random)
+        retries = Retries(limits, self._clock.now, self._clock.random)
         while True:
             try:
                 await self._send_credentials("/oauth/revoke", {"token": token}, limits, retries.left())
