@@ -108,6 +108,8 @@ describe('compose.yaml', () => {
       expectAccepted(services![name].environment, { trustProxy: trusted, demo: false, hasPublicUrl: true })
     }
     expect(services!.api.environment).not.toHaveProperty('MIGRATION_DATABASE_URL')
+    // The nodes follow when the standby is promoted.
+    expect(services!.api.environment.DATABASE_URL).toContain('@primary:5432,standby:5432/')
     expect(networks!.hourbank.ipam.config).toEqual([{ subnet: '172.30.0.0/24' }])
   })
 
