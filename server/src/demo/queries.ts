@@ -1,7 +1,7 @@
 import { identifier, type Queries, type Transaction } from '../postgres/connect.ts'
 
 /** Advisory lock: only one process at a time reserves id ranges from the sequences. */
-const DEMO_LOCK = 4_711_003
+const DEMO_LOCK = 4_711_004
 const GIN_PENDING_LIST_LIMIT = '64MB'
 /** Ids that count within the community or the partner, and those from sequences. */
 const COUNTED = ['members', 'listings', 'credits'] as const
