@@ -37,6 +37,22 @@ describe('many nodes', () => {
     expect(await statusOf(second.url, token)).toBe(401)
   })
 
+  test('a node that hears nothing itself answers a change when no other trusts its cache any longer', async () => {
+    const databaseUrl = await newDatabase()
+    const proxies = [await startFlakyProxy(databaseUrl), await startFlakyProxy(databaseUrl)] as const
+    const first = await startBank({ databaseUrl, config: { listenUrl: proxies[0].url } })
+    const second = await startTestNode(databaseUrl, { config: { listenUrl: proxies[1].url } })
+    const token = await first.token()
+    proxies[0].freeze()
+    await eventually(async () => !(await isCacheTrusted(first.url)))
+    await eventually(() => isCacheTrusted(second.url))
+    expect(await statusOf(second.url, token)).toBe(200)
+    proxies[1].freeze()
+    const { status } = await first.call('/oauth/revoke', { body: { token, ...credentials(first.partner) } })
+    expect(status).toBe(200)
+    expect(await statusOf(second.url, token)).toBe(401)
+  })
+
   test('what is withdrawn from the command line has ended within a second in every process', async () => {
     const { bank } = await startCachingBank()
     const process = await serveAsProcess(bank.databaseUrl)

@@ -23,6 +23,14 @@ export const ACCESS: Mutant[] = [
     named: 'has ended when the answer arrives',
   },
   {
+    breaks: 'a withdrawal is acknowledged when no node can accept the access any longer',
+    file: 'postgres/channel.ts',
+    replace: 'if (id) await receipts.collect(id)',
+    by: 'if (id && isTrusted()) await receipts.collect(id)',
+    tests: ['access-nodes'],
+    named: 'a node that hears nothing itself',
+  },
+  {
     breaks: 'a change of access removes cached tokens of the community',
     file: CACHE,
     replace: 'if (lookup.caller.communityId === change.communityId) tokens.delete(hash)',

@@ -21,11 +21,10 @@ export interface Receipts {
   noteChange(id: string): void
   /**
    * Resolves when every node that may trust its cache has heard of this change. A node that does not answer has lost its
-   * connection: it does not trust its cache for longer than `trustMs` without one.
+   * connection: it does not trust its cache for longer than `trustMs` without one. A node that hears nothing itself gets
+   * no receipts, and waits as long.
    */
   collect(id: string): Promise<void>
-  /** Without the listening connection no receipt arrives: stops all waiting. */
-  giveUp(): void
 }
 
 /** What is known of a change. Its notification and its receipts may arrive before its own transaction resolves. */
@@ -100,10 +99,6 @@ export function openReceipts({ listener, background, node, trustMs }: ReceiptsOp
         progress.finish = resolve
         if (progress.isComplete) resolve()
       })
-    },
-
-    giveUp() {
-      for (const progress of changes.values()) complete(progress)
     },
   }
 }
