@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Optional
 
@@ -29,12 +30,22 @@ ATTEMPTS_MAX = 4
 SCOPES = "users.read users.pii listings.read wallet.read wallet.write aggregates.read webhooks.manage".split()
 
 
+_ports = iter(range(10_100 + os.getpid() % 500, 11_000))
+
+
+def free_port() -> int:
+    """Outside the range of outgoing connections, so that who listens there again finds it free."""
+    for port in _ports:
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise OSError("no port below 11000 is free")
+
+
 class Service:
     """A service that can be restarted; its data stays."""
 
     def __init__(self, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = folder / "service.log"
         self._environment = {

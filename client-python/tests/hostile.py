@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +20,8 @@ from hourbank._sync.runtime import Clock
 
 API_PREFIX = "/api/partner/v1"
 SECRET = "the-secret-of-the-client"
+#: Only what hangs takes this long.
+WAIT_SECONDS = 60
 #: Short enough not to be waited for, in real seconds.
 SHORT_TIMEOUT = 0.2
 
@@ -114,6 +117,18 @@ class HostileService:
     def asked(self) -> list[Call]:
         """Calls that are not about tokens."""
         return [call for call in self.calls if not call.path.startswith("/oauth/")]
+
+    def wait_for_calls(self, count: int) -> list[Call]:
+        """A client may have given up a call that the service has not read yet."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while len(self.asked()) < count and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return self.asked()
+
+    def hand_out_token(self, client: Hourbank) -> None:
+        """For tests of short timeouts, which apply to the request of a token as well."""
+        client.users.list()
+        self.calls.clear()
 
     def tokens_asked(self) -> int:
         return sum(call.path == "/oauth/token" for call in self.calls)

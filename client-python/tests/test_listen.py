@@ -12,7 +12,7 @@ from threading import Thread
 from typing import Any, Optional
 
 import pytest
-from conftest import Service
+from conftest import Service, free_port
 
 from hourbank import ApiError, AsyncHourbank, Hourbank, create_webhook_secret, listen, listen_async, verify_webhook
 
@@ -42,8 +42,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def receiving(received: list[Delivery], port: int = 0) -> Iterator[int]:
-    server = Receiver(received, port)
+def receiving(received: list[Delivery], port: Optional[int] = None) -> Iterator[int]:
+    server = Receiver(received, port or free_port())
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     try:
         yield server.server_address[1]

@@ -1,7 +1,7 @@
 import { expect, test, type Page } from '@playwright/test'
 import { ADMIN_API, complaintsOf, expectAccessible, openPage } from './admin.ts'
 import { buttonNamed } from './pages.ts'
-import { askToken, makePartner } from './partner-access.ts'
+import { askToken, makePartner, waitForCalls } from './partner-access.ts'
 import type { Receiver } from './receiver.ts'
 import type { Service } from './service.ts'
 import { withReceiver } from './with-receiver.ts'
@@ -106,12 +106,11 @@ test('calls have a chart, and credentials a last day', async ({ page }) => {
   await expect(page.getByText('No data for this period')).toBeVisible()
   const chart = page.getByRole('img', { name: /^Calls, by how they were answered/ })
   await expect(chart).toBeHidden()
-  expect(await askToken(page, service, await makePartner(page, service, 'Bank that calls'))).toBe(200)
-  // Calls are written in batches.
-  await expect(async () => {
-    await openPage(page, service, 'calls?view=chart', 'Calls')
-    await expect(chart).toBeVisible({ timeout: 1_000 })
-  }).toPass()
+  const caller = await makePartner(page, service, 'Bank that calls')
+  expect(await askToken(page, service, caller)).toBe(200)
+  await waitForCalls(page, service, `partner_id=${caller.partnerId}`)
+  await openPage(page, service, 'calls?view=chart', 'Calls')
+  await expect(chart).toBeVisible()
   await expectAccessibleEverywhere(page, 'calls-chart')
 
   await openPage(page, service, 'partners', 'Partners')

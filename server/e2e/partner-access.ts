@@ -53,6 +53,14 @@ export async function callAsPartner(page: Page, service: Service, token: string,
   return (await page.request.get(`${service.url}${PARTNER_API}${path}`, { headers })).status()
 }
 
+/** Calls are written in batches. */
+export async function waitForCalls(page: Page, service: Service, query: string, count = 1): Promise<void> {
+  const calls = `${service.url}${ADMIN_API}/communities/demo/calls?${query}`
+  await expect
+    .poll(async () => (await (await page.request.get(calls)).json()).data.length, { timeout: 60_000 })
+    .toBeGreaterThanOrEqual(count)
+}
+
 /** Causes an event for partners that may see members. */
 export async function renameMember(page: Page, service: Service, name: string): Promise<void> {
   const members = `${service.url}${ADMIN_API}/communities/demo/members`

@@ -1,7 +1,7 @@
 import { expect, test, type Locator } from '@playwright/test'
 import { callDemo, chooseOwn, openPage, signIn } from './admin.ts'
 import { findPages, isLoaded } from './pages.ts'
-import { askToken, makePartner } from './partner-access.ts'
+import { askToken, makePartner, waitForCalls } from './partner-access.ts'
 import { startService, type Service } from './service.ts'
 
 const LATIN_DIGIT = /[0-9]/
@@ -54,12 +54,10 @@ test('a chart of what is counted begins at the right, with its legend in the ord
   expect(await askToken(page, service, { ...bank, secret: 'wrong' })).toBe(401)
   const chart = page.locator('figure').getByRole('img')
   const [answered, rejected] = [chart.getByText('مُجابة'), chart.getByText('غير موثّقة (401)')]
-  // Calls are written in batches.
-  await expect(async () => {
-    await openPage(page, service, 'calls?view=chart', 'الاستدعاءات')
-    await expect(answered).toBeVisible({ timeout: 1_000 })
-    await expect(rejected).toBeVisible({ timeout: 1_000 })
-  }).toPass()
+  await waitForCalls(page, service, `partner_id=${bank.partnerId}`, 2)
+  await openPage(page, service, 'calls?view=chart', 'الاستدعاءات')
+  await expect(answered).toBeVisible()
+  await expect(rejected).toBeVisible()
   await expectMirrored(chart)
   expect(await middleOf(answered)).toBeGreaterThan(await middleOf(rejected))
 })

@@ -64,6 +64,8 @@ export interface Timeouts {
   readonly requestMs: number
   /** How late the event loop may run before requests are rejected. */
   readonly eventLoopDelayMs: number
+  /** For a command to Redis; after it, memory counts. */
+  readonly redisMs: number
   /** Partner calls that a process answers at a time: enough to fill its statements twice over, few enough to be fast. */
   readonly callsInFlightMax: number
 }
@@ -72,6 +74,7 @@ export const TIMEOUTS: Timeouts = {
   handlerMs: 10_000,
   requestMs: 30_000,
   eventLoopDelayMs: 2000,
+  redisMs: 250,
   callsInFlightMax: 256,
 }
 const KEEP_ALIVE_TIMEOUT_MS = 72_000

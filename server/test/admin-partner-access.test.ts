@@ -3,7 +3,7 @@ import { identifier } from '../src/postgres/connect.ts'
 import { createCommunity } from '../src/features/communities/create-community.ts'
 import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { addAdmin, newBrowser } from './admin.ts'
-import { fetchToken, startBank, TESTER, type Bank } from './bank.ts'
+import { eventually, fetchToken, startBank, TESTER, type Bank } from './bank.ts'
 import { NEW_PARTNER, lastAudit, tryToken, makePartner } from './partner-forms.ts'
 
 describe('the switch of the partner API', () => {
@@ -81,7 +81,7 @@ describe('a test community', () => {
   test('is made for the caller with people and credentials that work, and removed without a trace but one', async () => {
     const bank = await startBank()
     const owner = await addAdmin(bank)
-    const before = await countAll(bank)
+    const before = await countAtRest(bank)
     const { status, body } = await owner.call('/test-communities', { body: { name: 'Flussbank übt' } })
     expect(status).toBe(201)
     const { slug, client_id: clientId, client_secret: clientSecret } = body.data
@@ -138,7 +138,7 @@ describe('a test community', () => {
   test('is removed while its partner credits: each credit is made or refused, nothing is left', async () => {
     const bank = await startBank()
     const owner = await addAdmin(bank)
-    const before = await countAll(bank)
+    const before = await countAtRest(bank)
     const { data } = (await owner.call('/test-communities', { body: { name: 'Busy' } })).body
     const token = await fetchToken(bank.url, {
       partnerId: 0,
@@ -165,6 +165,12 @@ describe('a test community', () => {
     expect(after).toMatchObject(rest)
   })
 })
+
+/** After the node has written what it writes when it starts. */
+async function countAtRest(bank: Bank): Promise<Record<string, number>> {
+  await eventually(async () => (await bank.sql`select from aggregate_documents`).length === 1)
+  return countAll(bank)
+}
 
 /** The rows of every table. */
 async function countAll({ sql }: Bank): Promise<Record<string, number>> {

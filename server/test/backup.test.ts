@@ -11,7 +11,6 @@ import type { Progress } from '../src/core/progress.ts'
 import { eventually } from './bank.ts'
 import { isCluster } from './citus-nodes.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
-import { volume } from './volume.ts'
 import {
   backup,
   restore,
@@ -222,7 +221,7 @@ describe('while the service runs', () => {
 
   test('a migration waits for the backup without getting in anyone’s way', async () => {
     const source = open(await newDatabase())
-    await fillMany(source, volume(50_000))
+    await fillMany(source, 50_000)
     const directory = await laterVersion({ '9001_more': 'alter table members add column more text' })
     const seen: string[] = []
     let migrated: Promise<unknown> | undefined

@@ -15,6 +15,8 @@ import {
   hundred,
 } from './hostile-client.ts'
 
+const POLL = { timeout: 60_000 }
+
 describe('the token', () => {
   test('is renewed once when a hundred calls find it revoked in the middle', async () => {
     const { hostile, client } = await start()
@@ -74,9 +76,9 @@ describe('the token', () => {
     clock.ms += 100_000
     hostile.answerToken = (response) => refuse(response, 400, 'invalid_request')
     expect(await tokenOfCall()).toBe('token-1')
-    await expect.poll(() => hostile.tokensAsked()).toBe(2)
+    await expect.poll(() => hostile.tokensAsked(), POLL).toBe(2)
     hostile.answerToken = issue
-    await expect.poll(tokenOfCall).toBe('token-2')
+    await expect.poll(tokenOfCall, POLL).toBe('token-2')
     expect(hostile.tokensAsked()).toBe(3)
 
     // Past its end.

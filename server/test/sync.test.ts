@@ -8,7 +8,7 @@ import {
   returnMember,
   showMember,
 } from '../src/features/members/change-member.ts'
-import { startBank, TESTER, type Bank } from './bank.ts'
+import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 import { openTransaction } from './lock-table.ts'
 
 /** A partner's copy, kept as the guide tells: changes since, then removals since. */
@@ -21,6 +21,15 @@ class Copy {
     private readonly bank: Bank,
     private readonly token: string,
   ) {}
+
+  /** Follows until everything that is committed now must have been read: a later transaction may hold answers back. */
+  async catchUp(): Promise<void> {
+    const [{ now }] = await this.bank.sql<[{ now: string }]>`select clock_timestamp() as now`
+    await eventually(async () => {
+      await this.sync()
+      return this.users! > now && this.removals! > now
+    })
+  }
 
   async sync(): Promise<void> {
     this.users = await this.follow(`/users?limit=7&updated_since=${this.users ?? '1970-01-01T00:00:00Z'}`, (member) => {
@@ -62,11 +71,11 @@ test('a reader that follows changes and removals ends with an exact copy, howeve
   const random = randomBy(7)
   const changes = [leave, returnMember, hideMember, showMember]
   const writers = connect(bank.databaseUrl, { connectionsMax: 8, name: 'writers' })
-  const writing = { left: 8 }
+  const writing = { left: 8, rounds: 0 }
 
   async function write(): Promise<void> {
     const mine: number[] = []
-    for (let n = 0; n < 25; n++) {
+    for (let n = 0; n < 25 || writing.rounds <= 3; n++) {
       await transaction(writers, async (tx) => {
         const id = mine[Math.floor(random() * mine.length)]
         const change = changes[Math.floor(random() * changes.length)]!
@@ -83,18 +92,16 @@ test('a reader that follows changes and removals ends with an exact copy, howeve
 
   const copy = new Copy(bank, token)
   const work = Promise.all(Array.from({ length: 8 }, write))
-  let rounds = 0
   while (writing.left > 0) {
     await copy.sync()
-    rounds += 1
+    writing.rounds += 1
   }
   await work
   await writers.end()
-  await copy.sync()
+  await copy.catchUp()
   const truth = await bank.sql<{ id: number; name: string }[]>`select id, name from members where visible order by id`
   const copied = [...copy.members].map(([id, { name }]) => ({ id, name })).toSorted((one, other) => one.id - other.id)
   expect(copied).toEqual([...truth])
-  expect(rounds).toBeGreaterThan(3)
 })
 
 test('answers stop short of the oldest transaction still running', async () => {
@@ -107,9 +114,17 @@ test('answers stop short of the oldest transaction still running', async () => {
   const [late] = await slow.tx<[{ id: number }]>`
     insert into members (community_id, id, name) values (${bank.communityId}, 1000, 'Late') returning id`
   const quick = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Quick' })
-  const during = await changed('2020-01-01T00:00:00Z')
-  expect(during.data.map(({ name }: { name: string }) => name)).toEqual(['Before'])
+  // The node's own work, such as the call log, may hold answers back a little longer.
+  const during = await eventually(async () => {
+    const body = await changed('2020-01-01T00:00:00Z')
+    expect(body.data.length).toBeLessThan(2)
+    return body.data.length === 1 && body
+  })
+  expect(during.data[0].name).toBe('Before')
   await slow.commit()
-  const after = await changed(during.meta.synced_until)
-  expect(after.data.map(({ id }: { id: number }) => id)).toEqual([late.id, quick.id])
+  const after = await eventually(async () => {
+    const { data } = await changed(during.meta.synced_until)
+    return data.length === 2 && data
+  })
+  expect(after.map(({ id }: { id: number }) => id)).toEqual([late.id, quick.id])
 })

@@ -8,6 +8,7 @@ import {
   startBank,
   startTestNode,
   type Answer,
+  type BankOptions,
   type TestPartner,
 } from './bank.ts'
 import { BEHIND_PROXY, credentials, from, tokenRequest } from './oauth.ts'
@@ -55,9 +56,12 @@ async function countsInRedis(redis: TestRedis, url: string, partner: TestPartner
   })
 }
 
-async function startTwoNodes() {
+/** With them Redis counts even if this process stands still for a moment. */
+const PATIENT = { redisMs: 60_000 }
+
+async function startTwoNodes(timeouts: BankOptions['timeouts'] = {}) {
   const redis = await startRedis()
-  const options = { config: { ...BEHIND_PROXY.config, redisUrl: redis.url } }
+  const options = { config: { ...BEHIND_PROXY.config, redisUrl: redis.url }, timeouts }
   const bank = await startBank(options)
   const urls = [bank.url, (await startTestNode(bank.databaseUrl, options)).url] as const
   const probe = await bank.addPartner()
@@ -180,7 +184,7 @@ describe('dead tokens', () => {
 
 describe('with Redis', () => {
   test('all nodes count guesses together', async () => {
-    const { bank, urls, redis } = await startTwoNodes()
+    const { bank, urls, redis } = await startTwoNodes(PATIENT)
     for (let count = 0; count < GUESSES_PER_CLIENT_MAX; count++) {
       expect((await guess(urls[count % 2]!, bank.partner, HERE)).status).toBe(401)
     }
@@ -193,7 +197,7 @@ describe('with Redis', () => {
   })
 
   test('all nodes count the calls of a partner together', async () => {
-    const { bank, urls } = await startTwoNodes()
+    const { bank, urls } = await startTwoNodes(PATIENT)
     const partner = await bank.addPartner({ rateLimitPerMinute: 5 })
     const token = await fetchToken(urls[0], partner)
     const statuses = []

@@ -100,7 +100,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const listener = openListener(config.listenUrl ?? databaseUrl)
   const metrics = createMetrics()
   metrics.pools.set('requests', sql).set('background', background).set('long work', longSql)
-  const counters = openCounters(config.redisUrl, (error) =>
+  const counters = openCounters(config.redisUrl, timeouts.redisMs, (error) =>
     log.warn({ err: error }, 'Redis is away; counting in memory'),
   )
   const access = openAccessCache({ sql, listener, background, changing: [sql, longSql] })

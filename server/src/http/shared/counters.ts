@@ -2,7 +2,6 @@ import { Redis } from 'ioredis'
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
 import { countInMemory, type Count, type Counter } from './memory-counter.ts'
 
-const REDIS_COMMAND_TIMEOUT_MS = 250
 const REDIS_CONNECT_TIMEOUT_MS = 2000
 
 export interface Counters {
@@ -11,7 +10,11 @@ export interface Counters {
 }
 
 /** Counts in memory, or in Redis to share counts between nodes. Memory is the fallback while Redis is unreachable. */
-export function openCounters(redisUrl: string | undefined, onRedisError: (error: Error) => void): Counters {
+export function openCounters(
+  redisUrl: string | undefined,
+  commandTimeoutMs: number,
+  onRedisError: (error: Error) => void,
+): Counters {
   const redis =
     redisUrl === undefined
       ? undefined
@@ -19,7 +22,7 @@ export function openCounters(redisUrl: string | undefined, onRedisError: (error:
           // A request must not wait for Redis to reconnect.
           enableOfflineQueue: false,
           maxRetriesPerRequest: 0,
-          commandTimeout: REDIS_COMMAND_TIMEOUT_MS,
+          commandTimeout: commandTimeoutMs,
           connectTimeout: REDIS_CONNECT_TIMEOUT_MS,
         })
   redis?.on('error', onRedisError)
