@@ -38,18 +38,27 @@ const LEAK = `setInterval(() => { setInterval(() => {}, 1e8); (globalThis.kept ?
 
 const say = (text: string) => console.error(text)
 
-function kindsOf({ partners }: Town): Kind[] {
-  const authorizations = partners.map(({ token }) => `Bearer ${token}`)
-  const { clientId, clientSecret } = partners[0]!
+const loginOf = ({ clientId, clientSecret }: Town['partners'][number]) => ({
+  grant_type: 'client_credentials',
+  client_id: clientId,
+  client_secret: clientSecret,
+})
+
+/** With new tokens, because they live for an hour. */
+async function kindsOf({ partners, service }: Town): Promise<Kind[]> {
+  const authorizations: string[] = []
+  for (const partner of partners) {
+    const { access_token } = await service.call('POST', '/oauth/token', '', loginOf(partner))
+    authorizations.push(`Bearer ${access_token}`)
+  }
   const api = '/api/partner/v1'
   const item = '{"user_id":{member},"hours":0.25,"reference":"{unique}"}'
   const get = (weight: number, path: string): Kind => ({ weight, method: 'GET', path: `${api}${path}`, authorizations })
   const post = (weight: number, path: string, body: string): Kind => ({ ...get(weight, path), method: 'POST', body })
-  const login = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
   return [
     post(30, '/wallet/credit', item),
     post(1, '/wallet/credits/batch', `{"credits":[${Array.from({ length: 20 }, () => item).join()}]}`),
-    { ...post(4, '/oauth/token', JSON.stringify(login)), authorizations: [] },
+    { ...post(4, '/oauth/token', JSON.stringify(loginOf(partners[0]!))), authorizations: [] },
     get(25, '/users/{member}'),
     get(20, '/wallet/balance/{member}'),
     get(5, '/users?limit=100'),
@@ -114,7 +123,6 @@ try {
   const target_url = `https://localhost:${receiver.port}/hook`
   await service.call('POST', '/webhooks/subscriptions', town.partners[0]!.token, { event_types: ['*'], target_url })
   if (options.break === 'prune') await service.sql`select pg_advisory_lock(${PRUNE_LOCK})`
-  const kinds = kindsOf(town)
   const plansBefore = await shapesOf(town)
   const samples: Sample[] = []
   const failedCalls: string[] = []
@@ -122,6 +130,7 @@ try {
   let calls = 0
   say(`${rounded(MINUTES)} minutes of ${PER_SECOND} calls per second`)
   for (let sample = 0; sample < SAMPLES; sample++) {
+    const kinds = await kindsOf(town)
     const load = { kinds, members: town.members, seconds, perSecond: PER_SECOND }
     const arrived = await generator.ask({ port: service.port, ...load })
     calls += arrived.status.length
