@@ -18,6 +18,8 @@ interface Props {
   label: string
   value: MemberChoice
   onChange: (choice: MemberChoice) => void
+  /** What was typed is looked up; never rejects. */
+  onLookup?: (lookup: Promise<void>) => void
   error?: ReactNode
   name?: string
   description?: ReactNode
@@ -29,7 +31,7 @@ interface Props {
  * A member by name or number. Fast typists need not wait for the list: what fits one member alone is taken when
  * the field is left.
  */
-export function MemberCombobox({ value, onChange, withInactive = false, label, ...field }: Props) {
+export function MemberCombobox({ value, onChange, onLookup, withInactive = false, label, ...field }: Props) {
   const path = useCommunityPath()
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
   const latest = useRef(value)
@@ -85,7 +87,10 @@ export function MemberCombobox({ value, onChange, withInactive = false, label, .
             combobox.openDropdown()
           }}
           onFocus={() => typed !== '' && combobox.openDropdown()}
-          onBlur={() => void settle()}
+          onBlur={() => {
+            const lookup = settle()
+            onLookup?.(lookup)
+          }}
         />
       </Combobox.Target>
       <Combobox.Dropdown hidden={typed === '' || (members.length === 0 && !found.isSuccess)}>

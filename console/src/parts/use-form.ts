@@ -53,6 +53,7 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
   const key = useRef(newRequestKey())
   const [changedByOthers, setChangedByOthers] = useState<ChangedField[]>([])
   const shown = useRef(new Set<string>())
+  const lookups = useRef(new Set<Promise<void>>())
 
   const set = (path: Path<Values>, value: unknown) => {
     latest.current = withPath(latest.current, path.split('.'), value) as Values
@@ -83,14 +84,15 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
   }
   const submit = async () => {
     if (sending.current) return
-    const found = options.check?.(latest.current) ?? {}
-    if (Object.keys(found).length > 0) return fail(found)
     sending.current = true
     setBusy(true)
-    setFailure(undefined)
-    setErrors({})
+    await Promise.all(lookups.current)
     const sent = latest.current
     try {
+      const found = options.check?.(sent) ?? {}
+      if (Object.keys(found).length > 0) return fail(found)
+      setFailure(undefined)
+      setErrors({})
       const { values: before, version } = source.current
       const saved = await options.save(sent, { before, version, key: key.current })
       source.current = { values: sent, version: versionOf(saved) ?? version }
@@ -111,6 +113,11 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
     shown.current.add(path)
     return { name: path, error: errors[path] }
   }
+  const bindValue = <T>(path: Path<Values>) => ({
+    ...bind(path),
+    value: atPath(values, path) as T,
+    onChange: (value: T) => set(path, value),
+  })
 
   return {
     values,
@@ -143,10 +150,14 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
       onChange: (event: ChangeEvent<HTMLInputElement>) => set(path, event.currentTarget.checked),
     }),
     /** For what hands over its value: NumberInput, Select, MultiSelect, Checkbox.Group, Radio.Group. */
-    value: <T>(path: Path<Values>) => ({
-      ...bind(path),
-      value: atPath(values, path) as T,
-      onChange: (value: T) => set(path, value),
+    value: bindValue,
+    /** For what finds its value by what was typed: the form is not sent before. */
+    lookup: <T>(path: Path<Values>) => ({
+      ...bindValue<T>(path),
+      onLookup: (lookup: Promise<void>) => {
+        lookups.current.add(lookup)
+        void lookup.finally(() => lookups.current.delete(lookup))
+      },
     }),
   }
 }
@@ -154,7 +165,10 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
 export type FormState<Values extends object = Record<string, unknown>> = ReturnType<typeof useForm<Values>>
 
 /** What fields need that are part of several forms: a form with more values will do. */
-export type FormFields<Values extends object> = Pick<FormState<Values>, 'values' | 'text' | 'checkbox' | 'value'>
+export type FormFields<Values extends object> = Pick<
+  FormState<Values>,
+  'values' | 'text' | 'checkbox' | 'value' | 'lookup'
+>
 
 /** What `<Form>` needs to know of any form, whatever its values. */
 export type AnyForm = Pick<

@@ -61,7 +61,7 @@ export function AdjustBalance({ opened, onClose, member }: DialogProps & { membe
       {member ? (
         <Facts facts={[[t`Member`, <Name key="name">{member.name}</Name>]]} />
       ) : (
-        <MemberField label={t`Member`} withInactive {...form.value<MemberChoice>('member_id')} />
+        <MemberField label={t`Member`} withInactive {...form.lookup<MemberChoice>('member_id')} />
       )}
       <Radio.Group label={t`Action`} {...form.value<string>('direction')}>
         <Stack gap="xs" mt={6}>

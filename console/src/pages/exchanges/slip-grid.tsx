@@ -149,11 +149,11 @@ function Slip({ form, index, projection, lowerLimit }: SlipProps) {
   return (
     <>
       <div>
-        <MemberField label={translate(COLUMNS.giver)} {...form.value<MemberChoice>(at('giver_id'))} />
+        <MemberField label={translate(COLUMNS.giver)} {...form.lookup<MemberChoice>(at('giver_id'))} />
         <Balance projection={projection?.giver} lowerLimit={lowerLimit} />
       </div>
       <div>
-        <MemberField label={translate(COLUMNS.receiver)} {...form.value<MemberChoice>(at('receiver_id'))} />
+        <MemberField label={translate(COLUMNS.receiver)} {...form.lookup<MemberChoice>(at('receiver_id'))} />
         <Balance projection={projection?.receiver} lowerLimit={lowerLimit} />
       </div>
       <TextInput label={translate(COLUMNS.hours)} inputMode="decimal" autoComplete="off" {...form.text(at('hours'))} />

@@ -28,7 +28,7 @@ export function ListingFields({ form, isNew }: { form: FormState<ListingValues>;
         <MemberField
           label={t`Member`}
           description={t`Type a name or a number, and choose.`}
-          {...form.value<MemberChoice>('member_id')}
+          {...form.lookup<MemberChoice>('member_id')}
         />
       )}
       <Radio.Group label={t`What is it?`} {...form.value<OfficeListing['type']>('type')}>
