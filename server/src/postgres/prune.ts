@@ -67,7 +67,7 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
     for (const { name, until } of await partitionsBefore(sql, table, before(days))) {
       if (isStopped()) return
       const isDropped = await withPruneLock(sql, async (tx) => {
-        if (table === 'events' && !(await advanceFeed(tx, sql, name, until))) return false
+        if (table === 'events' && !(await advanceFeed(sql, name, until))) return false
         return dropPartition(tx, name)
       })
       if (isDropped) pruned.partitions.push(name)
@@ -107,8 +107,10 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
  * Marks the partition's events as pruned in the feed. Committed before they are deleted, so that no reader mistakes the
  * gap for the end. Returns false if some events have no position yet; the partition is then left for the next run.
  */
-async function advanceFeed(tx: Transaction, sql: Sql, partition: string, until: Date): Promise<boolean> {
-  if (await hasUnorderedEvents(tx, partition)) return false
+async function advanceFeed(sql: Sql, partition: string, until: Date): Promise<boolean> {
+  // Not in the transaction that drops it: on Citus the owner of the tables, who does that, would wait for the lock of this
+  // look by the role of the service, over another connection to the worker.
+  if (await hasUnorderedEvents(sql, partition)) return false
   await raisePrunedPositions(sql, partition, until)
   return true
 }
