@@ -99,7 +99,7 @@ describe('memory', () => {
   const TEXT_LENGTH = 384 * (300_000 / ROWS)
 
   test(`stays flat over ${ROWS} rows, there and back`, async () => {
-    const source = open(await newDatabase(), 1)
+    const source = open(await newDatabase(), 2)
     await fillMany(source, 2_000)
     await backup(source, newFile(), silent) // what is loaded and compiled once does not count
     await source`truncate communities cascade`

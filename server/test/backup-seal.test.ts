@@ -47,7 +47,7 @@ async function backedUp(
   options: { key?: BackupKey; encrypt?: boolean } = {},
 ): Promise<{ file: string; content: Buffer }> {
   const file = newFile()
-  await backup(open(source, 1), file, silent, options)
+  await backup(open(source, 2), file, silent, options)
   return { file, content: await readFile(file) }
 }
 

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { transaction, type Sql } from '../src/postgres/connect.ts'
 import { callNode, fetchToken, startBank, startTestNode, type TestPartner } from './bank.ts'
 import { startReadingProxy, type Explained, type PlanNode } from './budget-proxy.ts'
 import { newDatabase } from './database.ts'
+import { testOnOneServer } from './one-server.ts'
 import { isFullVolume, volume } from './volume.ts'
 
 const MEMBERS = volume(100_000)
@@ -62,7 +63,10 @@ const ALL_READS: Read[] = [
 ]
 const READS = ALL_READS.filter(({ needsFullVolume }) => isFullVolume || !needsFullVolume)
 
-test(`a page out of ${MEMBERS} members, listings or removals reads its own rows only, whatever the planner knows`, async () => {
+const PLANS_ON_WORKERS = 'A coordinator does not show the rows that its workers read.'
+const OWN_ROWS = `a page out of ${MEMBERS} members, listings or removals reads its own rows only, whatever the planner knows`
+
+testOnOneServer(PLANS_ON_WORKERS, OWN_ROWS, async () => {
   const databaseUrl = await newDatabase()
   const bank = await startBank({ databaseUrl, config: { role: 'api' } })
   const village = await bank.addCommunity('village')

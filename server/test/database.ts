@@ -21,6 +21,9 @@ declare module 'vitest' {
   }
 }
 
+const OBJECT_IN_USE = '55006'
+const DROP_TRIES_MAX = 20
+
 /** Nothing has to survive the run, so nothing has to reach the disk. */
 const FAST_SETTINGS = [
   'fsync = off',
@@ -106,7 +109,7 @@ export async function newClusterDatabase(): Promise<string[]> {
 async function cloneDatabase(source: string, nodes: string[]): Promise<string> {
   const name = `${inject('template')}_${randomUUID().replaceAll('-', '')}`
   await onAll(nodes, (sql) => createDatabase(sql, name, source))
-  dropAfterTest(() => onAll(nodes, (sql) => sql.unsafe(`drop database if exists ${name} with (force)`)))
+  dropAfterTest(() => onAll(nodes, (sql) => dropDatabase(sql, name)))
   return urlOf(nodes[0]!, name)
 }
 
@@ -127,10 +130,22 @@ async function createDatabase(sql: Sql, name: string, source: string): Promise<v
   await sql.unsafe(`create database ${name} template ${source} strategy file_copy`)
 }
 
+/** Citus keeps a background process in each database, and may start it again while others end. */
+async function dropDatabase(sql: Sql, name: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await sql.unsafe(`drop database if exists ${name} with (force)`)
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== OBJECT_IN_USE || tries === DROP_TRIES_MAX) throw error
+    }
+  }
+}
+
 async function dropDatabases(sql: Sql, prefix: string): Promise<void> {
   const databases = await sql<{ name: string }[]>`
     select datname as name from pg_database where starts_with(datname, ${prefix})`
-  for (const { name } of databases) await sql.unsafe(`drop database ${name} with (force)`)
+  for (const { name } of databases) await dropDatabase(sql, name)
 }
 
 function urlOf(serverUrl: string, database: string): string {

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { callNode, eventually, fetchToken, freePort, startBank } from './bank.ts'
 import { COMMAND, embeddedEnvironment, serveEmbedded } from './command-line.ts'
 import { newDataDir, query, readPid } from './data-dir.ts'
+import { testOnOneServer } from './one-server.ts'
 
 const DISK_BYTES = 200 * 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024
@@ -105,7 +106,9 @@ test('with a full disk the service says so, serves reads, loses nothing and reco
   expect(await service.end('SIGTERM')).toBe(0)
 })
 
-test('a write that PostgreSQL rejects for lack of space is answered with 503', async () => {
+const NEEDS_TRIGGERS = 'Citus has no triggers on distributed tables.'
+
+testOnOneServer(NEEDS_TRIGGERS, 'a write that PostgreSQL rejects for lack of space is answered with 503', async () => {
   const bank = await startBank()
   await bank.sql.unsafe(`
     create function reject() returns trigger language plpgsql as $$ begin

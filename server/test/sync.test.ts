@@ -112,7 +112,8 @@ test('answers stop short of the oldest transaction still running', async () => {
   const slow = await openTransaction(bank.sql)
   // With an id of its own choice, because the next member to be added waits for the counter.
   const [late] = await slow.tx<[{ id: number }]>`
-    insert into members (community_id, id, name) values (${bank.communityId}, 1000, 'Late') returning id`
+    insert into members (community_id, id, name, updated_at)
+    values (${bank.communityId}, 1000, 'Late', stamp_change(${bank.communityId})) returning id`
   const quick = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Quick' })
   // The node's own work, such as the call log, may hold answers back a little longer.
   const during = await eventually(async () => {
