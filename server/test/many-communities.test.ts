@@ -1,10 +1,11 @@
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { closeDueCommunities } from '../src/features/aggregates/close-due-periods.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { addAdmin, type TestAdmin } from './admin.ts'
 import { eventually, startBank, type Bank } from './bank.ts'
 import { copyCommunity } from './many-communities.ts'
+import { testOnOneServer } from './one-server.ts'
 
 const COMMUNITIES = 2000
 /** Transactions that are counted: some seconds of a node at rest. */
@@ -28,7 +29,11 @@ async function openPages(admin: TestAdmin): Promise<void> {
   for (const page of PAGES) expect((await admin.call(page)).status).toBe(200)
 }
 
-test('neither a node at rest nor a page of the console reads more rows with 2,000 communities than with one', async () => {
+const COUNTS_ROWS = 'A coordinator does not count the rows that its workers read.'
+const NO_MORE_ROWS =
+  'neither a node at rest nor a page of the console reads more rows with 2,000 communities than with one'
+
+testOnOneServer(COUNTS_ROWS, NO_MORE_ROWS, async () => {
   const bank = await startBank()
   const admin = await addAdmin(bank)
   const subscribed = await bank.call('/webhooks/subscriptions', {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { findBalances } from '../src/features/wallet/queries.ts'
 import { findMembers, insertMember, listMembers } from '../src/features/members/queries.ts'
 import { insertCredits } from '../src/features/wallet/insert-credits.ts'
@@ -9,6 +9,7 @@ import { findClients, findTokens } from '../src/http/partner/access-queries.ts'
 import { insertCalls } from '../src/postgres/across-communities.ts'
 import { connect, type Queries } from '../src/postgres/connect.ts'
 import { startBank } from './bank.ts'
+import { testOnOneServer } from './one-server.ts'
 
 /** PostgreSQL plans the first five executions for their values, then compares the costs. */
 const PLANNED_MAX = 5
@@ -23,7 +24,9 @@ const FIRST_PAGE: ListRequest = {
   epoch: '',
 }
 
-test('the statements of most requests are not planned each time', async () => {
+const PLANS_ON_COORDINATOR = 'A coordinator plans each time to which worker a statement goes.'
+
+testOnOneServer(PLANS_ON_COORDINATOR, 'the statements of most requests are not planned each time', async () => {
   const { databaseUrl, communityId, partner, sql } = await startBank()
   const member = await insertMember(sql, communityId, { name: 'Ada' })
   const [client] = await findClients(sql, communityId, [partner.clientId])
