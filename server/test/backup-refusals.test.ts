@@ -35,7 +35,7 @@ describe('what cannot be restored', () => {
   let good: Buffer
 
   beforeAll(async () => {
-    const sql = connect(await newDatabase(), { connectionsMax: 1, name: 'backup test' })
+    const sql = connect(await newDatabase(), { connectionsMax: 2, name: 'backup test' })
     await fillNastily(sql)
     const file = newFile()
     await backup(sql, file, silent)
