@@ -159,7 +159,7 @@ export function machine(postgres: string, settings = EMBEDDED): string {
 function page({ outcomes, postgres }: Results, { rounds, times }: Plan, table: string): string {
   return `# Results
 
-Written by \`npm run bench\`. Load generator, service, PostgreSQL and the comparison share one machine. Each figure is the median of ${rounds} rounds of ${times.measureMs / 1000} s after ${times.warmUpMs / 1000} s of warming up; each round has both sides, and the one that begins changes.
+Written by \`npm run bench\`. Load generator, service, PostgreSQL and the comparison share one machine. Each figure is the median of ${rounds} rounds of ${times.measureMs / 1000} s after ${times.warmUpMs / 1000} s of warming up; each round has both sides, and the one that begins changes. How speed depends on size is in [GROWTH.md](GROWTH.md), and credits over 50 communities on one PostgreSQL and on Citus in [CITUS.md](CITUS.md).
 
 ${machine(postgres)}
 
