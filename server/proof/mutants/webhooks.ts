@@ -255,8 +255,8 @@ export const WEBHOOKS: Mutant[] = [
   {
     breaks: 'a partition with events without a position is not dropped',
     file: 'postgres/prune.ts',
-    replace: 'if (await hasUnorderedEvents(tx, partition)) return false',
-    by: 'void hasUnorderedEvents(tx, partition)',
+    replace: 'if (await hasUnorderedEvents(sql, partition)) return false',
+    by: 'void hasUnorderedEvents(sql, partition)',
     tests: ['prune'],
     named: 'events that nobody has been told of yet',
   },
