@@ -158,6 +158,19 @@ test('Enter in the search means the first result, also before it has arrived', a
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Demo bank')
 })
 
+test('Enter in the search does not take a result of what was typed before', async ({ page }) => {
+  await signIn(page, service)
+  await openPage(page, service, 'overview', 'Overview')
+  await openSearch(page)
+  await page.keyboard.type('De')
+  await expect(page.getByRole('dialog').getByText('Lejla Delić')).toBeVisible()
+  const release = await holdAnswers(page, /\/search\?/)
+  await page.keyboard.type('mo bank')
+  await page.keyboard.press('Enter')
+  release()
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Demo bank')
+})
+
 async function openSearch(page: Page): Promise<void> {
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await page.keyboard.press('Control+k')

@@ -164,8 +164,10 @@ function useFound(slug: string, query: string): { found: SearchResults; isSearch
   const [asked] = useDebouncedValue(wanted, TYPING_PAUSE_MS)
   const isAsking = asked.length >= QUERY_LENGTH_MIN
   const answer = useRead<SearchResults>(isAsking ? `/communities/${slug}/search` : undefined, { q: asked })
-  const found = isAsking && answer.data ? answer.data : { members: [], partners: [] }
-  const isAhead = wanted !== asked && wanted.length >= QUERY_LENGTH_MIN
+  // Not of what was typed before: Enter would open the first of those.
+  const isCurrent = wanted === asked
+  const found = isAsking && isCurrent && answer.data ? answer.data : { members: [], partners: [] }
+  const isAhead = !isCurrent && wanted.length >= QUERY_LENGTH_MIN
   return { found, isSearching: isAhead || (isAsking && answer.isPending) }
 }
 
