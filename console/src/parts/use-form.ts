@@ -165,10 +165,7 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
 export type FormState<Values extends object = Record<string, unknown>> = ReturnType<typeof useForm<Values>>
 
 /** What fields need that are part of several forms: a form with more values will do. */
-export type FormFields<Values extends object> = Pick<
-  FormState<Values>,
-  'values' | 'text' | 'checkbox' | 'value' | 'lookup'
->
+export type FormFields<Values extends object> = Pick<FormState<Values>, 'values' | 'text' | 'checkbox' | 'value'>
 
 /** What `<Form>` needs to know of any form, whatever its values. */
 export type AnyForm = Pick<
