@@ -2,15 +2,16 @@ import { expect, test } from 'vitest'
 import { addMember, leave } from '../src/features/members/change-member.ts'
 import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
 import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
-import { startBank, TESTER } from './bank.ts'
+import { eventually, startBank, TESTER } from './bank.ts'
+import { openTransaction, waitingSessions } from './lock-table.ts'
 
 async function start() {
   const bank = await startBank()
   const ada = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
   const ben = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ben' })
   const token = await bank.token()
-  const credit = (reference: string, hours = 5) =>
-    bank.call('/wallet/credit', { token, body: { user_id: ada.id, hours, reference } })
+  const credit = (reference: string, hours = 5, member = ada) =>
+    bank.call('/wallet/credit', { token, body: { user_id: member.id, hours, reference } })
   const reverse = (reference: string, reversal_reference: string, of = token) =>
     bank.call('/wallet/credits/reverse', { token: of, body: { reference, reversal_reference, reason: 'returned' } })
   const balance = async () => (await bank.call(`/wallet/balance/${ada.id}`, { token })).body.data.balance_hours
@@ -63,6 +64,48 @@ test('a reversal reference stands for one credit', async () => {
     body: { data: { reference: 'tx-2', status: 'completed' } },
   })
   expect(await balance()).toBe(5)
+})
+
+/** Makes reversals of the partner's credits wait, each in the middle of its transaction. */
+async function holdPartner({ bank }: Awaited<ReturnType<typeof start>>) {
+  const held = await openTransaction(bank.sql)
+  await held.tx`select 1 from accounts where partner_id = ${bank.partner.partnerId} for update`
+  return {
+    release: held.release,
+    awaited: (count: number) =>
+      eventually(async () => (await waitingSessions(bank.sql, '%from accounts%')).length === count),
+  }
+}
+
+test('of two credits reversed at once under one reference, one is reversed and the other conflicts', async () => {
+  const town = await start()
+  const { ben, credit, reverse, bank } = town
+  await credit('tx-1')
+  await credit('tx-2', 5, ben)
+  const held = await holdPartner(town)
+  const answers = Promise.all([reverse('tx-1', 'back'), reverse('tx-2', 'back')])
+  await held.awaited(2)
+  await held.release()
+  expect((await answers).map(({ status }) => status).toSorted()).toEqual([201, 409])
+  expect(await bank.sql`select from credit_reversals`).toHaveLength(1)
+})
+
+test('a partner and the office can reverse credits of one member at once', async () => {
+  const town = await start()
+  const { bank, credit, reverse, balance } = town
+  await credit('tx-1')
+  await credit('tx-2')
+  const [{ transfer_id: transferId }] = await bank.sql<[{ transfer_id: number }]>`
+    select transfer_id from credits where reference = 'tx-2'`
+  const held = await holdPartner(town)
+  const byOffice = reverseTransfer(bank.sql, TESTER, bank.communityId, { transferId, reason: 'wrong' })
+  await held.awaited(1)
+  const byPartner = reverse('tx-1', 'back-1')
+  await held.awaited(2)
+  await held.release()
+  await byOffice
+  expect((await byPartner).status).toBe(201)
+  expect(await balance()).toBe(0)
 })
 
 test("another partner's credits and reversal references do not matter", async () => {

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const STATEMENT = '../migrations/0053_time_of_credits.sql'
+const STATEMENT = '../migrations/0054_locked_before_read.sql'
 
 /** The function that credits hours. */
 export const CREDIT_STATEMENT: Mutant[] = [
@@ -31,18 +31,34 @@ export const CREDIT_STATEMENT: Mutant[] = [
   {
     breaks: 'a hidden member is not credited',
     file: STATEMENT,
-    replace: 'a.member_id = i.member_id and a.active and not a.hidden limit 1',
-    by: 'a.member_id = i.member_id and a.active limit 1',
+    replace: 'a.active and not a.hidden and a.member_id = any (member_ids)',
+    by: 'a.active and a.member_id = any (member_ids)',
     tests: ['credit'],
     named: 'a member who is unknown, hidden, gone',
   },
   {
     breaks: 'a member who left is not credited',
     file: STATEMENT,
-    replace: 'a.member_id = i.member_id and a.active and not a.hidden limit 1',
-    by: 'a.member_id = i.member_id and not a.hidden limit 1',
+    replace: 'a.active and not a.hidden and a.member_id = any (member_ids)',
+    by: 'not a.hidden and a.member_id = any (member_ids)',
     tests: ['credit'],
     named: 'a member who is unknown, hidden, gone',
+  },
+  {
+    breaks: 'a wallet is credited only under its lock',
+    file: STATEMENT,
+    replace: 'a.member_id = i.member_id and a.id = any (locked_accounts) limit 1',
+    by: 'a.member_id = i.member_id and a.active and not a.hidden limit 1',
+    tests: ['credit-races'],
+    named: 'a wallet that becomes active',
+  },
+  {
+    breaks: "a partner's day is used only under its lock",
+    file: STATEMENT,
+    replace: 'and d.partner_id = any (partners_of_locked_days) ',
+    by: '',
+    tests: ['credit-races'],
+    named: "first credits of a partner's day",
   },
   {
     breaks: 'no credit is above the limit of the community',

@@ -23,6 +23,14 @@ export const LEDGER: Mutant[] = [
     named: 'of two reversals at once|a credit is reversed in full',
   },
   {
+    breaks: 'two reversals at once do not look for the same reference',
+    file: REVERSE,
+    replace: ', partnerIds: [caller.partnerId]',
+    by: '',
+    tests: ['reverse'],
+    named: 'reversed at once under one reference',
+  },
+  {
     breaks: 'a credit that the office reversed is not reversed again',
     file: REVERSE,
     replace: 'if (reversals.length > 0 || credit.reversed_at !== null) {',
@@ -73,8 +81,8 @@ export const LEDGER: Mutant[] = [
   {
     breaks: 'wallets are locked before hours move',
     file: 'features/wallet/post-transfers.ts',
-    replace: 'order by id for no key update`\n}\n\nexport async function findCommunityAccount',
-    by: 'order by id`\n}\n\nexport async function findCommunityAccount',
+    replace: 'order by member_id is null, id for no key update',
+    by: 'order by member_id is null, id',
     tests: ['exchange'],
     named: 'the lower limit holds under concurrency',
   },

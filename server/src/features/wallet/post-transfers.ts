@@ -31,17 +31,21 @@ export interface Movement {
   event?: { type: EventType; partnerId: number; data: Record<string, string | number> }
 }
 
-/** Locks in id order, like every statement that moves hours, to avoid deadlocks. */
+/**
+ * Locks wallets in id order, like every statement that moves hours, and then other accounts, like the removal of a test
+ * community: any other order would deadlock.
+ */
 export async function lockAccounts(
   tx: Transaction,
   communityId: number,
-  filter: { memberIds?: number[]; ids?: number[] },
+  filter: { memberIds?: number[]; partnerIds?: number[]; ids?: number[] },
 ): Promise<Account[]> {
-  const { memberIds = [], ids = [] } = filter
+  const { memberIds = [], partnerIds = [], ids = [] } = filter
   return tx<Account[]>`
     select id, kind, member_id, balance, version, active, hidden from accounts
-    where community_id = ${communityId} and (member_id = any (${memberIds}::int8[]) or id = any (${ids}::int8[]))
-    order by id for no key update`
+    where community_id = ${communityId} and (member_id = any (${memberIds}::int8[])
+      or partner_id = any (${partnerIds}::int8[]) or id = any (${ids}::int8[]))
+    order by member_id is null, id for no key update`
 }
 
 export async function findCommunityAccount(tx: Transaction, communityId: number): Promise<Account> {

@@ -17,8 +17,8 @@ export interface ReversedCredit {
 export async function reverseCredit(sql: Sql, caller: Caller, request: ReverseRequest): Promise<ReversedCredit> {
   return transaction(sql, async (tx) => {
     const known = await requireCredit(tx, caller, request.reference)
-    // Lock the wallet first, like everything that moves hours. This also serializes reversals of the same credit.
-    await lockAccounts(tx, caller.communityId, { memberIds: [known.member_id] })
+    // The partner's account too, so that two reversals never look for the same reference at the same time.
+    await lockAccounts(tx, caller.communityId, { memberIds: [known.member_id], partnerIds: [caller.partnerId] })
     const credit = await requireCredit(tx, caller, request.reference)
     const reversals = await findReversals(tx, caller.communityId, caller.partnerId, {
       creditId: credit.id,
