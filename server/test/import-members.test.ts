@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { publishListing } from '../src/features/listings/change-listing.ts'
-import { addMember } from '../src/features/members/change-member.ts'
+import { addMember, changeMember } from '../src/features/members/change-member.ts'
 import { eraseMember } from '../src/features/members/erase-member.ts'
 import { membersExport } from '../src/features/members/export-members.ts'
 import { importMembers } from '../src/features/members/import-members.ts'
 import { TESTER } from './bank.ts'
 import { sql, newCommunity, lines, load, save, everythingOf, MEMBERS, listingOf } from './csv-communities.ts'
+import { openTransaction, someoneWaits } from './lock-table.ts'
 
 describe('members import', () => {
   test('adds members with their wallets, events and audit entries, as the office does', async () => {
@@ -98,6 +99,33 @@ describe('members import', () => {
     ])
     const removals = await sql`select type from removals where community_id = ${community.id} order by id`
     expect(removals.map(({ type }) => type)).toEqual(['listing', 'user'])
+  })
+
+  test('keeps what was changed while it waited for a member, except what it said it would change', async () => {
+    const community = await newCommunity()
+    const head = 'external_id,name,email,notes,joined_at'
+    const row = 'L-1,Anna Auer,old@example.org'
+    await load(importMembers, community, lines(head, `${row},,2020-02-29`))
+    const [anna] = await sql<[{ id: number }]>`select id from members where community_id = ${community.id}`
+    const office = await openTransaction(sql)
+    await changeMember(office.tx, TESTER, community.id, anna.id, { email: 'new@example.org', notes: 'calls early' })
+    await office.tx`
+      update members set joined_at = '2019-01-01T12:00:00Z' where community_id = ${community.id} and id = ${anna.id}`
+    const importing = load(importMembers, community, lines(head, `${row},calls late,2020-02-29`))
+    await someoneWaits(sql, '%from members%')
+    await office.commit()
+    expect((await importing).summary).toMatchObject({ changed: 1, written: true })
+
+    const [member] = await sql`
+      select email, notes, joined_at, version from members where community_id = ${community.id} and id = ${anna.id}`
+    expect(member).toMatchObject({
+      email: 'new@example.org',
+      notes: 'calls late',
+      joined_at: '2019-01-01T12:00:00.000000Z',
+    })
+    const [event] = await sql`
+      select data from events where community_id = ${community.id} and type = 'user.updated' order by id desc limit 1`
+    expect(event!.data).toMatchObject({ email: member!.email, version: member!.version })
   })
 
   test('an empty cell keeps what is there, unless empty cells clear it', async () => {

@@ -86,7 +86,10 @@ export async function insertMembers(
     select *, '{}'::text[] as changes, true as for_partners from made order by id`
 }
 
-/** Skips members who were erased in the meantime. */
+/**
+ * Skips members who were erased in the meantime. Writes only the fields that are changed, because the others may have got
+ * another value since they were compared.
+ */
 export async function updateMembers(
   tx: Transaction,
   communityId: number,
@@ -94,11 +97,11 @@ export async function updateMembers(
 ): Promise<WrittenMember[]> {
   return tx<WrittenMember[]>`
     with r as materialized (
-      select *, (input ->> 'joined_at')::timestamptz as joined_at from import_rows
+      select * from import_rows
       where outcome = 'changed' and line between ${from} and ${to} and changes && ${[...TEXT_NAMES, 'joined_at', 'tags']}::text[]
     )
     update members m set ${commaSeparated(TEXT_NAMES.map((name) => newText(tx, name)))},
-      joined_at = coalesce(r.joined_at, m.joined_at),
+      joined_at = case when 'joined_at' = any (r.changes) then (r.input ->> 'joined_at')::timestamptz else m.joined_at end,
       version = m.version + case when r.changes && ${FOR_PARTNERS}::text[] then 1 else 0 end,
       updated_at = case when r.changes && ${FOR_PARTNERS}::text[]
         then (select stamp_change(${communityId})) else m.updated_at end
@@ -111,7 +114,7 @@ export async function updateMembers(
 
 function newText(tx: Transaction, name: FieldName): Fragment {
   const column = identifier(name)
-  return tx`${column} = case when r.input ? ${name}::text then r.input ->> ${name}::text else m.${column} end`
+  return tx`${column} = case when ${name}::text = any (r.changes) then r.input ->> ${name}::text else m.${column} end`
 }
 
 interface StateChange {
