@@ -74,6 +74,7 @@ function registerImportRoute(
       const options = readImportQuery(request.query)
       return sendImportResult(request, reply, (onProgress) =>
         receiveImport(
+          sql,
           request,
           options,
           (open, all) => files.run(reply, (fileSql) => importFile(fileSql, adminActor(request), community, open, all)),
@@ -137,7 +138,9 @@ function registerInspectRoute(api: AdminApi, { sql }: Deps, what: string, kind: 
       response: { 200: Type.Object({ data: InspectedFile }) },
     },
     handler: async (request) => ({
-      data: await receiveFile(request, (open) => inspectFile(sql, request.community.id, kind, open, request.query)),
+      data: await receiveFile(sql, request, (open) =>
+        inspectFile(sql, request.community.id, kind, open, request.query),
+      ),
     }),
   })
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { requireAccessAgain } from '../../http/console/admin-frame.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import { toApiError } from '../../http/shared/send-error.ts'
 import type { Progress } from '../../core/progress.ts'
@@ -15,6 +16,7 @@ import type { ImportOptions, ImportSummary, Outcome } from './import-rows.ts'
 import { BrokenCsv } from '../../csv/broken-csv.ts'
 import type { OpenFile } from '../../csv/detect-format.ts'
 import { toHours } from '../../core/hours.ts'
+import type { Sql } from '../../postgres/connect.ts'
 
 /** A few hundred thousand rows. Larger files are imported on the command line. */
 export const IMPORT_BYTES_MAX = 20 * 1024 * 1024
@@ -26,13 +28,14 @@ type ImportFile = (open: OpenFile, options: ImportOptions) => Promise<ImportSumm
 
 /** Receives the whole file, imports it and lists the outcomes. */
 export async function receiveImport(
+  sql: Sql,
   request: FastifyRequest,
   options: ImportOptions & { dryRun: boolean },
   importFile: ImportFile,
   onProgress: (progress: Progress) => void = () => {},
 ): Promise<ImportResult> {
   const outcomes = createOutcomeList()
-  const { openings, ...summary } = await receiveFile(request, (open, bytes) =>
+  const { openings, ...summary } = await receiveFile(sql, request, (open, bytes) =>
     importFile(open, { ...options, bytes, onRow: outcomes.add, onProgress }),
   )
   return {
@@ -45,13 +48,17 @@ export async function receiveImport(
 
 /** Receives the whole file. What is wrong with it is reported as a problem of the field `file`. */
 export async function receiveFile<T>(
+  sql: Sql,
   request: FastifyRequest,
   use: (open: OpenFile, bytes: number) => Promise<T>,
 ): Promise<T> {
   if (!(request.body instanceof Readable)) throw new Refusal(because('file_missing'), { field: 'file' })
   if (Number(request.headers['content-length']) > IMPORT_BYTES_MAX) throw tooLarge()
   try {
-    return await withUpload(request.body, use)
+    return await withUpload(request.body, async (open, bytes) => {
+      await requireAccessAgain(sql, request)
+      return use(open, bytes)
+    })
   } catch (error) {
     throw error instanceof BrokenCsv ? new Refusal(error.reason!, { field: 'file', cause: error }) : error
   }

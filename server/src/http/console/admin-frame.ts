@@ -1,5 +1,6 @@
 import cookie from '@fastify/cookie'
 import { isIP } from 'node:net'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminRole } from '../../postgres/across-communities.ts'
 import type { Config } from '../../config.ts'
@@ -10,7 +11,7 @@ import { splitOnce } from '../shared/form.ts'
 import { acceptJson } from '../shared/read-body.ts'
 import { sendError } from '../shared/send-error.ts'
 import { SESSION_SECONDS, type AdminCommunity } from './session-queries.ts'
-import { findSession, type AdminSession } from './sessions.ts'
+import { findSession, findSessionAgain, type AdminSession } from './sessions.ts'
 import { requireSingleHeaders } from '../shared/single-headers.ts'
 import { isCleanText } from '../shared/validation.ts'
 
@@ -71,13 +72,13 @@ export async function frameAdminApi(app: FastifyInstance, deps: ConsoleFrameDeps
     requireSingleHeaders(request)
     requireOwnOrigin(deps, request)
     if (deps.config.replicaUrl && !SAFE_METHODS.has(request.method)) setChangedCookie(deps, reply)
-    const { role = 'session', beforePasswordChange, freshProof } = request.routeOptions.config
-    if (role === 'nobody') return
-    const session = await authenticate(deps, request, reply)
-    request.session = session
-    if (session.password_one_time && !beforePasswordChange) throw new ApiError('password_change_required')
-    if (role !== 'session') request.community = requireRole(session, role)
-    if (freshProof) requireFreshProof(session)
+    if (request.routeOptions.config.role === 'nobody') return
+    requireAccess(request, await authenticate(deps, request, reply))
+  })
+  app.addHook('preValidation', async (request) => {
+    // A file is received by its handler, which asks again as well.
+    const isReceived = request.body !== undefined && !(request.body instanceof Readable)
+    if (isReceived && request.session) await requireAccessAgain(deps.sql, request)
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? request.routeOfOtherMethods ?? 'none'
@@ -118,6 +119,21 @@ async function authenticate(
   if (!session) throw new ApiError('sign_in_required')
   if (session.newToken) setSessionCookie(deps, reply, session.newToken)
   return session
+}
+
+function requireAccess(request: FastifyRequest, session: AdminSession): void {
+  const { role = 'session', beforePasswordChange, freshProof } = request.routeOptions.config
+  request.session = session
+  if (session.password_one_time && !beforePasswordChange) throw new ApiError('password_change_required')
+  if (role !== 'session') request.community = requireRole(session, role as AdminRole)
+  if (freshProof) requireFreshProof(session)
+}
+
+/** For when the body has arrived: that may take a while, and access may be withdrawn meanwhile. */
+export async function requireAccessAgain(sql: Sql, request: FastifyRequest): Promise<void> {
+  const session = await findSessionAgain(sql, request.session.id, request.community?.slug)
+  if (!session) throw new ApiError('sign_in_required')
+  requireAccess(request, session)
 }
 
 /** A community that the caller does not administer gets 404, as if it did not exist. */

@@ -26,7 +26,7 @@ export interface AdminCommunity {
   second_factor_required: boolean
 }
 
-interface SessionRow {
+export interface SessionRow {
   id: number
   admin: { id: number; email: string; name: string; language: Language | null }
   password_one_time: boolean
@@ -60,9 +60,14 @@ export function secondFactorExists(sql: Queries, adminId: Fragment): Fragment {
 /** Finds the session and the role in the community in one statement. */
 export async function findSessionRow(
   sql: Queries,
-  tokenHash: Buffer,
+  key: { tokenHash: Buffer } | { id: number },
   slug: string | undefined,
 ): Promise<SessionRow | undefined> {
+  const tokenHash = 'tokenHash' in key ? key.tokenHash : null
+  const isFound =
+    'id' in key
+      ? sql`s.id = ${key.id}`
+      : sql`(s.token_hash = ${tokenHash} or (s.previous_token_hash = ${tokenHash} and s.previous_token_until > now()))`
   const [row] = await sql<SessionRow[]>`
     select s.id, jsonb_build_object('id', a.id, 'email', a.email, 'name', a.name, 'language', a.language) as admin,
       a.password_one_time,
@@ -79,8 +84,8 @@ export async function findSessionRow(
     from admin_sessions s join admins a on a.id = s.admin_id
     left join communities c on c.slug = ${slug ?? null}
     left join community_admins r on r.community_id = c.id and r.admin_id = a.id
-    where (s.token_hash = ${tokenHash} or (s.previous_token_hash = ${tokenHash} and s.previous_token_until > now()))
-      and s.expires_at > now() and s.last_seen_at > now() - make_interval(secs => ${IDLE_SECONDS})`
+    where ${isFound} and s.expires_at > now()
+      and s.last_seen_at > now() - make_interval(secs => ${IDLE_SECONDS})`
   return row
 }
 

@@ -3,7 +3,14 @@ import { randomBytes } from 'node:crypto'
 import type { Queries } from '../../postgres/connect.ts'
 import { isDiskFull } from '../../postgres/embedded/disk-space.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
-import { findSessionRow, rotateToken, touchRole, touchSession, type AdminCommunity } from './session-queries.ts'
+import {
+  findSessionRow,
+  rotateToken,
+  touchRole,
+  touchSession,
+  type AdminCommunity,
+  type SessionRow,
+} from './session-queries.ts'
 
 const TOKEN_BYTES = 32
 
@@ -31,21 +38,34 @@ export async function findSession(
   slug: string | undefined,
 ): Promise<AdminSession | undefined> {
   const hash = hashSecret(token)
-  const row = await findSessionRow(sql, hash, slug)
+  const row = await findSessionRow(sql, { tokenHash: hash }, slug)
   if (!row) return undefined
-  const { id, admin, password_one_time, has_second_factor, proof_is_fresh, community } = row
+  const { id, admin, community } = row
   const newToken = row.rotation_is_due ? await rotate(sql, id, hash).catch(ignoreDiskFull) : undefined
   if (row.touch_is_due && !newToken) await touchSession(sql, id).catch(ignoreDiskFull)
   if (community && row.community_touch_is_due) await touchRole(sql, community.id, admin.id).catch(ignoreDiskFull)
-  return {
-    id,
-    admin,
-    password_one_time,
-    has_second_factor,
-    proof_is_fresh,
-    community: community ?? undefined,
-    ...(newToken && { newToken }),
-  }
+  return { ...toSession(row), ...(newToken && { newToken }) }
+}
+
+/** Finds a session that was there a moment ago; its token may have been rotated since. */
+export async function findSessionAgain(
+  sql: Queries,
+  id: number,
+  slug: string | undefined,
+): Promise<AdminSession | undefined> {
+  const row = await findSessionRow(sql, { id }, slug)
+  return row && toSession(row)
+}
+
+function toSession({
+  id,
+  admin,
+  password_one_time,
+  has_second_factor,
+  proof_is_fresh,
+  community,
+}: SessionRow): AdminSession {
+  return { id, admin, password_one_time, has_second_factor, proof_is_fresh, community: community ?? undefined }
 }
 
 /** Pages stay readable while the disk is full; a later request rotates the session. */

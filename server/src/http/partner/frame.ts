@@ -77,6 +77,13 @@ export function framePartnerApi(app: FastifyInstance, deps: PartnerFrameDeps): v
     if (checked instanceof Promise) return checked
     done()
   })
+  app.addHook('preValidation', (request, _reply, done) => {
+    const { scope } = request.routeOptions.config
+    // A body may take seconds to arrive, and access may be withdrawn meanwhile.
+    const checked = scope && request.body !== undefined && checkAccessAgain(deps, request, scope)
+    if (checked instanceof Promise) return checked
+    done()
+  })
   app.addHook('onSend', answerNotModified)
   app.addHook('onResponse', (request, reply, done) => {
     recordCall(deps, request, reply)
@@ -102,6 +109,20 @@ function checkAccess(
   })
 }
 
+/** Everything but the rate limit, which counts a call once. */
+function checkAccessAgain(
+  deps: PartnerFrameDeps,
+  request: FastifyRequest,
+  scope: Scope | readonly Scope[],
+): Awaitable<void> {
+  return andThen(authenticate(deps, request), (caller) => {
+    request.caller = caller
+    requireOpenApi(caller)
+    requireAddress(caller, request.ip)
+    requireScope(caller, scope)
+  })
+}
+
 /** RFC 9112 3.2 */
 function requireHost({ raw, headers }: FastifyRequest): void {
   if (headers.host === undefined && raw.httpVersion !== '1.0') {
@@ -117,15 +138,17 @@ export function admit(
   caller: Caller,
 ): Awaitable<void> {
   return andThen(deps.rateLimits.spend(caller, reply), () => {
-    if (!caller.partnerApiEnabled) {
-      const reason = caller.partnerApiDisabledReason
-      throw new ApiError(
-        'partner_api_disabled',
-        reason ? { description: `The partner API is switched off: ${reason}` } : {},
-      )
-    }
+    requireOpenApi(caller)
     requireAddress(caller, request.ip)
   })
+}
+
+function requireOpenApi({ partnerApiEnabled, partnerApiDisabledReason: reason }: Caller): void {
+  if (partnerApiEnabled) return
+  throw new ApiError(
+    'partner_api_disabled',
+    reason ? { description: `The partner API is switched off: ${reason}` } : {},
+  )
 }
 
 export function requireAddress(caller: Caller, address: string): void {
