@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { changeSettings } from '../src/features/communities/change-settings.ts'
 import { addMember, leave, returnMember } from '../src/features/members/change-member.ts'
+import { correctExchange } from '../src/features/wallet/correct-exchange.ts'
 import { createCreditBatcher } from '../src/features/wallet/credit-member.ts'
 import { startPartnerDays } from '../src/features/wallet/insert-credits.ts'
+import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
 import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
 import type { Caller } from '../src/http/partner/access.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
@@ -91,6 +93,74 @@ test("first credits of a partner's day on two nodes neither deadlock nor exceed 
     { partner_id: partner.partnerId, centihours: 100 },
     { partner_id: other.partnerId, centihours: 100 },
   ])
+})
+
+test('an exchange is corrected while its members are credited', async () => {
+  const { bank, ada, ben, cleo } = await start()
+  const { sql, communityId } = bank
+  const token = await bank.token()
+  const slip = { giverId: ben, receiverId: cleo, centihours: 100 }
+  const [exchange] = await recordExchanges(sql, TESTER, communityId, [slip])
+
+  const held = await openTransaction(sql)
+  await held.tx`select 1 from accounts where community_id = ${communityId} and member_id = ${cleo} for update`
+  const correction = correctExchange(
+    sql,
+    TESTER,
+    communityId,
+    { transferId: exchange!.id, slip: { ...slip, giverId: ada }, reason: 'It was Ada.' },
+    {},
+  )
+  await eventually(async () => (await waitingSessions(sql, '%from accounts%')).length === 1)
+  const credits = [ada, ben].map((user_id) => ({ user_id, hours: 1, reference: `tx-${user_id}` }))
+  const batch = bank.call('/wallet/credits/batch', { token, body: { credits } })
+  await waitingCredits(bank, 1)
+  await held.release()
+
+  await correction
+  expect((await batch).body.meta).toEqual({ created: 2, replayed: 0, rejected: 0 })
+  expect((await verifyLedger(sql, communityId)).differences).toEqual([])
+})
+
+test('a member who joins while the time zone changes is credited on the right day', async () => {
+  const { bank } = await start()
+  const { sql, communityId } = bank
+  const token = await bank.token()
+  // 26 hours apart: the same moment is always on two days.
+  await changeSettings(sql, TESTER, communityId, { time_zone: 'Etc/GMT+12' })
+  const changing = await openTransaction(sql)
+  await changeSettings(changing.tx, TESTER, communityId, { time_zone: 'Pacific/Kiritimati' })
+  const credit = addMember(sql, TESTER, communityId, { name: 'Dora' }).then(({ id }) =>
+    bank.call('/wallet/credit', { token, body: { user_id: id, hours: 1, reference: 'tx-1' } }),
+  )
+  const isHeld = eventually(async () => (await waitingSessions(sql)).length > 0)
+  await Promise.race([credit, isHeld])
+  await changing.commit()
+
+  expect((await credit).status).toBe(201)
+  expect((await verifyLedger(sql, communityId)).differences).toEqual([])
+})
+
+test('of two changes of the time zone at once, both count the days anew', async () => {
+  const { bank, ada } = await start()
+  const { sql, communityId } = bank
+  const token = await bank.token()
+  await changeSettings(sql, TESTER, communityId, { time_zone: 'Etc/GMT+12' })
+  const first = await openTransaction(sql)
+  await changeSettings(first.tx, TESTER, communityId, { time_zone: 'Pacific/Kiritimati' })
+  // Asks for what the zone still is.
+  const second = await openTransaction(sql)
+  const back = changeSettings(second.tx, TESTER, communityId, { time_zone: 'Etc/GMT+12' })
+  await eventually(async () => (await waitingSessions(sql)).length > 0)
+  await first.commit()
+  await back
+  const credit = bank.call('/wallet/credit', { token, body: { user_id: ada, hours: 1, reference: 'tx-1' } })
+  const isHeld = eventually(async () => (await waitingSessions(sql)).length > 0)
+  await Promise.race([credit, isHeld])
+  await second.commit()
+
+  expect((await credit).status).toBe(201)
+  expect((await verifyLedger(sql, communityId)).differences).toEqual([])
 })
 
 test('a credit that waits for a new time zone counts for the day there', async () => {

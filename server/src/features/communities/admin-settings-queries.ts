@@ -46,11 +46,16 @@ export async function updateSettings(sql: Queries, communityId: number, change: 
   return row
 }
 
-/** Blocks all transfers until commit: they lock wallets first, in this order. */
+/** Makes transfers of these wallets wait until commit: they lock wallets first, in this order. */
 export async function lockWallets(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     select count(*) from (
       select 1 from accounts where community_id = ${communityId} and kind = 'member' order by id for no key update) w`
+}
+
+/** Makes everyone who adds a member wait until commit: each needs the counter of ids. */
+export async function lockNewMembers(tx: Transaction, communityId: number): Promise<void> {
+  await tx`select take_ids(${communityId}, 'members', 0, 0)`
 }
 
 export async function deletePartnerDays(tx: Transaction, communityId: number): Promise<void> {
@@ -64,7 +69,7 @@ export async function insertPartnerDays(tx: Transaction, communityId: number): P
     select ${communityId}, c.partner_id, (c.created_at at time zone m.time_zone)::date, sum(c.amount)::int8
     from credits c join communities m on m.id = ${communityId}
     where c.community_id = ${communityId}
-    group by 2, 3
+    group by 2, 3 order by 2, 3
     on conflict (community_id, partner_id, day) do update set centihours = excluded.centihours`
 }
 

@@ -5,8 +5,8 @@ import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import {
   deletePartnerDays,
-  findSettings,
   insertPartnerDays,
+  lockNewMembers,
   lockSettings,
   lockWallets,
   updateSettings,
@@ -39,13 +39,11 @@ export async function changeSettings(
 ): Promise<SettingsRow> {
   const requested = validateSettings(input)
   return transaction(sql, async (tx) => {
-    // Lock wallets before the community, in the same order as credits do.
-    const { time_zone: timeZone } = await findSettings(tx, communityId)
-    if ((requested.time_zone ?? timeZone) !== timeZone) await lockWallets(tx, communityId)
     const before = await lockSettings(tx, communityId)
     checkBefore(before)
     const change = pickChanged(requested, before)
     if (Object.keys(change).length === 0) return before
+    if (change.time_zone !== undefined) await lockAllWallets(tx, communityId)
     const after = await updateSettings(tx, communityId, change)
     if (change.time_zone !== undefined) await recountDays(tx, communityId)
     await recordAudit(tx, communityId, actor, {
@@ -55,6 +53,14 @@ export async function changeSettings(
     })
     return after
   })
+}
+
+/** Blocks all transfers until commit. */
+async function lockAllWallets(tx: Transaction, communityId: number): Promise<void> {
+  await lockWallets(tx, communityId)
+  // No wallet can be added from here on, so the second time finds all that have been added meanwhile.
+  await lockNewMembers(tx, communityId)
+  await lockWallets(tx, communityId)
 }
 
 /** Days start at another time in the new zone, so credits count for other days. */

@@ -17,7 +17,8 @@ import type { Credit, CreditRequest } from './schema.ts'
 const LIMITS: CoalesceLimits = { batchMax: 128, inFlightMax: 2, waitingMax: 10_000 }
 /** Each round resolves at least the first remaining item, and usually all of them. */
 const ROUNDS_MAX = LIMITS.batchMax + 3
-const SERIALIZATION_FAILURE = '40001'
+/** Serialization failure and deadlock: the whole statement was undone and can be repeated. */
+const RACED = new Set(['40001', '40P01'])
 /** Banks send these if the payer gave no reference. Two payments would look like one. */
 const PLACEHOLDERS = new Set(['NOTPROVIDED', 'NONREF'])
 
@@ -68,12 +69,12 @@ async function creditAll(sql: Sql, communityId: number, items: CreditItem[]): Pr
   return results
 }
 
-/** Returns undefined, having changed nothing, if another transaction has just credited one of the references. */
+/** Returns undefined, having changed nothing, if another transaction was in the way. */
 async function insertUnlessRaced(sql: Sql, communityId: number, items: CreditItem[]): Promise<CreditRow[] | undefined> {
   try {
     return await insertCredits(sql, communityId, items)
   } catch (error) {
-    if ((error as { code?: string }).code === SERIALIZATION_FAILURE) return undefined
+    if (RACED.has((error as { code?: string }).code ?? '')) return undefined
     throw error
   }
 }
