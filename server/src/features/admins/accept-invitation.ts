@@ -10,7 +10,7 @@ import { addRole } from './create-admin.ts'
 import { consumeInvitation, findInvitationRow, type InvitationRow } from './invitation-queries.ts'
 import { communityOfInvitation } from './invite-admin.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
-import { insertAdmin, lockAdmins, lockRoles, type RoleRow } from './queries.ts'
+import { insertAdmin, lockAdmins, lockRoles, type Entrant, type RoleRow } from './queries.ts'
 
 /** What an invitation says of itself. It does not look at accounts: the owner who made the link may ask too. */
 export async function inspectInvitation(sql: Queries, token: string) {
@@ -44,7 +44,7 @@ export async function createInvitedAdmin(
   sql: Queries,
   input: { token: string; password: string; name?: string },
   isWanted: () => boolean,
-): Promise<number> {
+): Promise<Entrant> {
   const found = await inspectInvitation(sql, input.token)
   if (!found) throw new ApiError('link_expired')
   await checkPassword(input.password, { email: found.email, field: 'password' })
@@ -58,7 +58,7 @@ export async function createInvitedAdmin(
     const account = { email: invitation.email, name, password_hash, password_one_time: false }
     const adminId = await insertAdmin(tx, account)
     await grantOffer(tx, invitation, adminId, name)
-    return adminId
+    return { id: adminId, password_hash }
   })
 }
 

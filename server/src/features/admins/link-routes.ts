@@ -67,7 +67,7 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/links/use', {
-    config: { role: 'nobody', errors: [...LINK_ERRORS, 'second_step_required'] },
+    config: { role: 'nobody', errors: [...LINK_ERRORS, 'sign_in_failed', 'second_step_required'] },
     schema: {
       summary: 'Choose a password by a one-time link, and sign in',
       description:
@@ -80,11 +80,11 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
       const { token, password } = request.body
       const isWanted = () => isAwaited(reply)
       const isInvitation = communityOfInvitation(token) !== undefined
-      const adminId = await limited(request.ip, () =>
+      const entrant = await limited(request.ip, () =>
         isInvitation ? createInvitedAdmin(sql, request.body, isWanted) : resetByLink(sql, token, password, isWanted),
       )
-      if (!isInvitation) tellPerson(deps, (await findAdminById(sql, adminId))!, passwordChangedMail)
-      return enter(deps, adminId, request, reply)
+      if (!isInvitation) tellPerson(deps, (await findAdminById(sql, entrant.id))!, passwordChangedMail)
+      return enter(deps, entrant, request, reply)
     },
   })
 

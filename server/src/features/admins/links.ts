@@ -4,7 +4,16 @@ import { ApiError } from '../../http/shared/errors.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
 import { auditInAllCommunities, replacePassword } from './create-admin.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
-import { consumeLink, deleteLinksOf, findAdminById, findLink, insertLink, type LinkRow } from './queries.ts'
+import {
+  consumeLink,
+  deleteLinksOf,
+  findAdminById,
+  findLink,
+  insertLink,
+  lockAccount,
+  type Entrant,
+  type LinkRow,
+} from './queries.ts'
 
 const TOKEN_BYTES = 32
 const DAY_SECONDS = 24 * 60 * 60
@@ -27,7 +36,10 @@ export async function makeLink(
   seconds = LINK_SECONDS,
 ): Promise<NewLink> {
   const token = newLinkToken()
-  if (adminId !== null) await deleteLinksOf(tx, adminId)
+  if (adminId !== null) {
+    await lockAccount(tx, adminId)
+    await deleteLinksOf(tx, adminId)
+  }
   const hash = hashSecret(token)
   return { token, expires_at: await insertLink(tx, { hash, purpose, adminId, seconds }) }
 }
@@ -50,15 +62,16 @@ export async function resetByLink(
   token: string,
   password: string,
   isWanted: () => boolean,
-): Promise<number> {
-  const { email } = await inspectResetLink(sql, token)
+): Promise<Entrant> {
+  const { id, email } = await adminOf(sql, await findLink(sql, hashSecret(token)))
   await checkPassword(password, { email, field: 'password' })
   const hash = await hashPassword(password, isWanted)
   return transaction(sql, async (tx) => {
-    const admin = await adminOf(tx, await consumeLink(tx, hashSecret(token)))
-    await replacePassword(tx, admin.id, { hash, oneTime: false })
-    await auditInAllCommunities(tx, 'self', admin.id, 'admin.password_changed')
-    return admin.id
+    await lockAccount(tx, id)
+    await adminOf(tx, await consumeLink(tx, hashSecret(token)))
+    await replacePassword(tx, id, { hash, oneTime: false })
+    await auditInAllCommunities(tx, 'self', id, 'admin.password_changed')
+    return { id, password_hash: hash }
   })
 }
 

@@ -32,6 +32,12 @@ export interface SessionListRow {
   user_agent: string | null
 }
 
+/** Someone whose password was just checked or set. Another may replace it before their session begins. */
+export interface Entrant {
+  id: number
+  password_hash: string
+}
+
 export interface LinkRow {
   purpose: 'set_up' | 'reset'
   admin_id: number | null
@@ -66,12 +72,30 @@ function oneTimeUntil(sql: Queries, isOneTime: boolean) {
   return isOneTime ? sql`now() + make_interval(secs => ${ONE_TIME_SECONDS})` : sql`null`
 }
 
-/** Of two sign-ins at once, one succeeds. Returns false if the password has been used or has expired. */
-export async function consumeOneTimePassword(sql: Queries, adminId: number): Promise<boolean> {
+/** Of two sign-ins at once, one succeeds. Returns false if the password has been used, has expired or was replaced. */
+export async function consumeOneTimePassword(sql: Queries, { id, password_hash }: Entrant): Promise<boolean> {
   const { count } = await sql`
     update admins set one_time_used_at = now()
-    where id = ${adminId} and password_one_time and one_time_used_at is null and one_time_until > now()`
+    where id = ${id} and password_hash = ${password_hash}
+      and password_one_time and one_time_used_at is null and one_time_until > now()`
   return count === 1
+}
+
+/**
+ * Whatever changes how a person signs in takes this lock first. It then sees all that an earlier change has written, and
+ * sign-ins wait for it. Returns the hash of the password.
+ */
+export async function lockAccount(tx: Queries, adminId: number): Promise<string | undefined> {
+  const [row] = await tx<{ password_hash: string }[]>`
+    select password_hash from admins where id = ${adminId} for no key update`
+  return row?.password_hash
+}
+
+/** Waits for changes of the account and keeps others out, but not other sign-ins. Returns the hash of the password. */
+export async function lockForSignIn(tx: Queries, adminId: number): Promise<string | undefined> {
+  const [row] = await tx<{ password_hash: string }[]>`
+    select password_hash from admins where id = ${adminId} for share`
+  return row?.password_hash
 }
 
 export async function findAdminById(

@@ -10,10 +10,11 @@ import { NotFound } from '../../core/refusal.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { enter } from '../second-factor/second-step.ts'
 import { Language, OpenSession, Session } from './admin-schema.ts'
+import { auditInAllCommunities } from './create-admin.ts'
 import { passwordChangedMail } from './mails.ts'
 import { endSession, endSessionsOf, listSessions, updateLanguage } from './queries.ts'
 import { setUp, setUpState } from './set-up.ts'
-import { presentSession, startSession } from './start-session.ts'
+import { openSession, presentSession, sendSession } from './start-session.ts'
 import { changePassword, signIn, type Origin } from './sign-in.ts'
 import { tellPerson } from './tell-person.ts'
 
@@ -48,7 +49,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/setup', {
-    config: { role: 'nobody', errors: ['link_expired', 'rate_limited'] },
+    config: { role: 'nobody', errors: ['sign_in_failed', 'link_expired', 'rate_limited'] },
     schema: {
       summary: 'Make the first administrator, by the link that the server printed',
       tags: TAGS,
@@ -65,8 +66,8 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       await signInLimits.spend({ address: request.ip, account: 'set-up' })
-      const adminId = await setUp(sql, request.body, () => isAwaited(reply))
-      return reply.code(201).send(await startSession(deps, adminId, request, reply))
+      const entrant = await setUp(sql, request.body, () => isAwaited(reply))
+      return reply.code(201).send(await enter(deps, entrant, request, reply))
     },
   })
 
@@ -79,8 +80,10 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       response: { 200: Type.Object({ data: Session }) },
     },
     handler: async (request, reply) => {
-      const adminId = await signIn(deps, request.body, attemptOrigin(request, reply))
-      return enter(deps, adminId, request, reply)
+      const entrant = await signIn(deps, request.body, attemptOrigin(request, reply))
+      return enter(deps, entrant, request, reply, (tx) =>
+        auditInAllCommunities(tx, 'self', entrant.id, 'admin.signed_in', { address: request.ip }),
+      )
     },
   })
 
@@ -115,7 +118,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
   })
 
   api.post('/password', {
-    config: { role: 'session', beforePasswordChange: true, errors: ['rate_limited'] },
+    config: { role: 'session', beforePasswordChange: true, errors: ['sign_in_failed', 'rate_limited'] },
     schema: {
       summary: 'Choose another password; ends the other sessions',
       tags: TAGS,
@@ -123,9 +126,14 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       response: { 200: Type.Object({ data: Session }) },
     },
     handler: async (request, reply) => {
-      await changePassword(sql, request.session, signInLimits, request.body, attemptOrigin(request, reply))
-      tellPerson(deps, request.session.admin, passwordChangedMail)
-      return startSession(deps, request.session.admin.id, request, reply)
+      const { session, body } = request
+      const adminId = session.admin.id
+      const origin = attemptOrigin(request, reply)
+      const token = await changePassword(sql, session, signInLimits, body, origin, (tx) =>
+        openSession(tx, adminId, request),
+      )
+      tellPerson(deps, session.admin, passwordChangedMail)
+      return sendSession(deps, { adminId, token }, request, reply)
     },
   })
 

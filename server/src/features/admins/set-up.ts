@@ -10,7 +10,7 @@ import { checkEmail, checkName } from './check-admin.ts'
 import { addRole } from './create-admin.ts'
 import { makeLink, type NewLink } from './links.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
-import { deleteSetUpLinks, hasAdmins, insertAdmin, lockAdmins, consumeLink } from './queries.ts'
+import { deleteSetUpLinks, hasAdmins, insertAdmin, lockAdmins, consumeLink, type Entrant } from './queries.ts'
 
 export interface SetUpInput {
   link: string
@@ -34,7 +34,7 @@ export async function offerSetUp(sql: Queries): Promise<NewLink | undefined> {
 }
 
 /** Creates the first administrator as owner of all communities, or of a new one. */
-export async function setUp(sql: Queries, input: SetUpInput, isWanted?: () => boolean): Promise<number> {
+export async function setUp(sql: Queries, input: SetUpInput, isWanted?: () => boolean): Promise<Entrant> {
   const [email, name] = [checkEmail(input.email), checkName(input.name)]
   await checkPassword(input.password, { email, field: 'password' })
   const password_hash = await hashPassword(input.password, isWanted)
@@ -49,7 +49,7 @@ export async function setUp(sql: Queries, input: SetUpInput, isWanted?: () => bo
       await recordAudit(tx, communityId, actor, { action: 'admin.set_up', subject: { kind: 'admin', id: adminId } })
     }
     await deleteSetUpLinks(tx)
-    return adminId
+    return { id: adminId, password_hash }
   })
 }
 

@@ -10,11 +10,10 @@ import { hashSecret } from '../../crypto/secrets.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { QueueFull } from '../../core/work-queue.ts'
-import { hasSecondFactor } from '../second-factor/queries.ts'
 import { isKnownBrowser } from './browser-queries.ts'
 import { auditInAllCommunities, replacePassword } from './create-admin.ts'
 import { checkPassword, hashPassword, requireHashingCapacity, verifyPassword } from './passwords.ts'
-import { consumeOneTimePassword, findAdminById } from './queries.ts'
+import { consumeOneTimePassword, findAdminById, lockAccount, type Entrant } from './queries.ts'
 
 const SIGN_IN: Actor = { kind: 'system', name: 'sign-in' }
 
@@ -33,12 +32,12 @@ export interface Origin {
   isWanted: () => boolean
 }
 
-/** Returns the administrator's id. An unknown email and a wrong password are indistinguishable, also by timing. */
+/** Checks the password. An unknown email and a wrong password are indistinguishable, also by timing. */
 export async function signIn(
   deps: SignInDeps,
   input: { email: string; password: string },
   origin: Origin,
-): Promise<number> {
+): Promise<Entrant> {
   const { sql, signInLimits: limits } = deps
   const email = input.email.trim()
   requireHashingCapacity()
@@ -52,18 +51,14 @@ export async function signIn(
   const admin = await findAdmin(sql, email)
   const isRight = await verifyPassword(admin?.password_hash, input.password, origin.isWanted).catch(refunding)
   if (!admin) throw new ApiError('sign_in_failed')
-  const mayEnter = isRight && (!admin.password_one_time || (await consumeOneTimePassword(sql, admin.id)))
+  const mayEnter = isRight && (!admin.password_one_time || (await consumeOneTimePassword(sql, admin)))
   if (!mayEnter) {
     const detail = { address: origin.address }
     inBackground(deps, auditInAllCommunities(sql, SIGN_IN, admin.id, 'admin.sign_in_failed', detail))
     throw new ApiError('sign_in_failed')
   }
   await limits.forgive(attempt)
-  // Otherwise the sign-in is complete only after the second step, which records it.
-  if (!(await hasSecondFactor(sql, admin.id))) {
-    await auditInAllCommunities(sql, 'self', admin.id, 'admin.signed_in', { address: origin.address })
-  }
-  return admin.id
+  return admin
 
   async function refunding(error: unknown): Promise<never> {
     if (error instanceof QueueFull) await limits.refund(attempt)
@@ -82,27 +77,30 @@ async function auditLimitedSignIn(sql: Queries, email: string, address: string):
   if (times) await auditInAllCommunities(sql, SIGN_IN, admin.id, 'admin.sign_in_limited', { address, times })
 }
 
-/** Ends all sessions of the person. The caller starts a new one. */
+/** Ends all sessions of the person and returns the new one. */
 export async function changePassword(
   sql: Queries,
   { admin }: AdminSession,
   limits: SignInLimits,
   input: { current_password: string; new_password: string },
   origin: Origin,
-): Promise<void> {
+  openSession: (tx: Queries) => Promise<string>,
+): Promise<string> {
   const attempt: Attempt = { address: origin.address, account: `password of ${admin.id}`, acrossAddresses: true }
   await limits.spend(attempt)
   const stored = await findAdminById(sql, admin.id)
-  if (!(await verifyPassword(stored?.password_hash, input.current_password, origin.isWanted))) {
-    throw new Refusal(because('password_wrong'), { field: 'current_password' })
-  }
+  const wrong = new Refusal(because('password_wrong'), { field: 'current_password' })
+  if (!(await verifyPassword(stored?.password_hash, input.current_password, origin.isWanted))) throw wrong
   await limits.forgive(attempt)
   await checkPassword(input.new_password, { email: admin.email, field: 'new_password' })
   if (input.new_password === input.current_password)
     throw new Refusal(because('password_same'), { field: 'new_password' })
   const hash = await hashPassword(input.new_password, origin.isWanted)
-  await transaction(sql, async (tx) => {
+  return transaction(sql, async (tx) => {
+    // Another change may have come first: then this was not the current password.
+    if ((await lockAccount(tx, admin.id)) !== stored?.password_hash) throw wrong
     await replacePassword(tx, admin.id, { hash, oneTime: false })
     await auditInAllCommunities(tx, 'self', admin.id, 'admin.password_changed')
+    return openSession(tx)
   })
 }

@@ -4,7 +4,9 @@ import { browserToken, originOf, setBrowserCookie, setSessionCookie } from '../.
 import { insertSession } from '../../http/console/session-queries.ts'
 import { findSession, newSessionToken, type AdminSession } from '../../http/console/sessions.ts'
 import type { Deps } from '../../http/deps.ts'
+import { ApiError } from '../../http/shared/errors.ts'
 import { communitiesWithRole } from '../../postgres/across-communities.ts'
+import type { Queries } from '../../postgres/connect.ts'
 import { isNewBrowser, rememberBrowser } from './browser-queries.ts'
 import { newBrowserMail } from './mails.ts'
 import { tellPerson } from './tell-person.ts'
@@ -22,18 +24,33 @@ export async function presentSession({ sql }: Deps, session: AdminSession) {
   }
 }
 
-/** Always creates new tokens and never adopts the browser's, which prevents session fixation. */
-export async function startSession(deps: Deps, adminId: number, request: FastifyRequest, reply: FastifyReply) {
-  const { sql } = deps
+/**
+ * Returns the token. Call it under a lock of the account, with which the right to enter was checked. It never adopts the
+ * browser's token, which prevents session fixation.
+ */
+export async function openSession(tx: Queries, adminId: number, request: FastifyRequest): Promise<string> {
   const token = newSessionToken()
-  await insertSession(sql, adminId, hashSecret(token), originOf(request))
+  await insertSession(tx, adminId, hashSecret(token), originOf(request))
+  return token
+}
+
+/** Gives a new session to the browser, which is remembered under a new token. */
+export async function sendSession(
+  deps: Deps,
+  { adminId, token }: { adminId: number; token: string },
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const { sql } = deps
   setSessionCookie(deps, reply, token)
   const [previous, browser] = [browserToken(deps, request), newSessionToken()]
   const from = previous ? hashSecret(previous) : undefined
   const isNew = await isNewBrowser(sql, adminId, from)
   await rememberBrowser(sql, adminId, { from, to: hashSecret(browser) })
   setBrowserCookie(deps, reply, browser)
-  const session = (await findSession(sql, token, undefined))!
+  const session = await findSession(sql, token, undefined)
+  // The person has ended it from another browser, or has changed the password.
+  if (!session) throw new ApiError('sign_in_failed')
   if (isNew) tellPerson(deps, session.admin, (to) => newBrowserMail(to, originOf(request)))
   return presentSession(deps, session)
 }

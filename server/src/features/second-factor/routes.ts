@@ -19,7 +19,7 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
   const { sql, config } = deps
 
   api.post('/session/second-factor', {
-    config: { role: 'nobody', errors: ['second_step_expired', 'rate_limited'] },
+    config: { role: 'nobody', errors: ['second_step_expired', 'sign_in_failed', 'rate_limited'] },
     schema: {
       summary: 'Complete a sign-in with the second factor',
       description: 'After `POST /session` answered `second_step_required`. At most five tries within ten minutes.',

@@ -10,11 +10,12 @@ import { newSessionToken } from '../../http/console/sessions.ts'
 import type { Attempt } from '../../http/console/sign-in-limits.ts'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
-import type { Queries } from '../../postgres/connect.ts'
+import { transaction, type Queries } from '../../postgres/connect.ts'
 import type { Actor } from '../audit/record.ts'
 import { isKnownBrowser } from '../admins/browser-queries.ts'
 import { auditInAllCommunities } from '../admins/create-admin.ts'
-import { startSession } from '../admins/start-session.ts'
+import { lockForSignIn, type Entrant } from '../admins/queries.ts'
+import { openSession, sendSession } from '../admins/start-session.ts'
 import { useFactor, type GivenFactor } from './check-factor.ts'
 import { listPasskeys } from './passkey-queries.ts'
 import { requestOptions, siteOf } from './passkeys.ts'
@@ -31,13 +32,32 @@ import {
 
 const SIGN_IN: Actor = { kind: 'system', name: 'sign-in' }
 
-/** After the password: starts a session, or asks those who have a second factor for it. */
-export async function enter(deps: Deps, adminId: number, request: FastifyRequest, reply: FastifyReply) {
-  if (!(await hasSecondFactor(deps.sql, adminId))) return startSession(deps, adminId, request, reply)
-  const token = newSessionToken()
-  await insertSecondStep(deps.sql, adminId, hashSecret(token))
+/**
+ * After the password: starts a session, or asks those who have a second factor for it. `record` runs with the start of
+ * a session; the second step records its own.
+ */
+export async function enter(
+  deps: Deps,
+  { id: adminId, password_hash }: Entrant,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  record: (tx: Queries) => Promise<void> = async () => {},
+) {
+  const { token, isComplete } = await transaction(deps.sql, async (tx) => {
+    if ((await lockForSignIn(tx, adminId)) !== password_hash) throw new ApiError('sign_in_failed')
+    if (await hasSecondFactor(tx, adminId)) return { token: await openSecondStep(tx, adminId), isComplete: false }
+    await record(tx)
+    return { token: await openSession(tx, adminId, request), isComplete: true }
+  })
+  if (isComplete) return sendSession(deps, { adminId, token }, request, reply)
   setSecondStepCookie(deps, reply, token)
   throw new ApiError('second_step_required')
+}
+
+async function openSecondStep(tx: Queries, adminId: number): Promise<string> {
+  const token = newSessionToken()
+  await insertSecondStep(tx, adminId, hashSecret(token))
+  return token
 }
 
 /** What the person can complete the sign-in with. */
@@ -70,12 +90,17 @@ export async function finishSignIn(deps: Deps, given: GivenFactor, request: Fast
     onWrong: (method) =>
       auditInAllCommunities(sql, SIGN_IN, adminId, 'admin.second_factor_failed', { address: request.ip, method }),
   })
-  if (!(await consumeSecondStep(sql, hash))) throw new ApiError('second_step_expired')
+  const token = await transaction(sql, async (tx) => {
+    await lockForSignIn(tx, adminId)
+    // Whatever changes the account ends it.
+    if (!(await consumeSecondStep(tx, hash))) throw new ApiError('second_step_expired')
+    const detail = { address: request.ip, second_factor: factor }
+    await auditInAllCommunities(tx, 'self', adminId, 'admin.signed_in', detail)
+    return openSession(tx, adminId, request)
+  })
   await limits.forgive(attempt)
-  const detail = { address: request.ip, second_factor: factor }
-  await auditInAllCommunities(sql, 'self', adminId, 'admin.signed_in', detail)
   clearSecondStepCookie(deps, reply)
-  return startSession(deps, adminId, request, reply)
+  return sendSession(deps, { adminId, token }, request, reply)
 }
 
 /** Finds the sign-in that the browser's cookie names. */
