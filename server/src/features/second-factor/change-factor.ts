@@ -5,7 +5,7 @@ import { versionOf } from '../../http/console/versions.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { auditInAllCommunities } from '../admins/create-admin.ts'
 import { newOneTimePassword } from '../admins/one-time-password.ts'
-import { deleteLinksOf, endSessionsOf } from '../admins/queries.ts'
+import { deleteLinksOf, endSessionsOf, lockAccount } from '../admins/queries.ts'
 import { hashRecoveryCode, useAppCode, type Factor, type FactorDeps } from './check-factor.ts'
 import { listPasskeys } from './passkey-queries.ts'
 import {
@@ -37,9 +37,10 @@ export async function readSecondFactor(sql: Queries, { admin }: AdminSession) {
 /** Makes the secret for an authenticator app. It counts for nothing until a code of the app confirms it. */
 export async function startApp({ sql, box }: FactorDeps, { admin }: AdminSession) {
   const secret = newAppSecret()
-  if (!(await insertApp(sql, admin.id, box.seal(secret)))) {
-    throw new Refusal(because('app_exists'))
-  }
+  await transaction(sql, async (tx) => {
+    await lockAccount(tx, admin.id)
+    if (!(await insertApp(tx, admin.id, box.seal(secret)))) throw new Refusal(because('app_exists'))
+  })
   return { secret, address: appAddress(secret, admin.email, ISSUER) }
 }
 
@@ -47,6 +48,7 @@ export async function startApp({ sql, box }: FactorDeps, { admin }: AdminSession
 export async function confirmApp(deps: FactorDeps, session: AdminSession, code: string): Promise<string[]> {
   const adminId = session.admin.id
   return transaction(deps.sql, async (tx) => {
+    await lockAccount(tx, adminId)
     if (!(await useAppCode({ ...deps, sql: tx }, adminId, code, { active: false }))) {
       throw new Refusal(because('app_code_wrong'), { field: 'code' })
     }
@@ -61,12 +63,13 @@ export async function confirmApp(deps: FactorDeps, session: AdminSession, code: 
 export async function removeApp(sql: Queries, session: AdminSession): Promise<void> {
   const adminId = session.admin.id
   await transaction(sql, async (tx) => {
+    await lockAccount(tx, adminId)
     if (!(await deleteApp(tx, adminId))) throw new Refusal(because('app_missing'))
     await afterRemoval(tx, session, { method: 'app' })
   })
 }
 
-/** Recovery codes go with the last factor: there is nothing left that they could stand in for. */
+/** Call it under the lock. Recovery codes go with the last factor: there is nothing left that they could stand in for. */
 export async function afterRemoval(
   tx: Queries,
   session: AdminSession,
@@ -82,6 +85,7 @@ export async function afterRemoval(
 export async function makeRecoveryCodes(sql: Queries, session: AdminSession): Promise<string[]> {
   const adminId = session.admin.id
   return transaction(sql, async (tx) => {
+    await lockAccount(tx, adminId)
     if (!(await hasSecondFactor(tx, adminId))) throw new Refusal(because('factor_missing'))
     await endWhatWasOpened(tx, session)
     await auditInAllCommunities(tx, 'self', adminId, 'admin.recovery_codes_made')
