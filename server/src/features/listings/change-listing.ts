@@ -7,8 +7,8 @@ import { lockMember } from '../members/queries.ts'
 import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal, type FieldProblem } from '../../core/refusal.ts'
 import { deleteRemoval, recordRemoval } from '../removals/queries.ts'
+import { ensureCategories } from './ensure-categories.ts'
 import {
-  ensureCategory,
   findListingRecord,
   insertListing,
   lockListing,
@@ -37,7 +37,7 @@ export async function publishListing(
     if (member.status !== 'active') {
       throw new Refusal(because('member_left', { id: member.id }), { field: 'member_id' })
     }
-    await requireCategory(tx, communityId, input.category)
+    if (await isRetired(tx, communityId, input.category)) throw categoryRetired(input.category)
     const listing = await insertListing(tx, communityId, { ...input, visible: member.visible })
     await recordChange(tx, actor, communityId, listing, 'listing.published', listing.visible)
     return listing
@@ -54,22 +54,29 @@ export async function changeListing(
 ): Promise<ListingRecord> {
   checkListing(input)
   return transaction(sql, async (tx) => {
+    const { category } = input
+    const isRefused = category !== undefined && (await isRetired(tx, communityId, category))
     const before = await requireListing(tx, communityId, id)
     checkBefore(before)
     const changes = Object.fromEntries(
       Object.entries(input).filter(([field, value]) => before[field as keyof ListingRecord] !== value),
     )
     if (Object.keys(changes).length === 0) return before
-    if ('category' in changes) await requireCategory(tx, communityId, input.category!)
+    if ('category' in changes && isRefused) throw categoryRetired(category)
     const changed = await updateListing(tx, communityId, id, changes)
     await recordChange(tx, actor, communityId, changed, 'listing.updated', changed.visible)
     return changed
   })
 }
 
-async function requireCategory(tx: Queries, communityId: number, name: string): Promise<void> {
-  if (await ensureCategory(tx, communityId, name)) return
-  throw new Refusal(because('category_retired', { name }), { field: 'category' })
+/** Creates the category if it does not exist. */
+async function isRetired(tx: Transaction, communityId: number, name: string): Promise<boolean> {
+  const [category] = await ensureCategories(tx, communityId, [name])
+  return category!.is_retired
+}
+
+function categoryRetired(name: string): Refusal {
+  return new Refusal(because('category_retired', { name }), { field: 'category' })
 }
 
 export async function closeListing(

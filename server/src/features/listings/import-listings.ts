@@ -8,11 +8,13 @@ import { createImport, type ImportKind, type RowContext } from '../spreadsheets/
 import type { Lines, RowInput } from '../spreadsheets/queries.ts'
 import { readPastTime } from '../spreadsheets/read-past-time.ts'
 import { closeListing, listingProblems, reopenListing } from './change-listing.ts'
+import { ensureCategories } from './ensure-categories.ts'
 import {
   detectListingChanges,
-  ensureCategories,
   insertListings,
+  listNewCategories,
   listStatusChanges,
+  lockChangedListings,
   lockMembers,
   matchMembers,
   rejectWrongMembers,
@@ -64,13 +66,13 @@ export const LISTINGS: ImportKind = {
     await rejectWrongMembers(tx, communityId)
     await detectListingChanges(tx, communityId)
   },
-  lock: lockMembers,
-  async add(tx, actor, communityId, lines) {
-    await ensureCategories(tx, communityId, lines)
-    await addListings(tx, actor, communityId, lines)
+  async lock(tx, communityId) {
+    await lockMembers(tx, communityId)
+    await ensureCategories(tx, communityId, await listNewCategories(tx))
+    await lockChangedListings(tx, communityId)
   },
+  add: addListings,
   async change(tx, actor, communityId, lines) {
-    await ensureCategories(tx, communityId, lines)
     await changeFields(tx, actor, communityId, lines)
     await changeStatuses(tx, actor, communityId, lines)
   },

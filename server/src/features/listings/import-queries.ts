@@ -49,7 +49,8 @@ export async function detectListingChanges(tx: Transaction, communityId: number)
 
 /**
  * Keeps members from leaving or hiding while their listings are written. Wallets are locked only for status changes, so
- * that importing listings does not block credits.
+ * that importing listings does not block credits. Reopening a listing needs the same lock of its member; upgrading a
+ * shared one would be a deadlock of two imports.
  */
 export async function lockMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
@@ -60,17 +61,22 @@ export async function lockMembers(tx: Transaction, communityId: number): Promise
   await tx`
     select 1 from members
     where community_id = ${communityId} and id in (select parent_id from import_rows where outcome in ('added', 'changed'))
-    order by id for share`
+    order by id for no key update`
 }
 
-/** Creates the categories that do not exist yet. */
-export async function ensureCategories(tx: Transaction, communityId: number, { from, to }: Lines): Promise<void> {
+/** Lists the categories that rows are put into; a row that keeps its category is not. */
+export async function listNewCategories(tx: Transaction): Promise<string[]> {
+  const rows = await tx<{ name: string }[]>`
+    select distinct input ->> 'category' as name from import_rows
+    where outcome = 'added' or outcome = 'changed' and 'category' = any (changes)`
+  return rows.map(({ name }) => name)
+}
+
+export async function lockChangedListings(tx: Transaction, communityId: number): Promise<void> {
   await tx`
-    insert into categories (community_id, name)
-    select ${communityId}, input ->> 'category' from import_rows
-    where outcome in ('added', 'changed') and line between ${from} and ${to}
-    group by input ->> 'category' order by min(line)
-    on conflict (community_id, name) do nothing`
+    select 1 from listings
+    where community_id = ${communityId} and id in (select id from import_rows where outcome = 'changed')
+    order by id for no key update`
 }
 
 /** If the member left after validation, the listing is closed with them. */
@@ -105,6 +111,7 @@ export async function insertListings(
     select * from made order by id`
 }
 
+/** Writes only the fields that are changed, because the others may have got another value since they were compared. */
 export async function updateListings(
   tx: Transaction,
   communityId: number,
@@ -112,14 +119,18 @@ export async function updateListings(
 ): Promise<ListingRecord[]> {
   return tx<ListingRecord[]>`
     with r as materialized (
-      select *, (input ->> 'created_at')::timestamptz as created_at from import_rows
+      select * from import_rows
       where outcome = 'changed' and line between ${from} and ${to}
         and changes && '{type,title,description,category,hours,created_at}'
     )
-    update listings l set type = r.input ->> 'type', title = r.input ->> 'title', category = r.input ->> 'category',
-      description = coalesce(r.input ->> 'description', l.description),
-      centihours = case when r.input ? 'centihours' then (r.input ->> 'centihours')::int8 else l.centihours end,
-      created_at = coalesce(r.created_at, l.created_at),
+    update listings l set
+      type = case when 'type' = any (r.changes) then r.input ->> 'type' else l.type end,
+      title = case when 'title' = any (r.changes) then r.input ->> 'title' else l.title end,
+      category = case when 'category' = any (r.changes) then r.input ->> 'category' else l.category end,
+      description = case when 'description' = any (r.changes) then r.input ->> 'description' else l.description end,
+      centihours = case when 'hours' = any (r.changes) then (r.input ->> 'centihours')::int8 else l.centihours end,
+      created_at = case when 'created_at' = any (r.changes)
+        then (r.input ->> 'created_at')::timestamptz else l.created_at end,
       version = l.version + 1, updated_at = (select stamp_change(${communityId}))
     from r, members m
     where l.community_id = ${communityId} and l.id = r.id

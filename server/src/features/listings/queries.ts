@@ -181,17 +181,31 @@ export async function touchListings(
     select * from changed order by id`
 }
 
-/** Creates the category if it does not exist. Returns false if it is retired. */
-export async function ensureCategory(sql: Queries, communityId: number, name: string): Promise<boolean> {
-  const [row] = await sql<{ is_offered: boolean }[]>`
-    with made as (
-      insert into categories (community_id, name) values (${communityId}, ${name})
-      on conflict (community_id, name) do nothing
-      returning retired_at
-    )
-    select retired_at is null as is_offered from made
-    union all
-    select retired_at is null from categories where community_id = ${communityId} and name = ${name}`
-  // Neither branch returns a row if a concurrent call is creating the category.
-  return row?.is_offered ?? true
+/** Locks in id order, like imports. The foreign key updates listings in any order, so this comes first. */
+export async function lockListingsIn(sql: Queries, communityId: number, category: string): Promise<void> {
+  await sql`
+    select count(*) from (
+      select 1 from listings where community_id = ${communityId} and category = ${category}
+      order by id for no key update) l`
+}
+
+export interface LockedCategory {
+  name: string
+  is_retired: boolean
+}
+
+/** Returns those that exist. They can be used by several at once, but not be renamed or retired. */
+export async function lockCategories(sql: Queries, communityId: number, names: string[]): Promise<LockedCategory[]> {
+  return sql<LockedCategory[]>`
+    select name, retired_at is not null as is_retired from categories
+    where community_id = ${communityId} and name = any (${names}::text[])
+    order by name for key share`
+}
+
+/** In one order, because each waits for whoever is creating the same category. */
+export async function insertCategories(sql: Queries, communityId: number, names: string[]): Promise<void> {
+  await sql`
+    insert into categories (community_id, name)
+    select ${communityId}::int8, i.name from unnest(${names}::text[]) as i(name) order by i.name
+    on conflict (community_id, name) do nothing`
 }

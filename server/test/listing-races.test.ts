@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest'
+import { changeCategory } from '../src/features/communities/change-category.ts'
+import { changeListing, closeListing, publishListing } from '../src/features/listings/change-listing.ts'
+import { importListings } from '../src/features/listings/import-listings.ts'
+import { addMember } from '../src/features/members/change-member.ts'
+import { eventually, TESTER } from './bank.ts'
+import { lines, load, newCommunity, sql } from './csv-communities.ts'
+import { holdOpen, openTransaction, waitingSessions } from './lock-table.ts'
+
+/* Whoever writes listings locks members, then categories, then listings, so nobody waits in a circle. */
+
+const HEAD = 'external_id,member_external_id,type,title,category,status'
+
+async function start() {
+  const community = await newCommunity()
+  const { id } = community
+  const ada = await addMember(sql, TESTER, id, { name: 'Ada', external_id: 'M' })
+  const publish = (external_id: string, category: string) =>
+    publishListing(sql, TESTER, id, {
+      member_id: ada.id,
+      type: 'service',
+      title: external_id,
+      description: '',
+      category,
+      centihours: null,
+      external_id,
+    })
+  const importRows = (...rows: string[]) => load(importListings, community, lines(HEAD, ...rows))
+  const rename = async (from: string, to: string) => {
+    const [category] = await sql<[{ id: number }]>`
+      select id from categories where community_id = ${id} and name = ${from}`
+    await changeCategory(sql, TESTER, id, category.id, { name: to })
+  }
+  /** Which category each listing is in. */
+  const stored = async () => {
+    const rows = await sql<{ external_id: string; category: string }[]>`
+      select external_id, category from listings where community_id = ${id} order by id`
+    return Object.fromEntries(rows.map((row) => [row.external_id, row.category]))
+  }
+  const holdCounter = () =>
+    holdOpen(sql, `select 1 from id_counters where community_id = ${id} and counted = 'listings' for update`)
+  const holdListing = (listing: { id: number }) =>
+    holdOpen(sql, `select 1 from listings where community_id = ${id} and id = ${listing.id} for update`)
+  return { id, publish, importRows, rename, stored, holdCounter, holdListing }
+}
+
+/** Resolves when so many statements wait for a lock. */
+const waiting = (count: number) => eventually(async () => (await waitingSessions(sql)).length === count)
+
+test('a category that is renamed while a listing is published in it waits for the listing', async () => {
+  const { publish, rename, stored, holdCounter } = await start()
+  await publish('A', 'Garden')
+  const counter = await holdCounter()
+  const publishing = publish('B', 'Garden')
+  await waiting(1)
+  const renaming = rename('Garden', 'Gardening')
+  await waiting(2)
+  await counter.release()
+  await Promise.all([publishing, renaming])
+  expect(await stored()).toEqual({ A: 'Gardening', B: 'Gardening' })
+})
+
+test('a category that is renamed while listings are imported into it waits for the import', async () => {
+  const { publish, importRows, rename, stored, holdCounter } = await start()
+  await publish('A', 'Garden')
+  const counter = await holdCounter()
+  const importing = importRows('B,M,service,B,Garden,')
+  await waiting(1)
+  const renaming = rename('Garden', 'Gardening')
+  await waiting(2)
+  await counter.release()
+  await Promise.all([importing, renaming])
+  expect(await stored()).toEqual({ A: 'Gardening', B: 'Gardening' })
+})
+
+test('a listing is moved to the name that its category is being given', async () => {
+  const { id, publish, rename, stored, holdListing } = await start()
+  const listing = await publish('A', 'Garden')
+  const held = await holdListing(listing)
+  const changing = changeListing(sql, TESTER, id, listing.id, { category: 'Gardening', title: 'Hedges' })
+  await waiting(1)
+  const renaming = rename('Garden', 'Gardening').catch(({ message }: Error) => message)
+  await waiting(2)
+  await held.release()
+  expect(await changing).toMatchObject({ title: 'Hedges', category: 'Gardening' })
+  expect(await renaming).toContain('Gardening')
+  expect(await stored()).toEqual({ A: 'Gardening' })
+})
+
+test('listings are changed and moved by an import while their category is renamed', async () => {
+  const { publish, importRows, rename, stored, holdListing } = await start()
+  await publish('A', 'Food')
+  const held = await holdListing(await publish('B', 'Garden'))
+  const importing = importRows('A,M,service,Bread,Food,', 'B,M,service,Cake,Food,')
+  await waiting(1)
+  const renaming = rename('Food', 'Cooking')
+  await waiting(2)
+  await held.release()
+  await Promise.all([importing, renaming])
+  expect(await stored()).toEqual({ A: 'Cooking', B: 'Cooking' })
+})
+
+test('an import keeps what was changed while it waited for a listing, except what it said it would change', async () => {
+  const { id, publish, importRows, stored } = await start()
+  const listing = await publish('A', 'Food')
+  const office = await openTransaction(sql)
+  await changeListing(office.tx, TESTER, id, listing.id, { category: 'Garden', type: 'request' })
+  const importing = importRows('A,M,service,Bread,Food,')
+  await waiting(1)
+  await office.commit()
+  await importing
+  expect(await stored()).toEqual({ A: 'Garden' })
+  expect(await sql`select type, title from listings where community_id = ${id}`).toMatchObject([
+    { type: 'request', title: 'Bread' },
+  ])
+})
+
+test('an import does not bring back a category that was renamed while it waited', async () => {
+  const { id, publish, importRows, stored } = await start()
+  await publish('A', 'Food')
+  const [food] = await sql<[{ id: number }]>`select id from categories where community_id = ${id}`
+  const office = await openTransaction(sql)
+  await changeCategory(office.tx, TESTER, id, food.id, { name: 'Cooking' })
+  const importing = importRows('A,M,service,Bread,Food,')
+  await waiting(1)
+  await office.commit()
+  await importing
+  expect(await stored()).toEqual({ A: 'Cooking' })
+  expect(await sql`select name from categories where community_id = ${id}`).toMatchObject([{ name: 'Cooking' }])
+})
+
+test('a category that is retired while a listing is published in it is refused', async () => {
+  const { id, publish } = await start()
+  await publish('A', 'Garden')
+  const [garden] = await sql<[{ id: number }]>`select id from categories where community_id = ${id}`
+  const office = await openTransaction(sql)
+  await changeCategory(office.tx, TESTER, id, garden.id, { retired: true })
+  const publishing = publish('B', 'Garden').catch(({ message }: Error) => message)
+  await waiting(1)
+  await office.commit()
+  expect(await publishing).toContain('Garden')
+})
+
+test('two imports that add and reopen listings of one member follow each other', async () => {
+  const { id, publish, importRows, stored, holdCounter } = await start()
+  const listing = await publish('A', 'Garden')
+  await closeListing(sql, TESTER, id, listing.id)
+  const counter = await holdCounter()
+  const first = importRows('A,M,service,A,Garden,active', 'B,M,service,B,Garden,')
+  await waiting(1)
+  const second = importRows('C,M,service,C,Garden,')
+  await waiting(2)
+  await counter.release()
+  await Promise.all([first, second])
+  expect(await stored()).toEqual({ A: 'Garden', B: 'Garden', C: 'Garden' })
+})
