@@ -13,7 +13,7 @@ import { addAdmin, newBrowser, PASSWORD, type TestAdmin } from './admin.ts'
 import { startBank, type Bank } from './bank.ts'
 import { openTransaction, someoneWaits } from './lock-table.ts'
 import { addPasskey, named } from './passkey.ts'
-import { addApp } from './second-factor.ts'
+import { addApp, beginSignIn } from './second-factor.ts'
 
 /* Two changes of a second factor, or a change and a sign-in, at the same moment. */
 
@@ -86,4 +86,27 @@ test('a passkey that is added while the only other factor is removed gets recove
 
   expect((await adding).answer.body.data.recovery_codes).toHaveLength(10)
   expect((await admin.call('/second-factor')).body.data).toMatchObject({ app: null, recovery_codes_left: 10 })
+})
+
+test.each([
+  ['/second-factor/app', undefined],
+  ['/second-factor/recovery-codes', undefined],
+  ['/password', { current_password: PASSWORD, new_password: 'lantern orbit mustard' }],
+])('a session that the first second factor ends meanwhile changes nothing by %s', async (path, body) => {
+  const bank = await startBank()
+  const admin = await addAdmin(bank)
+  const session = await sessionOf(bank, admin)
+  const thief = newBrowser(bank)
+  await thief.call('/session', { body: { email: admin.email, password: PASSWORD } })
+  const held = await openTransaction(bank.sql)
+  await held.tx`select 1 from admins where id = ${admin.id} for update`
+  const change = thief.call(path, { method: 'POST', body })
+  await someoneWaits(bank.sql, '%admin%')
+  await startApp({ sql: held.tx, box: OTHER_BOX }, session)
+  await activateApp(held.tx, admin.id)
+  await endWhatWasOpened(held.tx, session)
+  await held.commit()
+
+  expect((await change).body.error).toBe('sign_in_required')
+  expect((await beginSignIn(bank, admin)).cookie()).toBeUndefined()
 })

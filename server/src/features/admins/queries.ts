@@ -173,6 +173,11 @@ export async function listSessions(sql: Queries, adminId: number): Promise<Sessi
     where admin_id = ${adminId} and expires_at > now() order by last_seen_at desc, id desc`
 }
 
+export async function hasSession(sql: Queries, adminId: number, sessionId: number): Promise<boolean> {
+  const rows = await sql`select 1 from admin_sessions where id = ${sessionId} and admin_id = ${adminId}`
+  return rows.length > 0
+}
+
 /** Returns false if the person has no such session. */
 export async function endSession(sql: Queries, adminId: number, sessionId: number): Promise<boolean> {
   const { count } = await sql`delete from admin_sessions where id = ${sessionId} and admin_id = ${adminId}`

@@ -12,6 +12,7 @@ import { Refusal } from '../../core/refusal.ts'
 import { QueueFull } from '../../core/work-queue.ts'
 import { isKnownBrowser } from './browser-queries.ts'
 import { auditInAllCommunities, replacePassword } from './create-admin.ts'
+import { requireOpenSession } from './lock-own-account.ts'
 import { checkPassword, hashPassword, requireHashingCapacity, verifyPassword } from './passwords.ts'
 import { consumeOneTimePassword, findAdminById, lockAccount, type Entrant } from './queries.ts'
 
@@ -80,12 +81,13 @@ async function auditLimitedSignIn(sql: Queries, email: string, address: string):
 /** Ends all sessions of the person and returns the new one. */
 export async function changePassword(
   sql: Queries,
-  { admin }: AdminSession,
+  session: AdminSession,
   limits: SignInLimits,
   input: { current_password: string; new_password: string },
   origin: Origin,
   openSession: (tx: Queries) => Promise<string>,
 ): Promise<string> {
+  const { admin } = session
   const attempt: Attempt = { address: origin.address, account: `password of ${admin.id}`, acrossAddresses: true }
   await limits.spend(attempt)
   const stored = await findAdminById(sql, admin.id)
@@ -99,6 +101,7 @@ export async function changePassword(
   return transaction(sql, async (tx) => {
     // Another change may have come first: then this was not the current password.
     if ((await lockAccount(tx, admin.id)) !== stored?.password_hash) throw wrong
+    await requireOpenSession(tx, session)
     await replacePassword(tx, admin.id, { hash, oneTime: false })
     await auditInAllCommunities(tx, 'self', admin.id, 'admin.password_changed')
     return openSession(tx)

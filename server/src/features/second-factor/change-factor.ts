@@ -4,8 +4,9 @@ import type { AdminSession } from '../../http/console/sessions.ts'
 import { versionOf } from '../../http/console/versions.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { auditInAllCommunities } from '../admins/create-admin.ts'
+import { lockOwnAccount } from '../admins/lock-own-account.ts'
 import { newOneTimePassword } from '../admins/one-time-password.ts'
-import { deleteLinksOf, endSessionsOf, lockAccount } from '../admins/queries.ts'
+import { deleteLinksOf, endSessionsOf } from '../admins/queries.ts'
 import { hashRecoveryCode, useAppCode, type Factor, type FactorDeps } from './check-factor.ts'
 import { listPasskeys } from './passkey-queries.ts'
 import {
@@ -35,10 +36,11 @@ export async function readSecondFactor(sql: Queries, { admin }: AdminSession) {
 }
 
 /** Makes the secret for an authenticator app. It counts for nothing until a code of the app confirms it. */
-export async function startApp({ sql, box }: FactorDeps, { admin }: AdminSession) {
+export async function startApp({ sql, box }: FactorDeps, session: AdminSession) {
+  const { admin } = session
   const secret = newAppSecret()
   await transaction(sql, async (tx) => {
-    await lockAccount(tx, admin.id)
+    await lockOwnAccount(tx, session)
     if (!(await insertApp(tx, admin.id, box.seal(secret)))) throw new Refusal(because('app_exists'))
   })
   return { secret, address: appAddress(secret, admin.email, ISSUER) }
@@ -48,7 +50,7 @@ export async function startApp({ sql, box }: FactorDeps, { admin }: AdminSession
 export async function confirmApp(deps: FactorDeps, session: AdminSession, code: string): Promise<string[]> {
   const adminId = session.admin.id
   return transaction(deps.sql, async (tx) => {
-    await lockAccount(tx, adminId)
+    await lockOwnAccount(tx, session)
     if (!(await useAppCode({ ...deps, sql: tx }, adminId, code, { active: false }))) {
       throw new Refusal(because('app_code_wrong'), { field: 'code' })
     }
@@ -63,7 +65,7 @@ export async function confirmApp(deps: FactorDeps, session: AdminSession, code: 
 export async function removeApp(sql: Queries, session: AdminSession): Promise<void> {
   const adminId = session.admin.id
   await transaction(sql, async (tx) => {
-    await lockAccount(tx, adminId)
+    await lockOwnAccount(tx, session)
     if (!(await deleteApp(tx, adminId))) throw new Refusal(because('app_missing'))
     await afterRemoval(tx, session, { method: 'app' })
   })
@@ -85,7 +87,7 @@ export async function afterRemoval(
 export async function makeRecoveryCodes(sql: Queries, session: AdminSession): Promise<string[]> {
   const adminId = session.admin.id
   return transaction(sql, async (tx) => {
-    await lockAccount(tx, adminId)
+    await lockOwnAccount(tx, session)
     if (!(await hasSecondFactor(tx, adminId))) throw new Refusal(because('factor_missing'))
     await endWhatWasOpened(tx, session)
     await auditInAllCommunities(tx, 'self', adminId, 'admin.recovery_codes_made')

@@ -5,7 +5,7 @@ import { NotFound, Refusal } from '../../core/refusal.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { auditInAllCommunities } from '../admins/create-admin.ts'
-import { lockAccount } from '../admins/queries.ts'
+import { lockOwnAccount } from '../admins/lock-own-account.ts'
 import { afterRemoval, endWhatWasOpened, storeNewCodes } from './change-factor.ts'
 import { deletePasskey, insertPasskey, listPasskeys, lockPasskey, renamePasskey } from './passkey-queries.ts'
 import { verifyNewPasskey, type PasskeyCheck } from './passkeys.ts'
@@ -27,7 +27,7 @@ export async function addPasskey(
   const made = await verifyNewPasskey(sql, input.passkey, check)
   if (!made) throw new Refusal(because('passkey_unverified'))
   return transaction(sql, async (tx) => {
-    await lockAccount(tx, adminId)
+    await lockOwnAccount(tx, session)
     if ((await listPasskeys(tx, adminId)).length >= PASSKEYS_MAX) {
       throw new Refusal(because('passkeys_max', { max: PASSKEYS_MAX }))
     }
@@ -69,7 +69,7 @@ export async function changePasskey(
 export async function removePasskey(sql: Queries, session: AdminSession, id: number): Promise<void> {
   const adminId = session.admin.id
   await transaction(sql, async (tx) => {
-    await lockAccount(tx, adminId)
+    await lockOwnAccount(tx, session)
     const name = await requirePasskey(tx, adminId, id)
     await deletePasskey(tx, adminId, id)
     await afterRemoval(tx, session, { method: 'passkey', name })
