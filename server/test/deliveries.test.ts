@@ -117,6 +117,29 @@ test('410 disables the subscription, says why, and its deliveries go on when it 
   expect(audits[1]!.detail).toEqual({ reason: 'The receiver answered 410 Gone' })
 })
 
+test('410 of an address that the subscription no longer has does not disable it', async () => {
+  const post = await startPostman()
+  const { id } = await post.subscribe()
+  let answerGone!: () => void
+  const isReceived = new Promise<void>((resolve) => {
+    post.receiver.answer = (response) => {
+      answerGone = () => response.writeHead(410).end()
+      resolve()
+    }
+  })
+  await post.credit()
+  const delivering = post.deliver()
+  await isReceived
+  await post.bank.call(`/webhooks/subscriptions/${id}`, {
+    method: 'PATCH',
+    token: post.token,
+    body: { target_url: `${post.receiver.url}/new` },
+  })
+  answerGone()
+  await delivering
+  expect(await post.subscription(id)).toMatchObject({ status: 'active' })
+})
+
 test('five days of failures disable the subscription; a success restarts the count', async () => {
   const post = await startPostman()
   const { id } = await post.subscribe()

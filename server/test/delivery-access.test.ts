@@ -13,6 +13,7 @@ import { switchPartnerApi } from '../src/features/communities/switch-partner-api
 import { revokeClient } from '../src/features/partners/change-client.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
 import { TESTER } from './bank.ts'
+import { holdOpen, someoneWaits } from './lock-table.ts'
 import { startPostman } from './postman.ts'
 
 const HOUR_MS = 60 * 60 * 1000
@@ -156,6 +157,21 @@ test('email is sent only to partners that may read it, and is audited first', as
   expect(reads).toMatchObject([
     { actor_kind: 'client', actor_name: bank.partner.clientId, detail: { request_id: pii!.id } },
   ])
+})
+
+test('a client that is revoked while its delivery waits for the audit gets no email address', async () => {
+  const post = await startPostman()
+  const { sql, communityId, partner } = post.bank
+  await post.subscribe({ event_types: ['user.*'] })
+  await changeMember(sql, TESTER, communityId, post.member.id, { name: 'Ada Lang' })
+  const held = await holdOpen(sql, 'lock table email_read_days in share mode')
+  const delivering = post.deliver()
+  await someoneWaits(sql, '%email_read_days%')
+  await revokeClient(sql, TESTER, partner.clientId)
+  post.worker.invalidate(communityId)
+  await held.release()
+  await delivering
+  expect(post.receiver.received).toEqual([])
 })
 
 test('of a member who has hidden since, a late event tells no more than could still be asked for', async () => {

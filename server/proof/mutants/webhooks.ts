@@ -136,10 +136,26 @@ export const WEBHOOKS: Mutant[] = [
   {
     breaks: 'an email address in a delivery is audited first',
     file: DELIVER,
-    replace: 'if (data.email) {',
-    by: "if (data.email === '') {",
+    replace: 'if (data.email && !isPretended) {',
+    by: "if (data.email === '' && !isPretended) {",
     tests: ['delivery-access'],
     named: 'email is sent only to partners that may read it',
+  },
+  {
+    breaks: 'an email address is not sent if access ends while the audit waits',
+    file: DELIVER,
+    replace: 'if (isOutdated()) return undefined',
+    by: '',
+    tests: ['delivery-access'],
+    named: 'while its delivery waits for the audit',
+  },
+  {
+    breaks: '410 of an earlier address does not disable the subscription',
+    file: 'delivery/delivery-queries.ts',
+    replace: ' and target_url = ${targetUrl}',
+    by: ' and ${targetUrl}::text is not null',
+    tests: ['deliveries'],
+    named: '410 of an address',
   },
   {
     breaks: '410 disables the subscription',

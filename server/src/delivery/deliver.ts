@@ -27,13 +27,15 @@ export interface DeliverDeps {
 }
 
 /**
- * Checks access, renders, signs and sends one delivery. Returns undefined if the result is already recorded.
+ * Checks access, renders, signs and sends one delivery. Returns undefined if the result is already recorded, or if access
+ * changed before it was sent: `isOutdated` says so, and the delivery has to be read again.
  * @throws SenderClosed if the worker is closing and another one has to send it.
  */
 export async function deliver(
   deps: DeliverDeps,
   communityId: number,
   due: DueDelivery,
+  isOutdated: () => boolean,
 ): Promise<Completion | undefined> {
   const { event, recipient } = due
   if (!event) return completion(due, { status: 'failed' })
@@ -51,15 +53,21 @@ export async function deliver(
     return completion(due, { status: 'pending', nextAttemptAt: lateUntil(event.created_at) })
   }
   const isPretended = fault?.kind === 'status' && (!fault.once || due.attempts === 0)
-  const attempt = () => send(deps, communityId, recipient, event, at)
+  const data = renderEvent(event, { partnerId: recipient.partner_id, scopes: scopesOf(recipient) })
+  if (data.email && !isPretended) {
+    await recordEmailRead(deps.sql, communityId, recipient, event)
+    if (isOutdated()) return undefined
+  }
+  const attempt = () => send(deps, recipient, event, data, at)
   const outcome = isPretended
     ? pretendStatus(fault.status)
     : await (tracing ? traceDelivery(communityId, due, event, attempt) : attempt())
   // The first result counts: the receiver sees a second delivery of something that it has accepted.
-  if (fault?.kind === 'twice' && outcome.ok) await send(deps, communityId, recipient, event, at)
+  if (fault?.kind === 'twice' && outcome.ok) await attempt()
   if (outcome.status === GONE) {
     const reason = 'The receiver answered 410 Gone'
-    await disableSubscription(deps.sql, communityId, due.subscription_id, reason, deps.clock())
+    const { subscription_id: id } = due
+    await disableSubscription(deps.sql, communityId, { id, targetUrl: recipient.target_url }, reason, deps.clock())
   }
   return completion(due, { ...resultOf(deps, due, outcome), attempt: { at, outcome } })
 }
@@ -107,22 +115,23 @@ function keysOf(box: SecretBox, recipient: Recipient): KeyObject[] {
   return keys
 }
 
+const webhookIdOf = ({ uuid }: DueEvent) => `evt_${uuid}`
+
+async function recordEmailRead(sql: Sql, communityId: number, recipient: Recipient, event: DueEvent): Promise<void> {
+  const { client_id: clientId, client_public_id: clientName } = recipient
+  const memberIds = [event.member_id!]
+  await insertEmailReads(sql, communityId, [{ clientId, clientName, requestId: webhookIdOf(event), memberIds }])
+}
+
 async function send(
-  { sql, box, sender }: DeliverDeps,
-  communityId: number,
+  { box, sender }: DeliverDeps,
   recipient: Recipient,
   event: DueEvent,
+  data: object,
   at: Date,
 ): Promise<Outcome> {
-  const webhookId = `evt_${event.uuid}`
-  const data = renderEvent(event, { partnerId: recipient.partner_id, scopes: scopesOf(recipient) })
-  if (data.email) {
-    const { client_id: clientId, client_public_id: clientName } = recipient
-    const memberIds = [event.member_id!]
-    await insertEmailReads(sql, communityId, [{ clientId, clientName, requestId: webhookId, memberIds }])
-  }
   const body = JSON.stringify({ type: event.type, timestamp: event.created_at, data })
-  return sender.send(recipient.target_url, signedHeaders(webhookId, at, body, keysOf(box, recipient)), body)
+  return sender.send(recipient.target_url, signedHeaders(webhookIdOf(event), at, body, keysOf(box, recipient)), body)
 }
 
 function resultOf({ clock, random }: DeliverDeps, { attempts }: DueDelivery, outcome: Outcome): Result {

@@ -92,14 +92,17 @@ export async function disableFailing(
   })
 }
 
+/** Unless it has another address meanwhile. */
 export async function disableSubscription(
   sql: Queries,
   communityId: number,
-  id: number,
+  { id, targetUrl }: { id: number; targetUrl: string },
   reason: string,
   now: Date,
 ): Promise<void> {
-  await disable(sql, communityId, reason, now, (tx) => tx`id = ${id} and status <> 'disabled'`)
+  await disable(sql, communityId, reason, now, (tx) => {
+    return tx`id = ${id} and target_url = ${targetUrl} and status <> 'disabled'`
+  })
 }
 
 async function disable(

@@ -159,12 +159,13 @@ export function openQueue(deps: QueueDeps, communityId: number, claimed: Claimed
       proceed()
     }
     try {
-      const completion = await deliver(deps, communityId, delivery)
+      const startGeneration = generation
+      const completion = await deliver(deps, communityId, delivery, () => generation !== startGeneration)
       const outcome = completion?.attempt?.outcome
       if (outcome) noteAnswer(outcome.ok, outcome.durationMs)
       land()
       if (completion) await deps.record(communityId, completion)
-      // It was held, or is pending again because access has returned.
+      // It was held, is pending again because access has returned, or has to be read again.
       else mayHaveMore = true
     } catch (error) {
       land()
