@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { addMember } from '../src/features/members/change-member.ts'
 import { importMembers } from '../src/features/members/import-members.ts'
 import { findCommunity } from '../src/features/communities/queries.ts'
+import type { Sql, Transaction } from '../src/postgres/connect.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
+import { openTransaction, someoneWaits } from './lock-table.ts'
 
 const SECRETS = ['+43 1 234 56', 'Ringstraße 1', 'Calls on Mondays only', 'driver-of-the-bus']
 const [PHONE, STREET, NOTES, TAG] = SECRETS as [string, string, string, string]
@@ -165,4 +167,16 @@ test('a name that is there already is shown before a second person of this name 
   expect(added.status).toBe(201)
   const again = await manager.call('/members', { body: { name: 'zoe muller', confirm_duplicate: true, key } })
   expect([again.status, again.body.data.id]).toEqual([200, added.body.data.id])
+})
+
+test('of two people who add the same name at once, the second is asked to look', async () => {
+  const { sql, communityId } = await startBank()
+  const office = await openTransaction(sql)
+  const addZoe = (on: Sql | Transaction) =>
+    addMember(on, TESTER, communityId, { name: 'Zoe' }, { refuseDuplicate: true })
+  await addZoe(office.tx)
+  const second = addZoe(sql).catch((error: unknown) => error)
+  await someoneWaits(sql)
+  await office.commit()
+  expect(await second).toMatchObject({ problems: [{ field: 'name', code: 'duplicate' }] })
 })

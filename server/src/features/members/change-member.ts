@@ -1,6 +1,7 @@
 import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
 import { violatedConstraint } from '../../postgres/constraint.ts'
+import { lockNewMembers } from '../communities/admin-settings-queries.ts'
 import type { EventType } from '../events/event-types.ts'
 import { recordEvents } from '../events/record.ts'
 import { closeListingsOnLeave, reopenListingsOnReturn, updateListingVisibility } from '../listings/follow-member.ts'
@@ -67,6 +68,8 @@ export async function changeMember(
 
 /** Two people may have one name, so somebody has to look, and can say so. */
 async function rejectKnownName(tx: Transaction, communityId: number, name: string): Promise<void> {
+  // Somebody else may be adding this name.
+  await lockNewMembers(tx, communityId)
   const { rows } = await listOfficeMembers(tx, communityId, { limit: 1, after: undefined }, { name })
   if (rows.length === 0) return
   const reason = because(rows.length > 1 ? 'members_name_known' : 'member_name_known')
