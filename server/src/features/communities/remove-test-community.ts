@@ -25,8 +25,11 @@ export async function removeTestCommunity(
     // Check before locking anything, so that a community in use is not blocked.
     requireRemovable(await findCommunityById(tx, communityId), confirmedSlug)
     await lockWallets(tx, communityId)
+    const tables = await listCommunityTables(tx)
+    await lockReferencedRows(tx, communityId, tables)
+    // After its rows: whoever changes one of them goes on to write an audit entry, which refers to the community.
     const community = requireRemovable(await lockCommunity(tx, communityId), confirmedSlug)
-    await emptyTables(tx, communityId)
+    for (const { name } of tables.toReversed()) await deleteRows(tx, name, communityId)
     await deleteCommunity(tx, communityId)
     await auditRemoval(tx, actor, communityId, community)
     await announceAccessChange(tx, { communityId })
@@ -41,14 +44,16 @@ function requireRemovable(community: CommunityOrigin | undefined, confirmedSlug:
   return community
 }
 
-async function emptyTables(tx: Queries, communityId: number): Promise<void> {
-  const tables = (await listTables(tx)).filter(({ columns }) => columns.includes('community_id'))
-  const ordered = sortByReferences(tables)
-  // Calls in flight, such as credits, wait for these locks or are waited for, so nothing is inserted in between.
-  for (const { name, columns } of ordered.filter((table) => isReferenced(table, tables))) {
+/** Each after those that it refers to. */
+async function listCommunityTables(tx: Queries): Promise<Table[]> {
+  return sortByReferences((await listTables(tx)).filter(({ columns }) => columns.includes('community_id')))
+}
+
+/** Calls in flight, such as credits, wait for these locks or are waited for, so nothing is inserted in between. */
+async function lockReferencedRows(tx: Queries, communityId: number, tables: Table[]): Promise<void> {
+  for (const { name, columns } of tables.filter((table) => isReferenced(table, tables))) {
     await lockRows(tx, name, communityId, columns.includes('id') ? 'id' : 'community_id')
   }
-  for (const { name } of ordered.toReversed()) await deleteRows(tx, name, communityId)
 }
 
 function isReferenced({ name }: Table, tables: Table[]): boolean {

@@ -16,14 +16,15 @@ export type IssueToken = (
 
 export function createTokenIssuer(sql: Sql): IssueToken {
   const insert = coalesce(async (communityId: number, tokens: NewToken[]) => {
-    await insertTokens(sql, communityId, tokens, TOKEN_LIFETIME_SECONDS)
-    return tokens
+    const removed = await insertTokens(sql, communityId, tokens, TOKEN_LIFETIME_SECONDS)
+    return tokens.map(({ clientId }) => !removed.has(clientId))
   }, ISSUE_LIMITS)
 
   return async (client, requestedScope) => {
     const scopes = grantScopes(client, requestedScope)
     const token = newToken(client.communityId)
-    await insert(client.communityId, { hash: hashToken(token), clientId: client.clientId, scopes })
+    const isIssued = await insert(client.communityId, { hash: hashToken(token), clientId: client.clientId, scopes })
+    if (!isIssued) throw new ApiError('invalid_client')
     return { token, scopes }
   }
 }

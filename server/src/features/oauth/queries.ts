@@ -6,13 +6,16 @@ export interface NewToken {
   scopes: string[]
 }
 
-/** Locks each client once for all its tokens. A foreign key check per token took longer than the rest. */
+/**
+ * Locks each client once for all its tokens. A foreign key check per token took longer than the rest. Returns the clients
+ * that were removed meanwhile, which get none.
+ */
 export async function insertTokens(
   sql: Queries,
   communityId: number,
   tokens: NewToken[],
   lifetimeSeconds: number,
-): Promise<void> {
+): Promise<Set<number>> {
   const clientIds = [...new Set(tokens.map(({ clientId }) => clientId))]
   const { count } = await sql`
     with locked_clients as materialized (
@@ -24,7 +27,10 @@ export async function insertTokens(
       now() + make_interval(secs => ${lifetimeSeconds})
     from locked_clients k join unnest(${tokens.map(({ hash }) => hash)}::text[], ${tokens.map(({ clientId }) => clientId)}::int8[],
       ${tokens.map(({ scopes }) => scopes.join(' '))}::text[]) as i(hash, client_id, scopes) on i.client_id = k.id`
-  if (count < tokens.length) throw new Error('the community of a token was removed meanwhile')
+  if (count === tokens.length) return new Set()
+  const there = await sql<{ id: number }[]>`
+    select id from clients where community_id = ${communityId} and id = any (${clientIds}::int8[])`
+  return new Set(clientIds.filter((wanted) => there.every(({ id }) => id !== wanted)))
 }
 
 /** Returns false if the assertion was accepted before, by whichever node. */

@@ -1,4 +1,4 @@
-import { assignments, columnsAndValues, type Queries } from '../../postgres/connect.ts'
+import { assignments, columnsAndValues, type Fragment, type Queries } from '../../postgres/connect.ts'
 import type { Scope } from '../../core/scopes.ts'
 
 export interface PartnerRow {
@@ -148,16 +148,19 @@ export async function findClientForChange(
   communityId: number,
   publicId: string,
 ): Promise<ClientRow | undefined> {
-  const [row] = await sql<ClientRow[]>`
-    select ${clientColumns(sql, communityId)}
-    from clients where community_id = ${communityId} and public_id = ${publicId} for no key update`
-  return row
+  return findUnderLock(sql, communityId, sql`public_id = ${publicId}`)
 }
 
 /** Finds the client that a request created, by its row. */
 export async function lockClient(sql: Queries, communityId: number, id: number): Promise<ClientRow | undefined> {
+  return findUnderLock(sql, communityId, sql`id = ${id}`)
+}
+
+/** Reads only when it has the lock: a statement that waits for one shows the client's new row with its old keys. */
+async function findUnderLock(sql: Queries, communityId: number, which: Fragment): Promise<ClientRow | undefined> {
+  await sql`select 1 from clients where community_id = ${communityId} and ${which} for no key update`
   const [row] = await sql<ClientRow[]>`
-    select ${clientColumns(sql, communityId)} from clients where community_id = ${communityId} and id = ${id} for no key update`
+    select ${clientColumns(sql, communityId)} from clients where community_id = ${communityId} and ${which}`
   return row
 }
 
