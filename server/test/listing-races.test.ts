@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { changeCategory } from '../src/features/communities/change-category.ts'
 import { changeListing, closeListing, publishListing } from '../src/features/listings/change-listing.ts'
 import { importListings } from '../src/features/listings/import-listings.ts'
-import { addMember } from '../src/features/members/change-member.ts'
+import { addMember, hideMember, leave, returnMember, showMember } from '../src/features/members/change-member.ts'
+import { eraseMember } from '../src/features/members/erase-member.ts'
+import { importMembers } from '../src/features/members/import-members.ts'
 import { eventually, TESTER } from './bank.ts'
 import { lines, load, newCommunity, sql } from './csv-communities.ts'
 import { holdOpen, openTransaction, waitingSessions } from './lock-table.ts'
@@ -15,9 +17,9 @@ async function start() {
   const community = await newCommunity()
   const { id } = community
   const ada = await addMember(sql, TESTER, id, { name: 'Ada', external_id: 'M' })
-  const publish = (external_id: string, category: string) =>
+  const publish = (external_id: string, category: string, member_id = ada.id) =>
     publishListing(sql, TESTER, id, {
-      member_id: ada.id,
+      member_id,
       type: 'service',
       title: external_id,
       description: '',
@@ -41,7 +43,7 @@ async function start() {
     holdOpen(sql, `select 1 from id_counters where community_id = ${id} and counted = 'listings' for update`)
   const holdListing = (listing: { id: number }) =>
     holdOpen(sql, `select 1 from listings where community_id = ${id} and id = ${listing.id} for update`)
-  return { id, publish, importRows, rename, stored, holdCounter, holdListing }
+  return { community, id, memberId: ada.id, publish, importRows, rename, stored, holdCounter, holdListing }
 }
 
 /** Resolves when so many statements wait for a lock. */
@@ -153,4 +155,42 @@ test('two imports that add and reopen listings of one member follow each other',
   await counter.release()
   await Promise.all([first, second])
   expect(await stored()).toEqual({ A: 'Garden', B: 'Garden', C: 'Garden' })
+})
+
+test.each([
+  ['leaves', leave, []],
+  ['returns', returnMember, [leave]],
+  ['is hidden', hideMember, []],
+  ['is shown', showMember, [hideMember]],
+  ['is erased', eraseMember, []],
+  ['is erased after leaving', eraseMember, [leave]],
+])('a member %s while the category of their listings is renamed', async (_name, change, before) => {
+  const { id, memberId, publish, rename, stored, holdListing } = await start()
+  const first = await publish('A', 'Garden')
+  await publish('B', 'Garden')
+  for (const step of before) await step(sql, TESTER, id, memberId)
+  // Stored behind the other one, so a statement that locks them as it finds them does so in another order.
+  await sql`update listings set version = version + 1 where community_id = ${id} and id = ${first.id}`
+  const held = await holdListing(first)
+  const renaming = rename('Garden', 'Gardening')
+  await waiting(1)
+  const changing = change(sql, TESTER, id, memberId)
+  await waiting(2)
+  await held.release()
+  await Promise.all([renaming, changing])
+  expect(Object.values(await stored()).every((category) => category === 'Gardening')).toBe(true)
+})
+
+test('members leave by an import while the category of their listings is renamed', async () => {
+  const { community, id, publish, rename, stored, holdListing } = await start()
+  const ben = await addMember(sql, TESTER, id, { name: 'Ben', external_id: 'N' })
+  const held = await holdListing(await publish('A', 'Garden'))
+  await publish('B', 'Garden', ben.id)
+  const renaming = rename('Garden', 'Gardening')
+  await waiting(1)
+  const importing = load(importMembers, community, lines('external_id,name,status', 'N,Ben,inactive', 'M,Ada,inactive'))
+  await waiting(2)
+  await held.release()
+  await Promise.all([renaming, importing])
+  expect(await stored()).toEqual({ A: 'Gardening', B: 'Gardening' })
 })

@@ -2,7 +2,7 @@ import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { violatedConstraint } from '../../postgres/constraint.ts'
 import { recordCategoryRename } from '../listings/follow-category.ts'
-import { lockListingsIn } from '../listings/queries.ts'
+import { lockListings } from '../listings/queries.ts'
 import { isCleanText } from '../../http/shared/validation.ts'
 import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
@@ -44,7 +44,7 @@ export async function changeCategory(
       checkBefore(before)
       const subject = { kind: 'category', id }
       if (name !== undefined && name !== before.name) {
-        await lockListingsIn(tx, communityId, before.name)
+        await lockListings(tx, communityId, { category: before.name })
         await renameCategory(tx, communityId, id, name)
         const detail = { from: before.name, to: name }
         await recordCategoryRename(tx, communityId, detail)

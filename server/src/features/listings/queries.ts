@@ -181,11 +181,15 @@ export async function touchListings(
     select * from changed order by id`
 }
 
-/** Locks in id order, like imports. The foreign key updates listings in any order, so this comes first. */
-export async function lockListingsIn(sql: Queries, communityId: number, category: string): Promise<void> {
+/** Locks in id order. Whoever changes several listings does so first, because an update finds them in any order. */
+export async function lockListings(
+  sql: Queries,
+  communityId: number,
+  filters: Pick<ListingFilters, 'category' | 'user_id'>,
+): Promise<void> {
   await sql`
     select count(*) from (
-      select 1 from listings where community_id = ${communityId} and category = ${category}
+      select 1 from listings where community_id = ${communityId} ${filterConditions(sql, filters)}
       order by id for no key update) l`
 }
 

@@ -5,6 +5,7 @@ import { lockNewMembers } from '../communities/admin-settings-queries.ts'
 import type { EventType } from '../events/event-types.ts'
 import { recordEvents } from '../events/record.ts'
 import { closeListingsOnLeave, reopenListingsOnReturn, updateListingVisibility } from '../listings/follow-member.ts'
+import { lockListings } from '../listings/queries.ts'
 import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { deleteRemoval, recordRemoval } from '../removals/queries.ts'
@@ -126,6 +127,7 @@ async function setState(
     const isUnchanged = Object.entries(changes).every(([field, value]) => before[field as keyof MemberRecord] === value)
     if (isUnchanged) return before
     const after = await updateMember(tx, communityId, id, changes)
+    await lockListings(tx, communityId, { user_id: id })
     if (changes.status === 'inactive') await closeListingsOnLeave(tx, communityId, id)
     if (changes.status === 'active') await reopenListingsOnReturn(tx, communityId, after)
     if (changes.hidden !== undefined) await updateListingVisibility(tx, communityId, after)

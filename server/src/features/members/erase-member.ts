@@ -1,6 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { recordEvents } from '../events/record.ts'
+import { lockListings } from '../listings/queries.ts'
 import { leave, requireMember } from './change-member.ts'
 import { erasePersonalData, insertErasure } from './erase-queries.ts'
 
@@ -9,6 +10,7 @@ export async function eraseMember(sql: Queries, actor: Actor, communityId: numbe
   await transaction(sql, async (tx) => {
     await requireMember(tx, communityId, id)
     await leave(tx, actor, communityId, id)
+    await lockListings(tx, communityId, { user_id: id })
     const version = await erasePersonalData(tx, communityId, id)
     await insertErasure(tx, communityId, id)
     await recordAudit(tx, communityId, actor, { action: 'member.erased', subject: { kind: 'member', id } })

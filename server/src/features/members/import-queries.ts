@@ -35,7 +35,7 @@ function changedText(tx: Transaction, name: FieldName): Fragment {
       then ${name}::text end`
 }
 
-/** Locks wallets, then members, each in id order. Every other writer takes these locks in the same order. */
+/** Locks wallets, members, then listings, each in id order. Every other writer takes these locks in the same order. */
 export async function lockChangedMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     select 1 from accounts
@@ -45,6 +45,11 @@ export async function lockChangedMembers(tx: Transaction, communityId: number): 
   await tx`
     select 1 from members
     where community_id = ${communityId} and id in (select id from import_rows where outcome = 'changed')
+    order by id for no key update`
+  await tx`
+    select 1 from listings
+    where community_id = ${communityId} and member_id in (
+      select id from import_rows where outcome = 'changed' and changes && '{status,hidden}')
     order by id for no key update`
 }
 
