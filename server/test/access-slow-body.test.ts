@@ -87,7 +87,7 @@ async function startOffice() {
   return {
     bank,
     id,
-    async startRequest(path: string, body: string, contentType: string, method?: string) {
+    async begin(path: string, body: string, contentType: string, method?: string) {
       const before = sessionsFound
       const headers = { origin: bank.url, cookie: manager.cookie()!, 'content-type': contentType, 'if-match': '*' }
       const finish = startRequest(`${bank.url}${ADMIN_PREFIX}/communities/town${path}`, body, headers, method)
@@ -101,16 +101,16 @@ async function startOffice() {
 }
 
 test('an administrator removed during an upload imports nothing', async () => {
-  const { bank, startRequest, removeManager } = await startOffice()
-  const finish = await startRequest('/members/import', 'external_id,name\r\n1,Eve\r\n', 'text/csv')
+  const { bank, begin, removeManager } = await startOffice()
+  const finish = await begin('/members/import', 'external_id,name\r\n1,Eve\r\n', 'text/csv')
   await removeManager()
   expect(await finish()).toBe(404)
   expect(await bank.sql`select name from members`).toEqual([{ name: 'Ada' }])
 })
 
 test('an administrator removed while a form arrives changes nothing', async () => {
-  const { bank, id, startRequest, removeManager } = await startOffice()
-  const finish = await startRequest(`/members/${id}`, '{"name":"Eve"}', 'application/json', 'PATCH')
+  const { bank, id, begin, removeManager } = await startOffice()
+  const finish = await begin(`/members/${id}`, '{"name":"Eve"}', 'application/json', 'PATCH')
   await removeManager()
   expect(await finish()).toBe(404)
   expect(await bank.sql`select name from members`).toEqual([{ name: 'Ada' }])
