@@ -66,6 +66,33 @@ test('a reset by mail goes to the account only, and the answer tells nobody whet
   expect(mailbox.received.every(({ to }) => to[0] === owner.email)).toBe(true)
 })
 
+test('a mailed reset link replaces an earlier mailed one, but not the link that an owner has handed over', async () => {
+  const mailbox = await startMailbox()
+  const bank = await startBank(mailbox.settings)
+  const owner = await addAdmin(bank)
+  const viewer = await addAdmin(bank, 'viewer')
+  const browser = newBrowser(bank)
+  const handOver = async () => {
+    const made = await owner.call(`/administrators/${viewer.id}/reset-link`, { method: 'POST' })
+    return new URL(made.body.data.url).hash.slice(1)
+  }
+  const mailed = async () => {
+    mailbox.clear()
+    await browser.call('/password-reset', { body: { email: viewer.email } })
+    return LINK.exec((await mailbox.next('Choose a new password')).text)![1]!
+  }
+  const inspect = async (token: string) => (await browser.call('/links/inspect', { body: { token } })).status
+  const tokens = [await handOver(), await mailed(), await mailed()]
+  expect(await Promise.all(tokens.map(inspect))).toEqual([200, 410, 200])
+  tokens.push(await handOver())
+  expect(await Promise.all(tokens.map(inspect))).toEqual([410, 410, 410, 200])
+
+  tokens.push(await mailed())
+  const use = { token: tokens[3], password: 'another good passphrase' }
+  expect((await browser.call('/links/use', { body: use })).status).toBe(200)
+  expect(await Promise.all(tokens.map(inspect))).toEqual([410, 410, 410, 410, 410])
+})
+
 test('people are told of a new browser, of a new password and of their roles', async () => {
   const mailbox = await startMailbox()
   const bank = await startBank(mailbox.settings)

@@ -6,7 +6,7 @@ import { auditInAllCommunities, replacePassword } from './create-admin.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
 import {
   consumeLink,
-  deleteLinksOf,
+  deleteLinksUpTo,
   findAdminById,
   findLink,
   insertLink,
@@ -28,7 +28,10 @@ export function newLinkToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url')
 }
 
-/** Creates a link that works once, and replaces the person's earlier links. */
+/**
+ * Creates a link that works once, and replaces the person's earlier links that were not made to last longer. Anybody can
+ * request a mailed link, which is the shorter kind: it must not end the one that an owner has handed over.
+ */
 export async function makeLink(
   tx: Queries,
   purpose: LinkRow['purpose'],
@@ -38,7 +41,7 @@ export async function makeLink(
   const token = newLinkToken()
   if (adminId !== null) {
     await lockAccount(tx, adminId)
-    await deleteLinksOf(tx, adminId)
+    await deleteLinksUpTo(tx, adminId, seconds)
   }
   const hash = hashSecret(token)
   return { token, expires_at: await insertLink(tx, { hash, purpose, adminId, seconds }) }

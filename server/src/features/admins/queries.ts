@@ -216,6 +216,13 @@ export async function deleteLinksOf(sql: Queries, adminId: number): Promise<void
   await sql`delete from admin_links where admin_id = ${adminId}`
 }
 
+/** Deletes the links that were made to last this long or shorter. */
+export async function deleteLinksUpTo(sql: Queries, adminId: number, seconds: number): Promise<void> {
+  await sql`
+    delete from admin_links
+    where admin_id = ${adminId} and expires_at - created_at <= make_interval(secs => ${seconds})`
+}
+
 export async function deleteSetUpLinks(sql: Queries): Promise<void> {
   await sql`delete from admin_links where purpose = 'set_up'`
 }
