@@ -103,6 +103,22 @@ describe('listings import', () => {
     expect(fates).toMatchObject([{ outcome: 'changed', reason: 'description, hours' }])
   })
 
+  test('spaces around a cell count in descriptions only', async () => {
+    const community = await withMembers()
+    // Imports used to keep the spaces.
+    await addMember(sql, TESTER, community.id, { name: 'Emre', external_id: 'L-4 ' })
+    const head = 'external_id,member_external_id,type,title,category,description'
+    await load(importListings, community, lines(head, 'A,L-1,service,Bread,Kitchen, two '))
+    const spaced = lines(head, 'A ,L-1 , service,Bread ,Kitchen , two ', 'B,L-4,service,Cake,Kitchen ,')
+    expect((await load(importListings, community, spaced)).summary).toMatchObject({ added: 1, unchanged: 1 })
+    const rows = await sql`
+      select title, category, description from listings where community_id = ${community.id} order by id`
+    expect(rows.map((row) => ({ ...row }))).toEqual([
+      { title: 'Bread', category: 'Kitchen', description: ' two ' },
+      { title: 'Cake', category: 'Kitchen', description: '' },
+    ])
+  })
+
   test('refuses what cannot be, with the reason', async () => {
     const community = await withMembers()
     await load(importListings, community, LISTINGS)
@@ -174,7 +190,7 @@ describe('the round trip', () => {
       '-5',
       '"quoted", with comma',
       'emoji 👩‍👩‍👧‍👦 ‮',
-      ' spaces ',
+      'two  spaces',
       "O'Hara",
       '＝1',
       'hb-00000000-1',
@@ -182,7 +198,7 @@ describe('the round trip', () => {
     for (const [n, name] of names.entries()) {
       const input = { name, email: n % 2 ? `m${n}@example.org` : null, external_id: n % 3 ? `+${n}` : null }
       const { id } = await addMember(sql, TESTER, community.id, input)
-      for (const description of [`${name}\r\n\t${name}\n`, '\r', '']) {
+      for (const description of [` ${name}\r\n\t${name}\n`, '\r', '']) {
         const listing = { ...listingOf(id), title: name, description, category: `@${name}`, centihours: n * 25 || null }
         const { id: listingId } = await publishListing(sql, TESTER, community.id, listing)
         if (description === '\r') await closeListing(sql, TESTER, community.id, listingId)

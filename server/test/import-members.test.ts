@@ -227,6 +227,27 @@ describe('members import', () => {
     expect({ ...rows[0] }).toEqual({ external_id: 'L-1', name: 'Anna' })
   })
 
+  test('spaces around a cell do not make another member, nor a second opening balance', async () => {
+    const community = await newCommunity()
+    const head = 'external_id,name,opening_balance'
+    await load(importMembers, community, lines(head, '17,Anna Auer,5'))
+    const again = await load(importMembers, community, lines(head, '17 ,\u00A0Anna Auer , 5'), { dryRun: true })
+    expect(again.fates).toEqual([{ line: 2, outcome: 'unchanged', reason: '' }])
+    const { fates } = await load(importMembers, community, lines(head, '17 ,Anna Auer ,5', '18,Bea,', ' 18,Bea,'))
+    expect(fates).toEqual([{ line: 4, outcome: 'refused', reason: 'The external id is in line 3 already.' }])
+    // Imports used to keep the spaces.
+    await addMember(sql, TESTER, community.id, { name: 'Cleo', external_id: '\u00A019 ' })
+    const known = await load(importMembers, community, lines(head, '19,Cleo,5', '17 ,Anna Auer ,5'))
+    expect(known.summary).toMatchObject({ added: 0, changed: 1, unchanged: 1 })
+    const rows = await sql`
+      select m.name, a.balance from members m join accounts a on a.community_id = ${community.id} and a.member_id = m.id
+      where m.community_id = ${community.id} order by m.id`
+    expect(rows.map((row) => ({ ...row }))).toEqual([
+      { name: 'Anna Auer', balance: 500 },
+      { name: 'Cleo', balance: 500 },
+    ])
+  })
+
   test('who was erased does not come back', async () => {
     const community = await newCommunity()
     const { id } = await addMember(sql, TESTER, community.id, { name: 'Anna' })

@@ -59,6 +59,7 @@ export const LISTINGS: ImportKind = {
   grownTables: ['listings'],
   columns: LISTING_COLUMNS,
   requiredColumns: ['external_id', 'member_external_id', 'type', 'title', 'category'],
+  verbatimColumns: ['description'],
   aliases: LISTING_ALIASES,
   read: readListing,
   async validate(tx, communityId) {

@@ -1,11 +1,15 @@
 import type { Transaction } from '../../postgres/connect.ts'
-import { detectChanges, reasonFound, type Lines } from '../spreadsheets/queries.ts'
+import { detectChanges, reasonFound, spacedIds, type Lines } from '../spreadsheets/queries.ts'
 import type { ListingRecord } from './queries.ts'
 
 export async function matchMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     update import_rows r set parent_id = m.id from members m
     where r.outcome is null and m.community_id = ${communityId} and m.external_id = r.input ->> 'member_external_id'
+      and r.input ->> 'member_stand_in_for' is null`
+  await tx`
+    update import_rows r set parent_id = m.id from (${spacedIds(tx, communityId, 'members')}) m
+    where r.outcome is null and r.parent_id is null and m.external_id = r.input ->> 'member_external_id'
       and r.input ->> 'member_stand_in_for' is null`
   await tx`
     update import_rows r set parent_id = m.id from members m

@@ -193,7 +193,7 @@ function createRowReader(
       const problem = because('row_width', { count: fields.length, width })
       return { line, externalId: null, standInFor: null, input: {}, problems: [problem] }
     }
-    const named = nameCells(columns, fields)
+    const named = nameCells(kind, columns, fields)
     const read = Object.fromEntries(Object.entries(named).filter(([column, text]) => isRead(column, text)))
     const { input, problems } = kind.read(read, context)
     const externalId = named[EXTERNAL_ID]!

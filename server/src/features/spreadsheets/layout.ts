@@ -15,6 +15,8 @@ export interface ImportColumns {
   requiredColumns: readonly string[]
   /** Columns of an export that an import leaves aside. */
   ignoredColumns?: readonly string[]
+  /** Columns whose cells keep outer spaces, as their field in the console does. */
+  verbatimColumns?: readonly string[]
   /** Headers that people use: each entry is a group that makes up the column together. */
   aliases: Record<string, readonly (readonly string[])[]>
 }
@@ -129,12 +131,16 @@ function simplify(text: string): string {
     .trim()
 }
 
-/** The cells of a row by column. */
-export function nameCells(columns: ColumnMap, cells: string[]): Record<string, string> {
+/** The cells of a row by column. Outer spaces are invisible in a spreadsheet, and "17 " must not be another member. */
+export function nameCells(
+  { verbatimColumns = [] }: ImportColumns,
+  columns: ColumnMap,
+  cells: string[],
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(columns).map(([name, positions]) => {
       const texts = positions.map((position) => restoreText(cells[position]!))
-      if (texts.length === 1) return [name, texts[0]!]
+      if (texts.length === 1 && verbatimColumns.includes(name)) return [name, texts[0]!]
       return [
         name,
         texts

@@ -88,10 +88,24 @@ export async function rejectDuplicates(tx: Transaction): Promise<void> {
     where d.line = r.line and d.line <> d.first_line`
 }
 
+/** All that JavaScript's `trim` removes and an external id may contain. */
+const SPACES =
+  ' \u00A0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF'
+
+/** The records whose external id has outer spaces, by the id without them: imports used to keep them. */
+export function spacedIds(tx: Transaction, communityId: number, table: ImportTable): Fragment {
+  return tx`
+    select btrim(external_id, ${SPACES}) as external_id, min(id) as id from ${identifier(table)}
+    where community_id = ${communityId} and external_id <> btrim(external_id, ${SPACES}) group by 1`
+}
+
 export async function matchRecords(tx: Transaction, communityId: number, table: ImportTable): Promise<void> {
   await tx`
     update import_rows r set id = t.id from ${identifier(table)} t
     where t.community_id = ${communityId} and t.external_id = r.external_id and r.stand_in_for is null`
+  await tx`
+    update import_rows r set id = t.id from (${spacedIds(tx, communityId, table)}) t
+    where t.external_id = r.external_id and r.id is null and r.stand_in_for is null`
   await tx`
     update import_rows r set id = t.id from ${identifier(table)} t
     where t.community_id = ${communityId} and t.id = r.stand_in_for`
