@@ -3,6 +3,10 @@
 -- lock. If another transaction changed it at the same time, hours were lost, a daily limit exceeded, or both deadlocked.
 -- The community is read after its wallets are locked, because a change of its time zone recounts the days under that lock.
 --
+-- Transfers are numbered in the order of arrival, in which they are posted: in the order of references, a statement showed
+-- the balances of a batch out of order. And a day of settlement that is yet to come is rejected. Tomorrow is allowed, because
+-- it may be today where the bank is; the transfer then belongs to today.
+--
 -- `cluster distribute` lets a distributed database choose the plans of this function again.
 create or replace function insert_credits(community int8, partner_ids int8[], client_ids int8[], member_ids int8[],
   amounts int8[], refs text[], notes text[], settled_dates date[])
@@ -67,7 +71,7 @@ begin
             where d.community_id = community and d.partner_id = i.partner_id and d.day = today
               and d.partner_id = any (partners_of_locked_days) and p.community_id = community and p.id = i.partner_id limit 1
           ) d
-        where i.amount <= credit_limit and (
+        where i.amount <= credit_limit and coalesce(settled_dates[i.n] <= today + 1, true) and (
           select c.id from credits c
           where c.community_id = community and c.partner_id = i.partner_id and c.reference = i.reference) is null
         order by i.partner_id, i.reference, i.n
@@ -75,20 +79,19 @@ begin
     ) u
     where u.centihours_after <= u.daily_limit_centihours
     window of_account as (partition by u.account_id order by u.n)
-    -- Transfers are numbered in the order of references, and posted in the order of arrival.
-    order by u.partner_id, u.reference
+    order by u.n
   ) f;
 
   if fresh is not null then
     -- The chain of the ledger waits for this transaction (decision 36), which has no transaction id on Citus.
     perform stamp_change(community);
     -- The counter waits for others at midnight only: a transaction that changes it holds the lock on the partner's day.
-    -- Events are numbered in the order of arrival, like the versions of the wallets.
-    select array_agg(nextval('transfers_id_seq')), array_agg(f.event_id order by f.place),
+    -- Transfers and events are numbered in the order of arrival, like the versions of the wallets.
+    select array_agg(f.transfer_id order by f.place), array_agg(f.event_id order by f.place),
       array_agg(u.first_id + f.place_of_partner - 1 order by f.place)
     into transfer_ids, event_ids, credit_ids
     from (
-      select f.*, nextval('events_id_seq') as event_id
+      select f.*, nextval('transfers_id_seq') as transfer_id, nextval('events_id_seq') as event_id
       from (
         select f.place, partner_ids[f.n] as partner_id,
           row_number() over (partition by partner_ids[f.n] order by f.n) as place_of_partner
@@ -116,7 +119,7 @@ begin
     insert into transfers (community_id, id, kind, debit_account_id, credit_account_id, amount, credit_balance_after,
       made_by_kind, made_by_id, occurred_on, created_at)
     select p.community_id, f.transfer_id, 'credit', p.id, f.account_id, amounts[f.n], f.balance, 'client', client_ids[f.n],
-      coalesce(settled_dates[f.n], today), made_at
+      least(settled_dates[f.n], today), made_at
     from unnest(fresh, transfer_ids, account_ids, balances) as f(n, transfer_id, account_id, balance)
     join accounts p on p.community_id = community and p.partner_id = partner_ids[f.n];
 
@@ -161,6 +164,7 @@ begin
         where a.community_id = community and a.member_id = i.member_id and a.active and not a.hidden) is null
         then 'no_such_member'
       when i.amount > credit_limit then 'over_limit'
+      when i.settled_on > today + 1 then 'not_settled'
       else coalesce((
         select case when d.centihours + i.amount > p.daily_limit_centihours then 'daily_limit' else 'again' end
         from partner_days d, partners p

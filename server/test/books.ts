@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { createCommunity } from '../src/features/communities/create-community.ts'
 import { type Sql, transaction } from '../src/postgres/connect.ts'
 import type { Caller } from '../src/http/partner/access.ts'
@@ -39,10 +40,12 @@ export async function keepBooks(sql: Sql): Promise<Books> {
   const caller = await callerOf(sql, id, partner.partnerId)
   const credit = createCreditBatcher(sql)
   for (const reference of ['first', 'second']) await credit(caller, { user_id: anna, hours: 5, reference })
-  // In one batch: posted in this order, numbered by reference.
+  // In one batch: posted in this order, and numbered by reference, as up to this migration.
+  await define(sql, '0053_time_of_credits')
   await Promise.all(
     ['z', 'm', 'b', 'y', 'a'].map((reference, n) => credit(caller, { user_id: bilal, hours: n + 1, reference })),
   )
+  await define(sql, '0054_locked_before_read')
   const [exchange] = await recordExchanges(sql, TESTER, id, [
     { giverId: anna, receiverId: bilal, centihours: 150 },
     { giverId: carla, receiverId: anna, centihours: 325 },
@@ -69,6 +72,11 @@ export async function keepBooks(sql: Sql): Promise<Books> {
     credits: transfers.map((transfer) => transfer.id),
     creditReversal: back.transfer_id,
   }
+}
+
+/** Replaces the function that credits hours by that of a migration. */
+async function define(sql: Sql, migration: string): Promise<void> {
+  await sql.unsafe(await readFile(new URL(`../migrations/${migration}.sql`, import.meta.url), 'utf8'))
 }
 
 async function callerOf(sql: Sql, communityId: number, partnerId: number): Promise<Caller> {

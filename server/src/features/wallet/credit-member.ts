@@ -38,6 +38,7 @@ export function createCreditBatcher(sql: Sql): CreditMember {
     if (row.outcome === 'over_limit') {
       throw invalidField('hours', 'out_of_range', `must be at most ${toHours(row.limit_centihours)}`)
     }
+    if (row.outcome === 'not_settled') throw invalidField('settled_on', 'out_of_range', 'must not be yet to come')
     throw new ApiError('daily_limit_reached')
   }
 }

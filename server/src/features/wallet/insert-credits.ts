@@ -17,6 +17,8 @@ export type CreditOutcome =
   | 'conflict'
   | 'no_such_member'
   | 'over_limit'
+  /** The day of settlement is yet to come. */
+  | 'not_settled'
   | 'daily_limit'
   /** The partner has no row for today yet: insert it and retry. */
   | 'no_day'

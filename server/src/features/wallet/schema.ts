@@ -50,7 +50,10 @@ export const CreditRequest = Type.Object(
       }),
     ),
     settled_on: Type.Optional(
-      Type.String({ format: 'date', description: 'The day on which the bank transfer was settled' }),
+      Type.String({
+        format: 'date',
+        description: 'The day on which the bank transfer was settled; not one that is yet to come',
+      }),
     ),
   },
   { title: 'CreditRequest', examples: [CREDIT_REQUEST] },

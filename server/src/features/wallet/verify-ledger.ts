@@ -169,8 +169,8 @@ async function findWrongBalances(tx: Transaction, communityId: number) {
 /**
  * Recomputes the balance after each transfer in the order in which the transfers took effect. That is the order of ids,
  * because ids are assigned under the wallet's lock, with one exception: the credits of one batch (one statement, so one
- * created_at) are posted in order of arrival and numbered in order of reference. A batch only adds hours, so its order
- * is that of the resulting balances.
+ * created_at) are posted in order of arrival and were numbered in order of reference until migration 0054. A batch only
+ * adds hours, so its order is that of the resulting balances.
  *
  * An error shifts all later balances, so a difference is reported only where the shift changes.
  */
