@@ -169,6 +169,9 @@ export async function fillNastily(sql: Sql): Promise<void> {
       (1, now(), gen_random_uuid(), '', '', -1, 'NaN', null, ''),
       (2, '2020-06-01', gen_random_uuid(), '', '', 1, 'Infinity', '10.0.0.0/8', null)`
   for (const id of [1, 2]) await takeIds(sql, id, 'members', 250)
+  // A restore adds the counters that have no row yet, so all have one here for the copy to be the same.
+  for (const id of [1, 2]) for (const kind of ['listings', 'subscriptions'] as const) await takeIds(sql, id, kind, 0)
+  for (const partnerId of [1, 2]) await takeIds(sql, 1, 'credits', 0, partnerId)
   await sql`
     insert into members (community_id, id, name, email)
     select 1 + n % 2, (n + 1) / 2, 'Member ' || n, null from generate_series(1, 500) n`

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { migrate } from '../src/postgres/migrate.ts'
-import { SEQUENCE_GAP } from '../src/backup/restore.ts'
+import { SEQUENCE_GAP } from '../src/backup/advance-numbers.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 import {
   backup,

@@ -215,6 +215,7 @@ test('every key of a table that belongs to a community begins with the community
 const ACROSS_COMMUNITIES = [
   'postgres/across-communities.ts',
   'backup/backup.ts',
+  'backup/advance-numbers.ts',
   'backup/restore.ts',
   'postgres/migrate.ts',
 ]

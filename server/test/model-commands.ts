@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
-import { SEQUENCE_GAP } from '../src/backup/restore.ts'
+import { SEQUENCE_GAP } from '../src/backup/advance-numbers.ts'
 import { SCOPE_NAMES, type Scope } from '../src/core/scopes.ts'
 import { newBrowser, PASSWORD } from './admin.ts'
 import { backup, newFile, open, restore, silent } from './backup-files.ts'
@@ -305,6 +305,6 @@ function restoreBackup(): Command {
     expect((await callNode(url, '/wallet/credits', { token: old })).status).toBe(401)
     real.token = await fetchToken(url, real.partner)
     model.tokenScopes = model.partnerScopes
-    if (model.lastCreditId > 0) model.lastCreditId += SEQUENCE_GAP
+    model.lastCreditId += SEQUENCE_GAP
   })
 }

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const RESTORE = 'backup/restore.ts'
+const NUMBERS = 'backup/advance-numbers.ts'
 const ENDS = 'a restore ends'
 
 /** A restore revives nothing, and a backup is whole or rejected. */
@@ -41,11 +42,19 @@ export const BACKUP: Mutant[] = [
   },
   {
     breaks: 'ids handed out after the backup are not handed out again',
-    file: RESTORE,
+    file: NUMBERS,
     replace: 'await tx`update id_counters set last_id = last_id + ${SEQUENCE_GAP}`',
     by: '',
     tests: ['backup'],
     named: 'ids handed out after the backup',
+  },
+  {
+    breaks: 'ids of a kind that the backup has none of are not handed out again',
+    file: NUMBERS,
+    replace: 'await addMissingCounters(tx)',
+    by: '',
+    tests: ['restore-numbers'],
+    named: 'ids of a kind that was first issued after the backup',
   },
   {
     breaks: 'ids of sequences are not handed out again',

@@ -1,4 +1,5 @@
 import { Value } from 'typebox/value'
+import { advanceCounters, advanceSequence } from './advance-numbers.ts'
 import {
   BACKUP_FORMAT,
   BACKUP_VERSION,
@@ -24,12 +25,6 @@ import type { Queries, Sql, Transaction } from '../postgres/connect.ts'
 import { cutOff, damaged, newer, notABackup, readText, UnusableBackup, type BackupText } from './read-backup.ts'
 import { applyMigrations, lockMigrations, migrationNames } from '../postgres/migrate.ts'
 import { quoteName } from '../postgres/statement.ts'
-
-/**
- * Ids assigned after the backup may survive elsewhere, in partners' records and in delivered events. To prevent their
- * reuse, every sequence continues this far beyond its value in the backup.
- */
-export const SEQUENCE_GAP = 1_000_000
 
 /** SQLSTATE classes for data exceptions, constraint violations and unknown columns. */
 const ROW_ERROR = /^(22|23|42)[0-9A-Z]{3}$/
@@ -310,19 +305,6 @@ async function enableTriggers(tx: Queries, triggers: Trigger[]): Promise<void> {
   for (const { table, name, enabled } of triggers) {
     await tx.unsafe(`alter table ${publicName(table)} ${ENABLE[enabled]} trigger ${quoteName(name)}`)
   }
-}
-
-/** Makes the next id the value plus SEQUENCE_GAP. */
-async function advanceSequence(tx: Queries, sequence: string, value: string): Promise<void> {
-  await tx`
-    select setval(seqrelid::regclass, ${value}::int8 + seqincrement * ${SEQUENCE_GAP}, false)
-    from pg_sequence where seqrelid = ${publicName(sequence)}::regclass`
-}
-
-/** The same for what counts within a community, a partner or a wallet. */
-async function advanceCounters(tx: Queries): Promise<void> {
-  await tx`update id_counters set last_id = last_id + ${SEQUENCE_GAP}`
-  await tx`update accounts set version = version + ${SEQUENCE_GAP} where kind = 'member'`
 }
 
 /** Lets the API detect cursors from before the restore. */
