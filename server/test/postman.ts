@@ -6,7 +6,7 @@ import { addMember } from '../src/features/members/change-member.ts'
 import type { Resolve } from '../src/outbound/addresses.ts'
 import { createSender, type Sender } from '../src/delivery/send.ts'
 import { startDeliveryWorker } from '../src/delivery/worker.ts'
-import { SECRET_KEY, startBank, TESTER, type Bank } from './bank.ts'
+import { SECRET_KEY, startBank, TESTER, type Bank, type BankOptions } from './bank.ts'
 import { startReceiver, type Receiver } from './receiver.ts'
 
 export const resolveToLoopback: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
@@ -25,12 +25,17 @@ export interface PostmanOptions {
   sender?: (receiver: Receiver) => Sender
   /** From 0 to 1; in the middle there is no jitter. */
   random?: () => number
+  timeouts?: BankOptions['timeouts']
 }
 
 /** A bank whose deliveries go out when the test says so, by the test's clock. */
-export async function startPostman({ sender = trustingSender, random = () => 0.5 }: PostmanOptions = {}) {
+export async function startPostman({
+  sender = trustingSender,
+  random = () => 0.5,
+  timeouts = {},
+}: PostmanOptions = {}) {
   const receiver = await startReceiver()
-  const bank = await startBank({ config: { role: 'api' } })
+  const bank = await startBank({ config: { role: 'api' }, timeouts })
   const token = await bank.token()
   const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada', email: 'ada@example.org' })
   let nowMs = Date.now()

@@ -23,7 +23,7 @@ export interface Deps extends PartnerFrameDeps, ConsoleFrameDeps {
   readonly files: FileWork
   /** For lists and exports of administrators: on a replica, if there is one. */
   readonly reads: ConsoleReads
-  /** For exports of partners, who must not keep administrators waiting. */
+  /** For exports and replays of partners, who must not keep administrators waiting. */
   readonly partnerFiles: FileWork
   /** The database's epoch: part of every cursor, renewed by a restore. */
   readonly epoch: () => Promise<string>

@@ -13,7 +13,7 @@ import {
   rotateSubscriptionSecret,
   updateSubscription,
 } from './queries.ts'
-import { replaySince } from './replay-queries.ts'
+import { replaySince, tryLockReplays } from './replay-queries.ts'
 import type { Subscription, SubscriptionChange, SubscriptionRequest } from './schema.ts'
 import { newWebhookSecret } from '../../crypto/sign.ts'
 
@@ -24,6 +24,7 @@ const DELETE_BATCHES_MAX = 1000
 const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
 /** For more events, partners read the feed or replay from a later time. */
 export const REPLAY_MAX = 100_000
+const REPLAY_RETRY_AFTER_SECONDS = 5
 
 /** The secret is returned only here and on rotation. */
 export async function subscribe(
@@ -88,9 +89,14 @@ export async function setSubscriptionStatus(
 export async function unsubscribe(sql: Sql, caller: Caller, id: number): Promise<Subscription> {
   requireFound(await findSubscription(sql, caller.communityId, caller.partnerId, id))
   for (let batch = 0; batch < DELETE_BATCHES_MAX; batch++) {
-    if ((await deleteDeliveries(sql, caller.communityId, id, DELETE_BATCH_MAX)) < DELETE_BATCH_MAX) break
+    const count = await transaction(sql, async (tx) => {
+      await requireNoReplay(tx, caller, 'shared')
+      return deleteDeliveries(tx, caller.communityId, id, DELETE_BATCH_MAX)
+    })
+    if (count < DELETE_BATCH_MAX) break
   }
   return transaction(sql, async (tx) => {
+    await requireNoReplay(tx, caller, 'shared')
     const deleted = requireFound(await deleteSubscription(tx, caller.communityId, caller.partnerId, id))
     await auditChange(tx, caller, 'subscription.deleted', id, describeForAudit(deleted))
     return deleted
@@ -117,6 +123,7 @@ export async function rotateWebhookSecret(
 /** Returns undefined if there are too many events. */
 export async function replay(sql: Sql, caller: Caller, id: number, since: string): Promise<number | undefined> {
   return transaction(sql, async (tx) => {
+    await requireNoReplay(tx, caller, 'exclusive')
     const deliveries = await replaySince(tx, caller.communityId, id, since, REPLAY_MAX)
     if (deliveries !== undefined) await auditChange(tx, caller, 'subscription.replayed', id, { since, deliveries })
     return deliveries
@@ -129,8 +136,22 @@ export async function resend(
   { id, subscription_id, event_type }: { id: number; subscription_id: number; event_type: string },
 ): Promise<void> {
   await transaction(sql, async (tx) => {
+    await requireNoReplay(tx, caller, 'shared')
     if (!(await redeliver(tx, caller.communityId, caller.partnerId, id))) return
     await auditChange(tx, caller, 'delivery.resent', subscription_id, { delivery_id: id, event_type })
+  })
+}
+
+/** Exclusive for a replay; shared for what would wait for the deliveries that a replay has locked. */
+export async function requireNoReplay(
+  tx: Queries,
+  { communityId, partnerId }: Pick<Caller, 'communityId' | 'partnerId'>,
+  mode: 'exclusive' | 'shared',
+): Promise<void> {
+  if (await tryLockReplays(tx, communityId, partnerId, mode)) return
+  throw new ApiError('rate_limited', {
+    description: 'A replay or redelivery of this partner is still running; try again after the time in Retry-After.',
+    headers: { 'retry-after': `${REPLAY_RETRY_AFTER_SECONDS}` },
   })
 }
 

@@ -3,6 +3,7 @@ import { adminActor } from '../audit/admin-actor.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import { once } from '../../http/console/request-once.ts'
 import type { Deps } from '../../http/deps.ts'
+import { LONG_WORK_MS } from '../../http/shared/time-limit.ts'
 import { addEndpoint, reissueEndpoint } from './add-endpoint.ts'
 import {
   EndpointStatistics,
@@ -64,7 +65,7 @@ export function endpointRoutes(api: AdminApi, { sql, longSql, box, config }: Dep
 
   for (const { verb, send, ...about } of SEND_AGAIN) {
     api.post(`/communities/:slug/webhooks/:id/${verb}`, {
-      config: { role: 'owner' },
+      config: { role: 'owner', answerWithinMs: LONG_WORK_MS },
       schema: {
         ...about,
         tags: TAGS,
@@ -75,7 +76,7 @@ export function endpointRoutes(api: AdminApi, { sql, longSql, box, config }: Dep
       handler: async (request, reply) => {
         const { id } = request.community
         const subscription = await requireSubscription(sql, id, request.params.id)
-        const deliveries = await send(sql, adminActor(request), id, subscription, request.body.since)
+        const deliveries = await send(longSql, adminActor(request), id, subscription, request.body.since)
         return reply.code(202).send({ data: { deliveries } })
       },
     })

@@ -3,7 +3,7 @@ import { transaction, type Queries } from '../../postgres/connect.ts'
 import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { findAnySubscription, type SubscriptionRow } from './admin-queries.ts'
-import { REPLAY_MAX } from './change-subscription.ts'
+import { REPLAY_MAX, requireNoReplay } from './change-subscription.ts'
 import { insertTestEvent, redeliver } from './queries.ts'
 import { replaySince, requeueFailed } from './replay-queries.ts'
 
@@ -51,10 +51,11 @@ function sendAgain(action: string, tooMany: 'replay_events_max' | 'replay_failed
     sql: Queries,
     actor: Actor,
     communityId: number,
-    { id }: SubscriptionRow,
+    { id, partner_id: partnerId }: SubscriptionRow,
     since: string,
   ): Promise<number> =>
     transaction(sql, async (tx) => {
+      await requireNoReplay(tx, { communityId, partnerId }, 'exclusive')
       const deliveries = await queue(tx, communityId, id, since, REPLAY_MAX)
       if (deliveries === undefined) throw new Refusal(because(tooMany, { max: REPLAY_MAX }), { field: 'since' })
       await recordAudit(tx, communityId, actor, {

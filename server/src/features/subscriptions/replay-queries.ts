@@ -41,6 +41,24 @@ export const requeueFailed: QueueAgain = (sql, communityId, subscriptionId, sinc
       where community_id = ${communityId} and id = any (array(select id ${found} order by event_id for no key update))`,
   })
 
+/**
+ * Lets one transaction at a time queue many deliveries of a partner, and those that touch single ones share the lock.
+ * It does not wait: each waiting call would occupy a connection for as long as a replay takes. Returns whether it
+ * has the lock, which ends with the transaction.
+ */
+export async function tryLockReplays(
+  tx: Queries,
+  communityId: number,
+  partnerId: number,
+  mode: 'exclusive' | 'shared',
+): Promise<boolean> {
+  const key = tx`hashtextextended(${`replays ${communityId} ${partnerId}`}::text, 0)`
+  const [row] = await tx<[{ acquired: boolean }]>`
+    select ${mode === 'shared' ? tx`pg_try_advisory_xact_lock_shared(${key})` : tx`pg_try_advisory_xact_lock(${key})`}
+      as acquired`
+  return row.acquired
+}
+
 interface Statements {
   find: (tx: Queries) => Query<object[]>
   queue: (tx: Queries, found: Fragment) => Query<object[]>

@@ -47,7 +47,10 @@ const MANAGE = { scope: 'webhooks.manage' } as const
 const OWN = { ...MANAGE, errors: ['subscription_not_found'] } as const
 const TAGS = ['Webhooks']
 
-export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursorBox, sharedIds }: Deps): void {
+export function webhookRoutes(
+  api: PartnerApi,
+  { sql, partnerFiles, epoch, config, box, cursorBox, sharedIds }: Deps,
+): void {
   const validate = (request: Partial<SubscriptionRequest>) =>
     checkSubscription(request, config.webhookAllowPrivateTargets)
 
@@ -204,7 +207,8 @@ export function webhookRoutes(api: PartnerApi, { sql, epoch, config, box, cursor
     },
     handler: async (request, reply) => {
       const { id } = await requireFull(request.caller, request.params.id)
-      const deliveries = await replay(sql, request.caller, id, request.body.since)
+      // Outside the pool for requests, and only for as long as the caller waits: it may take seconds.
+      const deliveries = await partnerFiles.run(reply, (own) => replay(own, request.caller, id, request.body.since))
       if (deliveries === undefined) {
         throw invalidField('since', 'out_of_range', `has more than ${REPLAY_MAX} events after it; see GET /events`)
       }

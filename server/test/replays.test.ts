@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { API_PREFIX } from '../src/http/partner/frame.ts'
+import { addAdmin } from './admin.ts'
+import { eventually } from './bank.ts'
+import { openTransaction, someoneWaits, waitingSessions, type OpenTransaction } from './lock-table.ts'
+import { startPostman, type Postman } from './postman.ts'
+
+const SINCE = { since: '2020-01-01T00:00:00Z' }
+/** More than a process has connections for requests. */
+const CALLS = 12
+
+const replayPath = (id: number) => `/webhooks/subscriptions/${id}/replay`
+
+/** A subscription whose only delivery is locked, so that a replay of it waits. */
+async function lockDelivery(post: Postman): Promise<{ id: number; held: OpenTransaction }> {
+  const { id } = await post.subscribe()
+  await post.credit()
+  await post.deliver()
+  const held = await openTransaction(post.bank.sql)
+  await held.tx`select from deliveries where subscription_id = ${id} for update`
+  return { id, held }
+}
+
+test('while a replay runs, further ones of the partner are rejected at once, and other calls go on', async () => {
+  const post = await startPostman()
+  const { bank, token } = post
+  const { id: other } = await post.subscribe()
+  const { id, held } = await lockDelivery(post)
+  const owner = await addAdmin(bank)
+  const [delivery] = await post.deliveries(id)
+  const running = bank.call(replayPath(id), { token, body: SINCE })
+  await someoneWaits(bank.sql)
+  const calls = Array.from({ length: CALLS }, (_, n) =>
+    bank.call(replayPath(n % 2 ? id : other), { token, body: SINCE }),
+  )
+  calls.push(
+    bank.call(`/webhooks/deliveries/${delivery.id}/redeliver`, { token, method: 'POST' }),
+    bank.call(`/webhooks/subscriptions/${id}`, { token, method: 'DELETE' }),
+  )
+  for (const { status, body, headers } of await Promise.all(calls)) {
+    expect({ status, error: body.error }).toEqual({ status: 429, error: 'rate_limited' })
+    expect(headers.get('retry-after')).toMatch(/^\d+$/)
+  }
+  for (const verb of ['replay', 'resend-failed']) {
+    const byOffice = await owner.call(`/webhooks/${id}/${verb}`, { body: SINCE })
+    expect([byOffice.status, byOffice.body.error]).toEqual([429, 'rate_limited'])
+  }
+  const neighbour = await bank.token(undefined, await bank.addPartner())
+  const { id: theirs } = await post.subscribe({}, neighbour)
+  expect((await bank.call(replayPath(theirs), { token: neighbour, body: SINCE })).status).toBe(202)
+  await held.release()
+  expect(await running).toMatchObject({ status: 202, body: { data: { deliveries: 1 } } })
+  expect((await bank.call(replayPath(id), { token, body: SINCE })).status).toBe(202)
+  expect(await bank.sql`select from audit_log where action = 'subscription.replayed'`).toHaveLength(3)
+})
+
+test('a replay ends when its caller hangs up', async () => {
+  // Longer than the test waits, so that nothing else ends it.
+  const post = await startPostman({ timeouts: { handlerMs: 600_000 } })
+  const { bank, token } = post
+  const { id } = await lockDelivery(post)
+  const hangUp = new AbortController()
+  const replaying = fetch(`${bank.url}${API_PREFIX}${replayPath(id)}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(SINCE),
+    signal: hangUp.signal,
+  }).catch(({ name }: Error) => name)
+  await someoneWaits(bank.sql)
+  hangUp.abort()
+  expect(await replaying).toBe('AbortError')
+  await eventually(async () => (await waitingSessions(bank.sql)).length === 0)
+  expect(await bank.sql`select from audit_log where action = 'subscription.replayed'`).toEqual([])
+})
