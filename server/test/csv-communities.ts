@@ -19,7 +19,8 @@ export const sql = connect(databaseUrl, { connectionsMax: 4, name: 'import test'
 
 export let communities = 0
 
-export const newCommunity = () => createCommunity(sql, TESTER, { slug: `town-${++communities}`, name: 'Town' })
+export const newCommunity = (timeZone = 'UTC') =>
+  createCommunity(sql, TESTER, { slug: `town-${++communities}`, name: 'Town', timeZone })
 
 async function* bytesOf(text: string | Buffer): AsyncGenerator<Buffer> {
   yield Buffer.from(text as string)

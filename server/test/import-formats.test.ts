@@ -1,11 +1,12 @@
 import iconv from 'iconv-lite'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readCentihours } from '../src/core/hours.ts'
 import { detectFormat } from '../src/csv/detect-format.ts'
 import type { CommunityRow } from '../src/features/communities/queries.ts'
 import { importListings } from '../src/features/listings/import-listings.ts'
 import { importMembers } from '../src/features/members/import-members.ts'
 import { lines, load, newCommunity, sql } from './csv-communities.ts'
+import { resetSystemClock, setSystemClock } from './system-clock.ts'
 
 /** One byte at a time: nothing may depend on where chunks end. */
 async function* open(bytes: Buffer): AsyncGenerator<Uint8Array> {
@@ -152,6 +153,64 @@ describe('the columns of a file', () => {
       '2024-06-05',
       '2024-05-31',
     ])
+  })
+
+  test.each([
+    ['UTC', '2026-11-18T08:30:00Z', '18.11.2026', '19.11.2026'],
+    ['Pacific/Auckland', '2026-11-17T11:30:00Z', '18.11.2026', '19.11.2026'],
+    ['America/Los_Angeles', '2026-11-18T05:30:00Z', '17.11.2026', '18.11.2026'],
+  ])(
+    'somebody may have joined today, but not tomorrow, where the community is: %s',
+    async (zone, now, today, later) => {
+      const town = await newCommunity(zone)
+      setSystemClock(Date.parse(now) - Date.now())
+      onTestFinished(resetSystemClock)
+      const file = lines('external_id,name,joined_at', `1,Ada,${today}`, `2,Ben,${later}`)
+      const { fates } = await load(importMembers, town, file, { skipBad: true })
+      expect(fates).toEqual([{ line: 3, outcome: 'refused', reason: 'The time of joining lies in the future.' }])
+      const [ada] = await sql`select joined_at from members where community_id = ${town.id}`
+      expect(Date.parse(ada!.joined_at)).toBeLessThanOrEqual(Date.now())
+      // Later that day, and the day after.
+      for (const hours of [3, 24]) {
+        setSystemClock(hours * 3_600_000)
+        const again = await load(importMembers, town, file.slice(0, file.indexOf('2,Ben')))
+        expect(again.summary).toMatchObject({ unchanged: 1, changed: 0 })
+      }
+    },
+  )
+
+  test.each(['Pacific/Auckland', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Europe/Vienna'])(
+    'a day is that day where the community is: %s',
+    async (zone) => {
+      const town = await newCommunity(zone)
+      await load(importMembers, town, lines('external_id,name,joined_at', 'K-1,Ada,2020-01-01', 'K-2,Ben,1.7.2020'))
+      const head = 'external_id,member_external_id,type,title,category,created_at'
+      await load(importListings, town, lines(head, 'L-1,K-1,service,Bread,Kitchen,2020-01-02'))
+      const days = await sql`
+        select m.joined_at at time zone ${zone} as joined, a.last_active_on::text as active,
+          l.created_at at time zone ${zone} as published
+        from members m join accounts a on a.community_id = ${town.id} and a.member_id = m.id
+        left join listings l on l.community_id = ${town.id} and l.member_id = m.id
+        where m.community_id = ${town.id} order by m.id`
+      expect(days.map((row) => ({ ...row }))).toEqual([
+        { joined: '2020-01-01 12:00:00', active: '2020-01-01', published: '2020-01-02 12:00:00' },
+        { joined: '2020-07-01 12:00:00', active: '2020-07-01', published: null },
+      ])
+    },
+  )
+
+  test('a file that says only the day keeps the time of that day', async () => {
+    const town = await newCommunity('Europe/Vienna')
+    const head = 'external_id,name,joined_at'
+    await load(importMembers, town, lines(head, '1,Ada,2020-01-01T23:30:00Z', '2,Ben,2020-01-01T12:00:00Z'))
+    const { fates } = await load(importMembers, town, lines(head, '1,Ada,2020-01-01', '2,Ben,2020-01-01'))
+    expect(fates).toEqual([])
+    const joined = async () =>
+      (await sql`select joined_at from members where community_id = ${town.id} order by id`).map((row) => row.joined_at)
+    // Ada joined in the first hour of the day after.
+    expect(await joined()).toEqual(['2020-01-01T11:00:00.000000Z', '2020-01-01T12:00:00.000000Z'])
+    await load(importMembers, town, lines(head, '2,Ben,2020-01-01T12:30:00Z'))
+    expect(await joined()).toEqual(['2020-01-01T11:00:00.000000Z', '2020-01-01T12:30:00.000000Z'])
   })
 
   test('listings have decimal commas too', async () => {

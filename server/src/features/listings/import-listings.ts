@@ -81,11 +81,9 @@ export const LISTINGS: ImportKind = {
 
 export const importListings = createImport(LISTINGS)
 
-function readListing(
-  fields: Record<string, string>,
-  { ids, decimal, dates }: RowContext,
-): { input: RowInput; problems: Reason[] } {
+function readListing(fields: Record<string, string>, context: RowContext): { input: RowInput; problems: Reason[] } {
   const { external_id, member_external_id, type, title, description, category, hours, status, created_at } = fields
+  const { ids, decimal } = context
   // Members and listings share the rules for external ids.
   const problems = memberProblems({ external_id: external_id || null }).map(({ reason }) => reason)
   const input: RowInput = {
@@ -107,7 +105,10 @@ function readListing(
     if (!STATUSES.includes(status)) problems.push(because('status_one_of', { choices: STATUSES.join(', ') }))
     input.status = status
   }
-  if (created_at) input.created_at = readPastTime(created_at, 'created_at', dates, problems)
+  if (created_at) {
+    const { time, day } = readPastTime(created_at, 'created_at', context, problems)
+    Object.assign(input, { created_at: time, created_at_day: day })
+  }
   const { centihours } = input as { centihours?: number | null }
   problems.push(
     ...listingProblems({

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../postgres/connect.ts'
-import { detectChanges, reasonFound, spacedIds, type Lines } from '../spreadsheets/queries.ts'
+import { detectChanges, isOtherTime, reasonFound, spacedIds, type Lines } from '../spreadsheets/queries.ts'
 import type { ListingRecord } from './queries.ts'
 
 export async function matchMembers(tx: Transaction, communityId: number): Promise<void> {
@@ -45,7 +45,7 @@ export async function detectListingChanges(tx: Transaction, communityId: number)
     case when i.input ->> 'description' <> t.description then 'description' end,
     case when i.input ->> 'category' <> t.category then 'category' end,
     case when i.input ? 'centihours' and (i.input ->> 'centihours')::int8 is distinct from t.centihours then 'hours' end,
-    case when (i.input ->> 'created_at')::timestamptz <> t.created_at then 'created_at' end,
+    case when ${isOtherTime(tx, communityId, 'created_at')} then 'created_at' end,
     case when i.input ->> 'status' <> case when t.closed_by_leaving then 'closed_with_member' else t.status end
       then 'status' end`
   await detectChanges(tx, communityId, 'listings', fields)

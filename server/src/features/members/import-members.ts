@@ -56,10 +56,7 @@ export const MEMBERS: ImportKind = {
 
 export const importMembers = createImport(MEMBERS)
 
-function readMember(
-  fields: Record<string, string>,
-  { decimal, dates }: RowContext,
-): { input: RowInput; problems: Reason[] } {
+function readMember(fields: Record<string, string>, context: RowContext): { input: RowInput; problems: Reason[] } {
   const { external_id, name, status, hidden, joined_at, opening_balance } = fields
   const given = TEXT_NAMES.filter((field) => fields[field] !== undefined)
   // Spreadsheets end lines within a cell in their own way.
@@ -77,8 +74,12 @@ function readMember(
     input.hidden = flag === 'true'
   }
   if (fields.tags !== undefined) input.tags = readTagField(fields.tags, problems)
-  if (joined_at) input.joined_at = readPastTime(joined_at, 'joined_at', dates, problems)
+  if (joined_at) {
+    const { time, day } = readPastTime(joined_at, 'joined_at', context, problems)
+    Object.assign(input, { joined_at: time, joined_at_day: day })
+  }
   if (opening_balance) {
+    const { decimal } = context
     const centihours = readCentihours(opening_balance, decimal)
     if (centihours === undefined) {
       const example = decimal === 'comma' ? '1.234,50' : '1,234.50'

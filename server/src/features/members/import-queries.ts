@@ -1,5 +1,5 @@
 import { commaSeparated, identifier, type Fragment, type Transaction } from '../../postgres/connect.ts'
-import { detectChanges, reasonFound, type Lines } from '../spreadsheets/queries.ts'
+import { detectChanges, isOtherTime, reasonFound, type Lines } from '../spreadsheets/queries.ts'
 import { FIELD_NAMES, PARTNER_FIELD_NAMES, type FieldName } from './fields.ts'
 import { isNewOpening } from './opening-queries.ts'
 import type { MemberRecord } from './queries.ts'
@@ -21,7 +21,7 @@ export async function rejectErasedMembers(tx: Transaction, communityId: number):
 export async function detectMemberChanges(tx: Transaction, communityId: number): Promise<void> {
   const fields = tx`
     ${commaSeparated(TEXT_NAMES.map((name) => changedText(tx, name)))},
-    case when (i.input ->> 'joined_at')::timestamptz <> t.joined_at then 'joined_at' end,
+    case when ${isOtherTime(tx, communityId, 'joined_at')} then 'joined_at' end,
     case when i.input ->> 'status' <> t.status then 'status' end,
     case when (i.input ->> 'hidden')::boolean <> t.hidden then 'hidden' end,
     case when i.input ? 'tags' and i.input ->> 'tags' is distinct from ${tagText(tx, communityId, 't')} then 'tags' end,

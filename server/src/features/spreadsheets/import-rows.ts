@@ -6,6 +6,7 @@ import { allowNestedLoops, discardPlans, liftTimeouts } from '../../postgres/tra
 import type { Progress } from '../../core/progress.ts'
 import { because, sentenceOf, type Reason } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
+import { createCalendar, type Calendar } from '../../core/times.ts'
 import { detectFormat, type DetectedFile, type OpenFile } from '../../csv/detect-format.ts'
 import type { FileFormat } from '../../csv/file-format.ts'
 import { readCsv, type CsvRecord } from '../../csv/read-csv.ts'
@@ -42,6 +43,7 @@ const UNIQUE_VIOLATION = '23505'
 /** What a row is read with. */
 export interface RowContext extends Pick<Layout, 'decimal' | 'dates'> {
   ids: StandInIds
+  calendar: Calendar
 }
 
 /** Defines how one kind of record is imported. Rows are matched by external id. */
@@ -125,7 +127,8 @@ async function importRows(
       await createStagingTable(tx)
       const layout = await chooseLayout(tx, community.id, kind, detected, options.layout ?? {})
       const width = requireHeader(detected).fields.length
-      const reader = createRowReader(kind, { ...layout, ids: standInIds(community) }, width, options)
+      const context = { ...layout, ids: standInIds(community), calendar: createCalendar(community.time_zone) }
+      const reader = createRowReader(kind, context, width, options)
       await stageRows(tx, reader, open, detected, options)
       await validateRows(tx, community.id, kind)
       await reportOutcomes(tx, options)

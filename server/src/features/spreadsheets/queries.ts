@@ -130,6 +130,15 @@ export async function detectChanges(
     where j.line = r.line`
 }
 
+/** Whether the row `i` says another time than the record `t` has. If it says only a day, every time on it is the same. */
+export function isOtherTime(tx: Transaction, communityId: number, column: 'joined_at' | 'created_at'): Fragment {
+  const time = tx`t.${identifier(column)}`
+  const zone = tx`(select time_zone from communities where id = ${communityId})`
+  return tx`
+    ((i.input ->> ${column}::text)::timestamptz <> ${time}
+    and (i.input ->> ${`${column}_day`}::text)::date is distinct from (${time} at time zone ${zone})::date)`
+}
+
 export async function resolveUnmatched(tx: Transaction, noun: 'member' | 'listing'): Promise<void> {
   await tx`
     update import_rows set outcome = 'refused', reasons = ${reasonFound(tx, `stand_in_${noun}`)}

@@ -1,27 +1,41 @@
-import { isDay, toUtc } from '../../core/times.ts'
+import { isDay, toUtc, type Calendar } from '../../core/times.ts'
 import type { DateOrder } from './layout-queries.ts'
 import { because, type Reason } from '../../core/reasons.ts'
 
 /** Excel adds midnight to a day if the cells have the wrong format. */
 const LOCAL_DAY = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?: 0?0:00(?::00)?)?$/
 
+export interface PastTime {
+  time: string | null
+  /** If the text says only the day: any time on it is right. */
+  day: string | null
+}
+
 /**
- * Adds to `problems` if the text is not a time in the past. A date without a time means noon UTC, which falls on that
- * date in nearly every time zone.
+ * Adds to `problems` if the text is not a time in the past. A date without a time means noon where the community is, or
+ * now if today's noon is still to come.
  */
 export function readPastTime(
   text: string,
   column: 'joined_at' | 'created_at',
-  order: DateOrder,
+  { dates, calendar }: { dates: DateOrder; calendar: Calendar },
   problems: Reason[],
-): string | null {
-  const day = readLocalDay(text.trim(), order)
-  const time = isDay(day) ? `${day}T12:00:00Z` : toUtc(text)
+): PastTime {
+  const date = readLocalDay(text, dates)
+  const day = isDay(date) ? date : null
+  const time = day === null ? toUtc(text) : readDay(day, calendar)
   if (time === undefined) {
-    const example = order === 'month_first' ? '5/31/2024' : '31.5.2024'
+    const example = dates === 'month_first' ? '5/31/2024' : '31.5.2024'
     problems.push(because(`${column}_form`, { example }))
-  } else if (Date.parse(time) > Date.now()) problems.push(because(`${column}_future`))
-  return time ?? null
+  } else if (day === null ? Date.parse(time) > Date.now() : day > calendar.today()) {
+    problems.push(because(`${column}_future`))
+  }
+  return { time: time ?? null, day }
+}
+
+/** Undefined for a day on which it is noon outside of the years that can be stored. */
+function readDay(day: string, calendar: Calendar): string | undefined {
+  return toUtc(new Date(Math.min(calendar.noonMs(day), Date.now())).toISOString())
 }
 
 /** Returns 2024-05-31 for 31.5.2024 and the like, and other text unchanged. */
