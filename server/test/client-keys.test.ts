@@ -151,6 +151,36 @@ describe('an assertion', () => {
     }
   })
 
+  test('is stored only within the rate limit, and a replay is rejected again when calls are left', async () => {
+    const bank = await startBank(BEHIND_PROXY)
+    const client = await addKeyClient(bank)
+    const limit = async (rateLimitPerMinute: number) => {
+      await changePartner(bank.sql, TESTER, bank.communityId, client.partnerId, {
+        rate_limit_per_minute: rateLimitPerMinute,
+      })
+      await eventually(async () => {
+        const { headers } = await present(bank.url, await assertionOf(bank.url, client))
+        return headers.get('ratelimit-policy')?.includes(`q=${rateLimitPerMinute};`) ?? false
+      })
+    }
+    const stored = () => bank.sql`select from client_assertions where community_id = ${bank.communityId}`
+    const used = await assertionOf(bank.url, client)
+    expect((await present(bank.url, used)).status).toBe(200)
+    await limit(1)
+    const { length } = await stored()
+    const fresh = await Promise.all([1, 2, 3, 4, 5].map(() => assertionOf(bank.url, client)))
+    for (const assertion of fresh) expect((await present(bank.url, assertion)).status).toBe(429)
+    const revocation = { body: { token: 'x', ...authenticationBy(await assertionOf(bank.url, client)) } }
+    expect((await bank.call('/oauth/revoke', revocation)).status).toBe(429)
+    expect(await stored()).toHaveLength(length)
+    expect((await present(bank.url, used)).status).toBe(429)
+
+    await limit(1000)
+    expect((await present(bank.url, used)).status).toBe(401)
+    const twice = [fresh[0]!, fresh[0]!].map((assertion) => present(bank.url, assertion))
+    expect((await Promise.all(twice)).map(({ status }) => status).toSorted()).toEqual([200, 401])
+  })
+
   test('is throttled like a wrong secret', async () => {
     const bank = await startBank(BEHIND_PROXY)
     const client = await addKeyClient(bank)

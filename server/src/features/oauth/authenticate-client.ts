@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyRequest } from 'fastify'
-import type { Caller, ClientLookup } from '../../http/partner/access.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../http/partner/access.ts'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError, tooManyFailures } from '../../http/shared/errors.ts'
 import { decodeFormPart, splitOnce } from '../../http/shared/form.ts'
-import { communityOfClientId } from '../../crypto/secrets.ts'
-import { findByAssertion } from './find-by-assertion.ts'
+import { communityOfClientId, hashSecret } from '../../crypto/secrets.ts'
+import { findByAssertion, type ClientProof } from './find-by-assertion.ts'
+import { insertAssertion } from './queries.ts'
 import { readAssertion, type ClaimedAssertion } from './verify-assertion.ts'
 
 /** RFC 7523 section 2.2 */
@@ -25,25 +26,41 @@ interface Assertion {
 type ParameterName = 'client_id' | 'client_secret' | 'client_assertion' | 'client_assertion_type'
 type Parameters = Partial<Record<ParameterName, string>>
 
-/** Authenticates a client by HTTP Basic, a secret in the body or an assertion, only one of them (RFC 6749 2.3). */
-export async function authenticateClient(deps: Deps, request: FastifyRequest, body: Parameters): Promise<Caller> {
+/**
+ * Authenticates a client by HTTP Basic, a secret in the body or an assertion, only one of them (RFC 6749 2.3), and counts
+ * the call against its rate limit.
+ */
+export async function authenticateClient(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: Parameters,
+): Promise<Caller> {
   const credentials = readCredentials(request.headers.authorization, body)
   const { clientId } = credentials
   await deps.rateLimits.rejectGuessing(request.ip, clientId)
   const lookup = await findClient(deps, credentials)
   request.party = lookup?.caller ?? readParty(clientId)
-  if (!lookup?.proven) {
-    // Concurrent guesses may all have passed the check above.
-    throw (await deps.rateLimits.countFailure(request.ip, clientId)) ? tooManyFailures() : invalidClient()
-  }
+  if (!lookup?.proven) throw await countFailure(deps, request, clientId)
+  const { caller, assertion } = lookup
   // Only a client that has proven itself learns that the partner is suspended.
-  if (!lookup.caller.partnerActive) throw invalidClient('The partner is suspended.')
-  return lookup.caller
+  if (!caller.partnerActive) throw invalidClient('The partner is suspended.')
+  // Before the assertion is stored: a client over its limit must not fill the table.
+  await deps.rateLimits.spend(caller, reply)
+  if (assertion && !(await insertAssertion(deps.sql, caller, hashSecret(assertion.jti), assertion.expiresAt))) {
+    throw await countFailure(deps, request, clientId)
+  }
+  return caller
 }
 
-function findClient(deps: Deps, credentials: Secret | Assertion): Promise<ClientLookup | undefined> {
+function findClient(deps: Deps, credentials: Secret | Assertion): Promise<ClientProof | undefined> {
   if ('secret' in credentials) return deps.access.findByClientSecret(credentials.clientId, credentials.secret)
   return findByAssertion(deps, credentials.assertion, credentials.claimed)
+}
+
+async function countFailure({ rateLimits }: Deps, { ip }: FastifyRequest, clientId: string): Promise<ApiError> {
+  // Concurrent guesses may all have passed the first check.
+  return (await rateLimits.countFailure(ip, clientId)) ? tooManyFailures() : invalidClient()
 }
 
 function readCredentials(authorization: string | undefined, body: Parameters): Secret | Assertion {

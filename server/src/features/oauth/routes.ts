@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
-import { API_PREFIX, admit, requireAddress } from '../../http/partner/frame.ts'
+import { API_PREFIX, requireAddress, requireOpenApi } from '../../http/partner/frame.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { acceptForms } from '../../http/shared/read-body.ts'
 import { SCOPE_NAMES } from '../../core/scopes.ts'
@@ -50,8 +50,9 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
     handler: async (request, reply) => {
       const { grant_type, scope, ...credentials } = readParameters(request.body, request.validationError)
       if (grant_type === undefined) throw new ApiError('invalid_request', { description: 'grant_type is missing.' })
-      const client = await authenticateClient(deps, request, credentials)
-      await admit(deps, request, reply, client)
+      const client = await authenticateClient(deps, request, reply, credentials)
+      requireOpenApi(client)
+      requireAddress(client, request.ip)
       if (grant_type !== 'client_credentials') throw new ApiError('unsupported_grant_type')
       const { token, scopes } = await issueToken(client, scope)
       return {
@@ -78,8 +79,7 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       const { token, ...credentials } = readParameters(request.body, request.validationError)
-      const client = await authenticateClient(deps, request, credentials)
-      await deps.rateLimits.spend(client, reply)
+      const client = await authenticateClient(deps, request, reply, credentials)
       // Works even if the partner API is switched off: revoking access must always be possible.
       requireAddress(client, request.ip)
       if (token === undefined) throw new ApiError('invalid_request', { description: 'token is missing.' })

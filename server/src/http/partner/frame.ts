@@ -130,20 +130,15 @@ function requireHost({ raw, headers }: FastifyRequest): void {
   }
 }
 
-/** Runs the checks that follow authentication by token or client secret. */
-export function admit(
-  deps: PartnerFrameDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  caller: Caller,
-): Awaitable<void> {
+/** Runs the checks that follow authentication. */
+function admit(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply, caller: Caller): Awaitable<void> {
   return andThen(deps.rateLimits.spend(caller, reply), () => {
     requireOpenApi(caller)
     requireAddress(caller, request.ip)
   })
 }
 
-function requireOpenApi({ partnerApiEnabled, partnerApiDisabledReason: reason }: Caller): void {
+export function requireOpenApi({ partnerApiEnabled, partnerApiDisabledReason: reason }: Caller): void {
   if (partnerApiEnabled) return
   throw new ApiError(
     'partner_api_disabled',
@@ -214,8 +209,11 @@ async function rejectToken(
 async function attributeToCaller(deps: PartnerFrameDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const token = bearerToken(request.headers.authorization ?? '')
   const lookup = token === undefined ? undefined : await deps.access.findByToken(token)
-  if (lookup) request.party = lookup.caller
-  if (lookup?.state === 'live') await deps.rateLimits.spend(lookup.caller, reply)
+  if (!lookup) return
+  // Calls with a dead token are limited by address, like those of rejectToken, and not logged beyond that.
+  const isLive = lookup.state === 'live'
+  if (isLive || !(await deps.rateLimits.countFailure(request.ip))) request.party = lookup.caller
+  if (isLive) await deps.rateLimits.spend(lookup.caller, reply)
 }
 
 function bearerToken(authorization: string): string | undefined {
@@ -252,6 +250,7 @@ function recordCall(deps: PartnerFrameDeps, request: FastifyRequest, reply: Fast
     durationMs,
     // A proxy may forward anything.
     address: isIP(ip) ? splitOnce(ip, '%')[0] : undefined,
-    userAgent: request.headers['user-agent'],
+    // Calls beyond the rate limit are many. Without it, those of a second share a row, whatever they call themselves.
+    userAgent: failure?.code === 'rate_limited' ? undefined : request.headers['user-agent'],
   })
 }
