@@ -1,4 +1,4 @@
-import { lookup as systemLookup, type LookupAddress } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import ipaddr from 'ipaddr.js'
@@ -25,11 +25,6 @@ export function isPublicAddress(text: string): boolean {
   if (address.range() !== 'unicast') return false
   return address instanceof ipaddr.IPv4 || (address.match(GLOBAL_UNICAST) && !address.match(DOCUMENTATION))
 }
-
-export const resolveBySystem: Resolve = (name) =>
-  new Promise((resolve, reject) => {
-    systemLookup(name, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
-  })
 
 /**
  * The look-up of a connection: the very addresses it returns are connected to, so a name cannot mean one thing when

@@ -26,7 +26,7 @@ import { createDisguise } from '../crypto/disguise.ts'
 import { createSecretBox, type SecretBox } from '../crypto/secret-box.ts'
 import { createSignInLimits } from '../http/console/sign-in-limits.ts'
 import { LONG_WORK_MS } from '../http/shared/time-limit.ts'
-import { resolveBySystem } from '../outbound/addresses.ts'
+import { createLookUp } from '../outbound/look-up.ts'
 import { createSender, type Sender } from '../delivery/send.ts'
 import { deliveryAnnouncer, hearDeliveries } from '../delivery/wake.ts'
 import { watchBacklog } from '../delivery/watch-backlog.ts'
@@ -116,7 +116,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const keySets =
     options.keySets ??
     openKeySets({
-      resolve: resolveBySystem,
+      resolve: createLookUp({ allowPrivateTargets: config.webhookAllowPrivateTargets }),
       allowPrivateTargets: config.webhookAllowPrivateTargets,
       onFailure: (url, reason) => log.warn({ url, reason }, 'the keys of a client could not be fetched'),
     })
@@ -212,14 +212,14 @@ function startDeliveries({
     name: 'deliveries',
     timeLimitMs: BACKGROUND_TIME_LIMIT_MS,
   })
+  const allowPrivateTargets = config.webhookAllowPrivateTargets
   const worker = startDeliveryWorker({
     sql,
     log,
     box,
     mayReadAhead: access.isCacheTrusted,
     counter: metrics.deliveries,
-    sender:
-      sender ?? createSender({ resolve: resolveBySystem, allowPrivateTargets: config.webhookAllowPrivateTargets }),
+    sender: sender ?? createSender({ resolve: createLookUp({ allowPrivateTargets }), allowPrivateTargets }),
   })
   metrics.pools.set('deliveries', sql)
   const backlog = watchBacklog(sql, metrics, log)
