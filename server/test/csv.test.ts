@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { restoreText } from '../src/csv/formulas.ts'
+import { DELIMITER_NAMES, DELIMITERS } from '../src/csv/file-format.ts'
 import { BrokenCsv } from '../src/csv/broken-csv.ts'
 import { readCsv, type CsvRecord } from '../src/csv/read-csv.ts'
 import { csvLine, writeCsv } from '../src/csv/write-csv.ts'
@@ -79,6 +80,17 @@ describe('the round trip', () => {
         for (const cell of cells) expect(cell).not.toMatch(/^"{0,4}[=+\-@\t]/)
       }),
     )
+    fc.assert(
+      fc.property(nastyText, fc.constantFrom(...DELIMITER_NAMES), (value, delimiter) => {
+        // The same for every delimiter, where lines are split at one of the others.
+        for (const other of DELIMITER_NAMES.filter((name) => name !== delimiter)) {
+          const cells = csvLine(['x', value], delimiter).slice(0, -2).split(DELIMITERS[other]).slice(1)
+          for (const cell of cells) expect(cell).not.toMatch(/^"{0,4}[=+\-@]/)
+        }
+      }),
+    )
+    expect(csvLine(['x,=1+1', 1], 'semicolon')).toBe("x,'=1+1;1\r\n")
+    expect(csvLine(['x,=1+1\t=2', 1], 'tab')).toBe(`"x,'=1+1\t'=2"\t1\r\n`)
     for (const start of ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) {
       expect(csvLine([`${start}1+1`, 'x'])).toMatch(/^"?'/)
     }

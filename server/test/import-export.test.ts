@@ -223,7 +223,7 @@ describe('the round trip', () => {
     await adjustBalance(sql, TESTER, community.id, { memberId: id, centihours: -250, reason: '+1' })
     const quoted = `"'${evil.replaceAll('"', '""')}"`
     expect(await save(membersExport(community))).toContain(`'@x,${quoted},`)
-    expect(await save(listingsExport(community))).toContain(`,'@x,service,${quoted},'\t=1,'-1,`)
+    expect(await save(listingsExport(community))).toContain(`,'@x,service,${quoted},'\t'=1,'-1,`)
     const transfers = await save(transfersExport(community))
     expect(transfers).toContain(`,'@x,${quoted},-2.5,`)
     expect(transfers.trimEnd()).toMatch(/,'\+1$/)

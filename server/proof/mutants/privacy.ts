@@ -222,8 +222,16 @@ export const PRIVACY: Mutant[] = [
   {
     breaks: 'no cell of a CSV file that begins after a semicolon is a formula',
     file: 'csv/formulas.ts',
-    replace: '(?<=^|[;\\r\\n]"{0,4})',
-    by: '(?<=^|[\\r\\n]"{0,4})',
+    replace: '(?<=^|[;,\\t\\r\\n]"{0,4})',
+    by: '(?<=^|[,\\t\\r\\n]"{0,4})',
+    tests: ['csv'],
+    named: 'no field that is written can be taken for a formula',
+  },
+  {
+    breaks: 'no cell of a CSV file that begins after a comma is a formula',
+    file: 'csv/formulas.ts',
+    replace: '(?<=^|[;,\\t\\r\\n]"{0,4})',
+    by: '(?<=^|[;\\t\\r\\n]"{0,4})',
     tests: ['csv'],
     named: 'no field that is written can be taken for a formula',
   },

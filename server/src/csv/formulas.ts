@@ -3,10 +3,10 @@
  * prefixed with an apostrophe, which spreadsheets read as the mark of plain text. Text with apostrophes before one of
  * these characters gets one more, so that removing one always restores the original.
  *
- * Some spreadsheets split lines at semicolons. They see quotes in the middle of a cell, which then do not count: a cell
- * may start after any semicolon or line break, and a few quotes.
+ * Some spreadsheets split lines at another delimiter than the file's. They see quotes in the middle of a cell, which then
+ * do not count: a cell may start after any delimiter or line break, and a few quotes.
  */
-const START = String.raw`(?<=^|[;\r\n]"{0,4})`
+const START = String.raw`(?<=^|[;,\t\r\n]"{0,4})`
 const CHARACTER = String.raw`[=+\-@\t\r\n＝＋－＠]`
 const FORMULA = new RegExp(`${START}'*${CHARACTER}`, 'g')
 const NEUTRALISED = new RegExp(`${START}'('*${CHARACTER})`, 'g')
