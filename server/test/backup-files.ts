@@ -102,14 +102,16 @@ export async function laterVersion(later: Record<string, string>): Promise<URL> 
   return pathToFileURL(`${directory}/`)
 }
 
-/** Every row of every table as text, by another way than COPY. */
 /** A restore renews the epoch, and moves counters and versions on so that no number is issued twice. */
-const MOVED_ON: Record<string, string[]> = {
+export const MOVED_ON: Record<string, string[]> = {
   installation: ['epoch'],
   id_counters: ['last_id'],
   accounts: ['version'],
+  members: ['version'],
+  listings: ['version'],
 }
 
+/** Every row of every table as text, by another way than COPY. */
 export async function dump(sql: Queries): Promise<Record<string, string[]>> {
   const tables = await listTables(sql)
   const rows: Record<string, string[]> = {}

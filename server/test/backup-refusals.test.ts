@@ -77,6 +77,11 @@ describe('what cannot be restored', () => {
     await refused(await edited((text) => text.replace('"version":2', '"version":3')), /newer version/)
   })
 
+  test('a time of the backup that is none', async () => {
+    const file = await edited((text) => text.replace(/"created_at":"[^"]*"/, '"created_at":"yesterday"'))
+    await refused(file, /its first line is incomplete/)
+  })
+
   test('a file without its end line', async () => {
     await refused(await edited((text) => text.replace(/\{"end".*\n$/, '')), /is cut off/)
   })

@@ -305,6 +305,9 @@ function restoreBackup(): Command {
     expect((await callNode(url, '/wallet/credits', { token: old })).status).toBe(401)
     real.token = await fetchToken(url, real.partner)
     model.tokenScopes = model.partnerScopes
-    model.lastCreditId += SEQUENCE_GAP
+    const [counter] = await sql<[{ last_id: number }]>`
+      select last_id from id_counters where community_id = ${real.communityId} and counted = 'credits'`
+    expect(counter.last_id).toBeGreaterThanOrEqual(model.lastCreditId + SEQUENCE_GAP)
+    model.lastCreditId = counter.last_id
   })
 }

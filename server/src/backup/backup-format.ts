@@ -21,7 +21,7 @@ export const ROWS_END = '\\.\n'
 export const BackupHeader = Type.Object({
   format: Type.Literal(BACKUP_FORMAT),
   version: Type.Integer(),
-  created_at: Type.String(),
+  created_at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$' }),
   server_version: Type.String(),
   app_version: Type.Optional(Type.String()),
   migrations: Type.Array(Type.String()),

@@ -1,5 +1,5 @@
 import { Value } from 'typebox/value'
-import { advanceCounters, advanceSequence } from './advance-numbers.ts'
+import { advanceCounters, advanceSequence, measureGaps } from './advance-numbers.ts'
 import {
   BACKUP_FORMAT,
   BACKUP_VERSION,
@@ -131,15 +131,16 @@ async function fillDatabase(tx: Transaction, context: RestoreContext): Promise<R
 
   context.report('finishing')
   await enableTriggers(tx, triggers)
-  for (const [sequence, value] of sequences) await advanceSequence(tx, sequence, value)
+  const gaps = await measureGaps(tx, context.header.created_at)
+  for (const [sequence, value] of sequences) await advanceSequence(tx, sequence, value, gaps)
   const hasCounters = tables.includes('id_counters')
-  if (hasCounters) await advanceCounters(tx)
+  if (hasCounters) await advanceCounters(tx, gaps)
   const migrated = await applyMigrations(tx, { ...directory })
   // Also advance sequences and counters of later migrations: a newer version may have assigned ids before the restore.
   for (const { sequence } of await listSequences(tx)) {
-    if (!sequences.has(sequence)) await advanceSequence(tx, sequence, await lastValue(tx, sequence))
+    if (!sequences.has(sequence)) await advanceSequence(tx, sequence, await lastValue(tx, sequence), gaps)
   }
-  if (!hasCounters) await advanceCounters(tx)
+  if (!hasCounters) await advanceCounters(tx, gaps)
   await renewEpoch(tx)
   await endAccess(tx)
   await context.options.finish?.(tx, context.header.created_at)
