@@ -13,7 +13,9 @@ export function startOfDay(day: string | undefined, timeZone: string): string | 
   const midnight = Date.parse(`${day}T00:00:00Z`)
   // The offset of a place changes through the year; the second look is at the right side of a change.
   const guess = midnight - offsetMs(midnight, timeZone)
-  return new Date(midnight - offsetMs(guess, timeZone)).toISOString()
+  const start = midnight - offsetMs(guess, timeZone)
+  // Where clocks go forward at midnight, there is none: the second look may be at the day before.
+  return new Date(today(timeZone, start) === day ? start : guess).toISOString()
 }
 
 /** When the day after it begins: for 'until and with'. */
