@@ -11,7 +11,8 @@ from typing import Any, Optional
 from .errors import ApiError, HourbankError, Rejection
 from .types import FieldError
 
-#: Far above the largest page (100 deliveries with 16 KiB of each attempt's response); a runaway response ends here.
+#: Far above the largest page (100 deliveries with ten attempts each, and 1,000 characters of each response); a runaway
+#: response ends here.
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 #: Shorter ones could be part of ordinary words.
 REDACTED_LENGTH_MIN = 8

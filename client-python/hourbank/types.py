@@ -22,7 +22,7 @@ class Attempt(TypedDict):
     status: Union[int, None]
     error_kind: Union[Literal["dns", "connect", "tls", "timeout", "status", "refused_address"], None]
     error: Union[str, None]
-    #: Its first 16 KiB
+    #: Its first 1000 characters. Of a success, only while no later one follows
     response: Union[str, None]
 
 
@@ -139,7 +139,7 @@ class CreditRequest(TypedDict):
     reference: str
     #: For people, up to 500 characters; may differ when sent again
     note: NotRequired[str]
-    #: The day on which the bank transfer was settled
+    #: The day on which the bank transfer was settled; not one that is yet to come
     settled_on: NotRequired[str]
 
 
@@ -166,6 +166,7 @@ class Delivery(TypedDict):
     next_attempt_at: Union[str, None]
     created_at: str
     finished_at: Union[str, None]
+    #: The newest 10, in the order of their times
     attempts: list[Attempt]
 
 

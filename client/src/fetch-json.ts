@@ -3,7 +3,7 @@ import { ApiError, HourbankError, type Refusal } from './errors.ts'
 import { readRetryAfter } from './retry.ts'
 import type { FieldError } from './types.ts'
 
-/** Far above the largest page (100 deliveries with 16 KiB of each attempt's response). */
+/** Far above the largest page (100 deliveries with ten attempts each, and 1,000 characters of each response). */
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 /** Shorter secrets could be part of ordinary words. */
 const REDACTED_LENGTH_MIN = 8

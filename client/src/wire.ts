@@ -15,7 +15,7 @@ export interface Attempt {
   status: number | null
   error_kind: 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address' | null
   error: string | null
-  /** Its first 16 KiB */
+  /** Its first 1000 characters. Of a success, only while no later one follows */
   response: string | null
 }
 
@@ -125,7 +125,7 @@ export interface CreditRequest {
   reference: string
   /** For people, up to 500 characters; may differ when sent again */
   note?: string
-  /** The day on which the bank transfer was settled */
+  /** The day on which the bank transfer was settled; not one that is yet to come */
   settled_on?: string
 }
 
@@ -152,6 +152,7 @@ export interface Delivery {
   next_attempt_at: string | null
   created_at: string
   finished_at: string | null
+  /** The newest 10, in the order of their times */
   attempts: Attempt[]
 }
 

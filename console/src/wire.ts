@@ -65,7 +65,7 @@ export interface Attempt {
   status: number | null
   error_kind: 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address' | null
   error: string | null
-  /** Its first 16 KiB */
+  /** Its first 16 KiB. Of a success the first 1 KiB, and only while no later success follows */
   response: string | null
 }
 

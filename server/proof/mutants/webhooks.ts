@@ -177,7 +177,7 @@ export const WEBHOOKS: Mutant[] = [
     breaks: 'the first reported result of a delivery wins',
     file: 'delivery/record-completions.ts',
     replace: "from input i join locked l using (id, claims, attempts) where l.status = 'pending'",
-    by: 'from input i join (select id, success_at, success_number, success_duration_ms, success_status, success_response from locked) l using (id)',
+    by: 'from input i join (select id, success_at, success_number, success_duration_ms, success_status from locked) l using (id)',
     tests: ['delivery-leases', 'delivery-rows', 'webhooks'],
   },
   {

@@ -17,7 +17,7 @@ export interface Completion {
 
 /**
  * Updates deliveries and inserts attempts in one statement. A success is stored in the delivery's row (migration 0016)
- * and moves an earlier success to the attempts. Subscriptions are locked first, as deleting them does; deliveries of
+ * and moves an earlier success to the attempts, without its response: a replay would store all of them again. Subscriptions are locked first, as deleting them does; deliveries of
  * deleted subscriptions are skipped. One JSON parameter, because the driver escapes each element of an array.
  */
 export async function recordCompletions(
@@ -50,14 +50,13 @@ export async function recordCompletions(
         status text, held_reason text, next_attempt_at timestamptz, sent_at timestamptz, duration_ms int4,
         http_status int4, error_kind text, error text, response text)
     ), locked as materialized (
-      select id, claims, attempts, status, success_at, success_number, success_duration_ms, success_status,
-        success_response
+      select id, claims, attempts, status, success_at, success_number, success_duration_ms, success_status
       from deliveries
       where community_id = ${communityId} and id = any (${completions.map(({ id }) => id)}::int8[])
         and subscription_id = any (array(select id from kept))
       order by subscription_id, event_id for no key update
     ), valid as materialized (
-      select i.*, l.success_at, l.success_number, l.success_duration_ms, l.success_status, l.success_response,
+      select i.*, l.success_at, l.success_number, l.success_duration_ms, l.success_status,
         i.status = 'delivered' as is_success
       from input i join locked l using (id, claims, attempts) where l.status = 'pending'
     ), completed as (
@@ -78,7 +77,7 @@ export async function recordCompletions(
       select sent_at, id, attempts + 1, duration_ms, http_status, error_kind, error, response
       from valid where sent_at is not null and not is_success
       union all
-      select success_at, id, success_number, success_duration_ms, success_status, null, null, success_response
+      select success_at, id, success_number, success_duration_ms, success_status, null, null, null
       from valid where is_success and success_at is not null
     ) r`
 }

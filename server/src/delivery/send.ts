@@ -3,6 +3,8 @@ import { guardedLookup, requireReachable, type Resolve } from '../outbound/addre
 import { createExchanger, type Answer, type Target } from '../outbound/exchange.ts'
 
 const ANSWER_BYTES_MAX = 16 * 1024
+/** Stored for every delivery that arrives, so enough for an id or a short message. A failure needs its reason. */
+const SUCCESS_ANSWER_BYTES_MAX = 1024
 const TIMEOUT_MS = 15_000
 /**
  * As many as the worker has under way: many partners share a host (a gateway, an automation service), and what waited
@@ -99,13 +101,14 @@ export function createSender({ resolve, allowPrivateTargets, ca, timeoutMs = TIM
 
 function outcomeOf({ status, retryAfter, beginning }: Answer, durationMs: number): Outcome {
   const ok = status >= 200 && status < 300
+  const kept = ok ? beginning.subarray(0, SUCCESS_ANSWER_BYTES_MAX) : beginning
   return {
     ok,
     status,
     errorKind: ok ? undefined : 'status',
     error: ok ? undefined : `answered ${status}`,
     // Half a character at the cut is replaced.
-    response: beginning.length > 0 ? storable(beginning.toString('utf8')) : '',
+    response: kept.length > 0 ? storable(kept.toString('utf8')) : '',
     retryAfter,
     durationMs,
   }

@@ -19,7 +19,7 @@ import { attemptText, deliveryLabel, eventName, waitText } from '../webhooks/wor
 import classes from './delivery-drawer.module.css'
 import { LOOK_AGAIN_MS } from './look-again.ts'
 
-/** One delivery with every attempt, beside the list; its number is in the address. */
+/** One delivery with its attempts, beside the list; its number is in the address. */
 export function DeliveryDrawer({ subscriptionId }: { subscriptionId: number }) {
   const [{ delivery: id }, change] = useFilters<{ delivery?: string | undefined }>()
   const path = useCommunityPath()(`/deliveries/${id}`)

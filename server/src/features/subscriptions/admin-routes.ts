@@ -34,8 +34,8 @@ import { requireSubscription } from './require-subscription.ts'
 import type { Attempt } from './schema.ts'
 
 const TAGS = ['Webhooks']
-/** Each resend makes up to ten attempts. After many resends, only the last attempts are shown. */
-const ATTEMPTS_MAX = 200
+/** Each resend makes up to ten attempts, each with an answer of up to 16 KiB. After many, only the last are shown. */
+const ATTEMPTS_MAX = 50
 
 export function webhookAdminRoutes(api: AdminApi, { sql, reads, epoch, config }: Deps): void {
   api.get('/communities/:slug/webhooks', {
@@ -92,7 +92,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, reads, epoch, config }:
   api.get('/communities/:slug/deliveries/:id', {
     config: { role: 'viewer' },
     schema: {
-      summary: 'One delivery with every attempt and what is sent',
+      summary: `One delivery with its newest ${ATTEMPTS_MAX} attempts and what is sent`,
       tags: TAGS,
       params: WebhookParams,
       response: { 200: Type.Object({ data: DeliveryDetail }) },

@@ -50,6 +50,17 @@ const deliveryFields = {
   ),
 }
 const { response: _response, ...attemptFields } = Attempt.properties
+const WholeAttempt = Type.Object(
+  {
+    ...attemptFields,
+    response: Nullable(
+      Type.String({
+        description: 'Its first 16 KiB. Of a success the first 1 KiB, and only while no later success follows',
+      }),
+    ),
+  },
+  { title: 'Attempt' },
+)
 
 export const ListedDelivery = Type.Object(
   {
@@ -63,7 +74,7 @@ export const ListedDelivery = Type.Object(
 export const DeliveryDetail = Type.Object(
   {
     ...deliveryFields,
-    attempts: Type.Array(Attempt, { description: 'The newest first' }),
+    attempts: Type.Array(WholeAttempt, { description: 'The newest first' }),
     body: Type.Unknown({ description: 'What the recipient is sent, by what it may know now' }),
   },
   { title: 'DeliveryDetail' },

@@ -3,7 +3,7 @@ import type { Scope } from '../../core/scopes.ts'
 import { mayRead, type Reader } from '../events/queries.ts'
 import { markDue, resetBreaker } from './mark-due.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
-import type { Delivery, Subscription } from './schema.ts'
+import { LISTED_ATTEMPTS_MAX, LISTED_RESPONSE_LENGTH_MAX, type Delivery, type Subscription } from './schema.ts'
 
 const columns = (sql: Queries) => sql`
   id, event_types, target_url, scopes, status, status_reason, status_changed_at, failing_since, last_success_at, created_at,
@@ -182,8 +182,12 @@ function selectDeliveries(sql: Queries, communityId: number, reader: Reader) {
       case when d.status = 'pending' then d.next_attempt_at end as next_attempt_at, d.created_at, d.finished_at,
       coalesce((
         select json_agg(json_build_object('number', a.number, 'at', ${at}, 'duration_ms', a.duration_ms,
-          'status', a.status, 'error_kind', a.error_kind, 'error', a.error, 'response', a.response) order by a.at, a.id)
-        from delivery_attempts a where a.community_id = ${communityId} and a.delivery_id = d.id), '[]') as attempts
+          'status', a.status, 'error_kind', a.error_kind, 'error', a.error,
+          'response', left(a.response, ${LISTED_RESPONSE_LENGTH_MAX}::int4)) order by a.at, a.id)
+        from (
+          select * from delivery_attempts where community_id = ${communityId} and delivery_id = d.id
+          order by at desc, id desc limit ${LISTED_ATTEMPTS_MAX}
+        ) a), '[]') as attempts
     from deliveries d
     join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
     left join members m on m.community_id = ${communityId} and m.id = e.member_id

@@ -192,7 +192,7 @@ export function webhookRoutes(
       operationId: 'replaySubscription',
       summary: 'Deliver all events since a time again',
       description:
-        'For a receiver that was down. Events that were already delivered are sent again too, with the same webhook-id. Events are kept for 30 days.',
+        'For a receiver that was down. Events that were already delivered are sent again too, with the same webhook-id. Events are kept for 30 days. While a replay is being queued, further ones of the partner get 429.',
       tags: TAGS,
       params: IdParameter,
       body: Type.Object(
@@ -221,9 +221,9 @@ export function webhookRoutes(
     config: OWN,
     schema: {
       operationId: 'listDeliveries',
-      summary: 'List deliveries with every attempt',
+      summary: 'List deliveries with their attempts',
       description:
-        'The deliveries in the order of their events, each with all attempts: response, duration and error. The ids have no order.',
+        'The deliveries in the order of their events, each with its newest attempts: response, duration and error. The ids have no order.',
       tags: TAGS,
       params: IdParameter,
       querystring: Type.Object({

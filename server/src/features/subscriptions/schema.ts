@@ -4,6 +4,12 @@ import { PATTERN_LENGTH_MAX } from './event-patterns.ts'
 import { TARGET_LENGTH_MAX } from './check-target.ts'
 
 const EVENT_TYPES_MAX = 50
+/**
+ * Each redelivery and replay adds attempts, and each keeps an answer that the receiver chose: without these limits, a
+ * page of a hundred deliveries could have any size. Ten attempts are a whole schedule.
+ */
+export const LISTED_ATTEMPTS_MAX = 10
+export const LISTED_RESPONSE_LENGTH_MAX = 1000
 
 /** The subscription and the delivery used in all examples. */
 const REQUEST = { event_types: ['wallet.*', 'user.left'], target_url: 'https://bank.example.org/hourbank' }
@@ -121,7 +127,9 @@ export const Attempt = Type.Object(
     status: Type.Union([Type.Integer(), Type.Null()], { description: 'Status of the HTTP response' }),
     error_kind: Type.Union([Type.Enum(['dns', 'connect', 'tls', 'timeout', 'status', 'refused_address']), Type.Null()]),
     error: Type.Union([Type.String(), Type.Null()]),
-    response: Type.Union([Type.String(), Type.Null()], { description: 'Its first 16 KiB' }),
+    response: Type.Union([Type.String(), Type.Null()], {
+      description: `Its first ${LISTED_RESPONSE_LENGTH_MAX} characters. Of a success, only while no later one follows`,
+    }),
   },
   { title: 'Attempt' },
 )
@@ -138,7 +146,7 @@ export const Delivery = Type.Object(
     next_attempt_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     created_at: Type.String({ format: 'date-time' }),
     finished_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-    attempts: Type.Array(Attempt),
+    attempts: Type.Array(Attempt, { description: `The newest ${LISTED_ATTEMPTS_MAX}, in the order of their times` }),
   },
   { title: 'Delivery', examples: [DELIVERY] },
 )
