@@ -20,8 +20,9 @@ test('a list of deliveries has the newest ten attempts of each and the beginning
     select community_id, at - make_interval(mins => n), delivery_id, 100 + n, 1, 500, 'status', response
     from attempts, generate_series(1, 60) n`
   const [delivery] = await post.deliveries(id)
-  const numbers = (attempts: { number: number }[]) => attempts.map(({ number }) => number)
-  expect(numbers(delivery.attempts)).toEqual([109, 108, 107, 106, 105, 104, 103, 102, 101, 1])
+  expect(delivery.attempts.map(({ number }: { number: number }) => number)).toEqual([
+    109, 108, 107, 106, 105, 104, 103, 102, 101, 1,
+  ])
   expect(delivery.attempts).toHaveLength(LISTED_ATTEMPTS_MAX)
   for (const { response } of delivery.attempts) expect(response).toBe(ANSWER.slice(0, LISTED_RESPONSE_LENGTH_MAX))
   const again = await bank.call(`/webhooks/deliveries/${delivery.id}/redeliver`, { token, method: 'POST' })
