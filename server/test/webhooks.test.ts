@@ -277,6 +277,32 @@ test('paused it waits, resumed it goes on; changed it follows; deleted it ends',
   expect(await bank.sql`select from deliveries`).toHaveLength(0)
 })
 
+test('a change to what a subscription already has changes and records nothing; others record what differs', async () => {
+  const post = await startPostman()
+  const { bank, token } = post
+  const { id } = await post.subscribe()
+  const change = async (body: object) => (await bank.call(`${PATH}/${id}`, { method: 'PATCH', token, body })).body.data
+  const stored = await post.subscription(id)
+  const { event_types, target_url } = stored
+  const queues = () => bank.sql`select resets from delivery_queues`
+  await post.credit()
+  await post.deliver()
+  const before = { subscription: await post.subscription(id), queues: await queues() }
+  for (const body of [{ event_types, target_url, status: 'active' }, { status: 'active' }, { event_types }, {}]) {
+    expect(await change(body)).toEqual(before.subscription)
+  }
+  expect({ subscription: await post.subscription(id), queues: await queues() }).toEqual(before)
+  await change({ event_types: ['wallet.credited'], target_url, status: 'active' })
+  // While it fails, setting the status again restarts the count of failures.
+  post.receiver.answer = (response) => response.writeHead(500).end()
+  await post.credit()
+  await post.deliver()
+  expect(await post.subscription(id)).toMatchObject({ failing_since: expect.any(String) })
+  expect(await change({ status: 'active' })).toMatchObject({ failing_since: null })
+  const audits = await bank.sql`select detail from audit_log where action = 'subscription.changed' order by id`
+  expect(audits).toEqual([{ detail: { event_types: ['wallet.credited'] } }, { detail: { status: 'active' } }])
+})
+
 test('a test event goes to that subscription alone, whatever it subscribes to, and not into the feed', async () => {
   const post = await startPostman()
   const { bank, token, receiver } = post

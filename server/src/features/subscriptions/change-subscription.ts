@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
 import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
 import type { Caller } from '../../http/partner/access.ts'
@@ -8,6 +9,7 @@ import {
   deleteDeliveries,
   deleteSubscription,
   findSubscription,
+  findSubscriptionForChange,
   insertSubscription,
   redeliver,
   rotateSubscriptionSecret,
@@ -53,19 +55,32 @@ export async function subscribe(
   return { ...subscription, secret }
 }
 
+/** Without a difference nothing is written: a partner could fill the audit log with calls that change nothing. */
 export async function changeSubscription(
   sql: Sql,
   caller: Caller,
   id: number,
-  { event_types, target_url, status }: SubscriptionChange,
+  input: SubscriptionChange,
 ): Promise<Subscription> {
-  const change = { ...(event_types && { event_types }), ...(target_url && { target_url }), ...(status && { status }) }
   const { communityId, partnerId } = caller
   return transaction(sql, async (tx) => {
+    const stored = requireFound(await findSubscriptionForChange(tx, communityId, partnerId, id))
+    const change = differenceOf(stored, input)
+    if (Object.keys(change).length === 0) return stored
     const changed = requireFound(await updateSubscription(tx, communityId, partnerId, id, change))
     await auditChange(tx, caller, 'subscription.changed', id, describeForAudit(change))
     return changed
   })
+}
+
+/** Setting the same status is a change if it resets a failure record or removes the reason of the status. */
+function differenceOf(stored: Subscription, { event_types, target_url, status }: SubscriptionChange) {
+  const isReset = stored.failing_since !== null || stored.status_reason !== null
+  return {
+    ...(event_types && !isDeepStrictEqual(event_types, stored.event_types) && { event_types }),
+    ...(target_url && target_url !== stored.target_url && { target_url }),
+    ...(status && (status !== stored.status || isReset) && { status }),
+  }
 }
 
 const PAUSED_BY_OFFICE = "Paused by the community's administrators"

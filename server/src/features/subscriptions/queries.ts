@@ -59,6 +59,19 @@ export async function findSubscription(
   return row
 }
 
+/** Locks its row until the transaction ends. */
+export async function findSubscriptionForChange(
+  tx: Queries,
+  communityId: number,
+  partnerId: number,
+  id: number,
+): Promise<Subscription | undefined> {
+  const [row] = await tx<Subscription[]>`
+    select ${columns(tx)} from subscriptions
+    where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id} for no key update`
+  return row
+}
+
 /** Setting a status resets the failure record. */
 export async function updateSubscription(
   sql: Queries,
