@@ -93,6 +93,16 @@ test('a caller that has to wait for other exports is told so, and served when th
   await eventually(async () => (await fileSessions(bank)) === 0)
 })
 
+test('downloads that nobody reads keep no other community from its own', async () => {
+  const bank = await startBank()
+  await fill(bank)
+  const manager = await addAdmin(bank, 'manager')
+  const village = await addAdmin(bank, 'manager', await bank.addCommunity('village'), 'village')
+  await Promise.all([startDownload(bank, manager, 'listings'), startDownload(bank, manager, 'listings')])
+  await eventually(async () => (await fileSessions(bank)) === 2)
+  expect((await village.call('/members/export')).status).toBe(200)
+})
+
 test('an export whose caller is gone is cancelled, however long its statement would take', async () => {
   const bank = await startBank()
   const manager = await addAdmin(bank, 'manager')

@@ -143,3 +143,34 @@ test('one of several processes grants its share, and names the whole', async () 
   expect(limitOf(answer)).toMatchObject({ quota: 8, remaining: 0 })
   expect((await bank.call('/users', { token })).status).toBe(429)
 })
+
+test('calls with a dead token to unknown addresses are logged no more often than others', async () => {
+  const bank = await startBank()
+  const token = await bank.token()
+  await bank.sql`update tokens set expires_at = now()`
+  const LOGGED_MAX = 100
+  for (let n = 0; n < 3; n++) {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => bank.call('/nope', { token })))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
+  }
+  const logged = async () => (await bank.sql`select from call_log where status = 404`).length
+  await eventually(async () => (await logged()) >= LOGGED_MAX)
+  // A live call is written after all of them.
+  const answer = await bank.call('/users', { token: await bank.token() })
+  const id = answer.headers.get('request-id')!
+  await eventually(async () => (await bank.sql`select from call_log where request_id = ${id}`).length === 1)
+  expect(await logged()).toBe(LOGGED_MAX)
+})
+
+test('calls beyond the limit share a row, whatever they call themselves', async () => {
+  const bank = await startBank()
+  const partner = await bank.addPartner({ rateLimitPerMinute: 1 })
+  const token = await bank.token(undefined, partner)
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => bank.call('/users', { token, headers: { 'user-agent': `agent ${n}` } })),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]))
+  await eventually(async () => (await bank.sql`select from call_log where status = 429`).length === 40)
+  const agents = await bank.sql`select distinct user_agent from call_groups where status = 429`
+  expect(agents).toEqual([{ user_agent: null }])
+})

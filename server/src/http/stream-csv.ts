@@ -34,6 +34,7 @@ export interface CsvStream<Row extends object> {
 export async function streamCsv<Row extends object>(
   reply: FastifyReply,
   files: FileWork,
+  owner: string,
   { rows, isMarked = false, encoding = 'utf-8', delimiter = 'comma', onStart = async () => {} }: CsvStream<Row>,
 ): Promise<FastifyReply> {
   const body = new PassThrough()
@@ -45,7 +46,7 @@ export async function streamCsv<Row extends object>(
       resolve()
       await pipeline(encodeText(text, encoding, isMarked), body)
     }
-    const done = files.run(reply, async (fileSql) => {
+    const done = files.run(reply, owner, async (fileSql) => {
       await onStart()
       await exportRows(fileSql, rows, send, () => {}, delimiter)
     })

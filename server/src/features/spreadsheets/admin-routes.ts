@@ -77,7 +77,10 @@ function registerImportRoute(
           sql,
           request,
           options,
-          (open, all) => files.run(reply, (fileSql) => importFile(fileSql, adminActor(request), community, open, all)),
+          (open, all) =>
+            files.run(reply, `${community.id}`, (fileSql) =>
+              importFile(fileSql, adminActor(request), community, open, all),
+            ),
           onProgress,
         ),
       )

@@ -24,7 +24,7 @@ export async function sendCsv<Row extends object>(
 ): Promise<FastifyReply> {
   const { id, slug } = request.community
   reply.header('content-disposition', `attachment; filename="${slug}-${what}.csv"`)
-  return streamCsv(reply, reads.files(request), {
+  return streamCsv(reply, reads.files(request), `${id}`, {
     rows,
     ...format,
     // Without it, spreadsheet programs mistake UTF-8 for a legacy encoding.

@@ -208,7 +208,10 @@ export function webhookRoutes(
     handler: async (request, reply) => {
       const { id } = await requireFull(request.caller, request.params.id)
       // Outside the pool for requests, and only for as long as the caller waits: it may take seconds.
-      const deliveries = await partnerFiles.run(reply, (own) => replay(own, request.caller, id, request.body.since))
+      const { communityId, partnerId } = request.caller
+      const deliveries = await partnerFiles.run(reply, `${communityId}/${partnerId}`, (own) =>
+        replay(own, request.caller, id, request.body.since),
+      )
       if (deliveries === undefined) {
         throw invalidField('since', 'out_of_range', `has more than ${REPLAY_MAX} events after it; see GET /events`)
       }

@@ -166,7 +166,9 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
       const { limit: _limit, cursor: _cursor, ...filters } = request.query
       reply.header('vary', 'accept, accept-encoding')
       if (prefersCsv(request))
-        return streamCsv(reply, partnerFiles, { rows: creditsExport(request.caller, filters) }) as never
+        return streamCsv(reply, partnerFiles, `${communityId}/${partnerId}`, {
+          rows: creditsExport(request.caller, filters),
+        }) as never
       const list = await readListRequest(sql, await epoch(), 'credits', request.query)
       const [found, sums] = await Promise.all([
         listCredits(sql, communityId, partnerId, list, filters),

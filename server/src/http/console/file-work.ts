@@ -4,7 +4,9 @@ import { ApiError } from '../shared/errors.ts'
 import { because } from '../../core/reasons.ts'
 
 /** Concurrent imports and exports; each uses one connection. */
-const RUNNING_MAX = 2
+const RUNNING_MAX = 3
+/** Of these for one community or partner: a download that nobody reads must not keep others from theirs. */
+const OWNER_MAX = 2
 const WAITING_MAX = 20
 /** Shorter than the request time limit, so that the caller gets this specific error. */
 const WAIT_TIMEOUT_MS = 5_000
@@ -13,8 +15,8 @@ const TIME_LIMIT_MS = 60 * 60 * 1000
 
 /** Runs imports and exports, few at a time, and aborts them when their response ends. */
 export interface FileWork {
-  /** Rejects with `overloaded` if no slot becomes free in time. */
-  run<T>(reply: FastifyReply, work: (sql: Sql) => Promise<T>): Promise<T>
+  /** Rejects with `overloaded` if no slot becomes free in time. The owner is the community or partner. */
+  run<T>(reply: FastifyReply, owner: string, work: (sql: Sql) => Promise<T>): Promise<T>
   end(options?: { timeoutMs?: number }): Promise<void>
 }
 
@@ -25,36 +27,42 @@ export function openFileWork(databaseUrl: string, { isStandbyAllowed = false } =
     timeLimitMs: TIME_LIMIT_MS,
     isStandbyAllowed,
   })
-  const waiting = new Set<() => void>()
-  let running = 0
+  const waiting = new Set<{ owner: string; stop: () => void }>()
+  /** The owner of each that is running. */
+  const running: string[] = []
+
+  function isFree(owner: string): boolean {
+    return running.length < RUNNING_MAX && running.filter((one) => one === owner).length < OWNER_MAX
+  }
 
   /** Resolves when a slot may be free, after the timeout, or when the response has ended. */
-  function waitForSlot(signal: AbortSignal): Promise<void> {
+  function waitForSlot(owner: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const stop = () => {
         clearTimeout(timer)
-        waiting.delete(stop)
+        waiting.delete(one)
         resolve()
       }
+      const one = { owner, stop }
       const timer = setTimeout(stop, WAIT_TIMEOUT_MS)
       signal.addEventListener('abort', stop, { once: true })
-      waiting.add(stop)
+      waiting.add(one)
     })
   }
 
   return {
-    async run(reply, work) {
+    async run(reply, owner, work) {
       const signal = responseEndSignal(reply)
-      if (running >= RUNNING_MAX && waiting.size < WAITING_MAX) await waitForSlot(signal)
+      if (!isFree(owner) && waiting.size < WAITING_MAX) await waitForSlot(owner, signal)
       signal.throwIfAborted()
-      if (running >= RUNNING_MAX) throw busyError()
-      running += 1
+      if (!isFree(owner)) throw busyError()
+      running.push(owner)
       try {
         return await work(pool.until(signal))
       } finally {
-        running -= 1
-        const [next] = waiting
-        next?.()
+        running.splice(running.indexOf(owner), 1)
+        const next = [...waiting].find((one) => isFree(one.owner))
+        next?.stop()
       }
     },
     end: pool.end,
@@ -73,7 +81,7 @@ function responseEndSignal({ raw }: FastifyReply): AbortSignal {
 
 function busyError(): ApiError {
   return new ApiError('overloaded', {
-    reason: because('files_busy', { max: RUNNING_MAX }),
+    reason: because('files_busy', { max: OWNER_MAX }),
     headers: { 'retry-after': '30' },
   })
 }
