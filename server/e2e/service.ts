@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -24,15 +24,37 @@ export interface Service {
   stop: () => Promise<void>
 }
 
-/** Starts the service as an operator would, on a free port, with its own data folder and the test's settings. */
+/**
+ * Starts the service as an operator would, with its own data folder and the test's settings. Unless these say otherwise,
+ * it has the demo, and its output begins with what the first start printed.
+ */
 export async function startService(settings: Record<string, string> = {}): Promise<Service> {
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
   const dataDir = await mkdtemp(join(tmpdir(), 'hourbank-e2e-'))
   // As root the database runs as another user: it must reach the folder, or it is kept elsewhere and never removed.
   await chmod(dataDir, 0o711)
+  const { PREPARED_EMPTY, PREPARED_DEMO, PREPARED_OUTPUT } = process.env
+  const isFilled = settings.DEMO === undefined && settings.DATA_DIR === undefined
   // With owners and modes: PostgreSQL refuses a folder that others may read.
-  await promisify(execFile)('cp', ['-a', `${process.env.PREPARED_DATA}/.`, dataDir])
+  await promisify(execFile)('cp', ['-a', `${isFilled ? PREPARED_DEMO : PREPARED_EMPTY}/.`, dataDir])
+  const printedBefore = isFilled ? await readFile(PREPARED_OUTPUT!, 'utf8') : ''
+  const service = await startOn(dataDir, settings)
+  return {
+    ...service,
+    output: () => printedBefore + service.output(),
+    async stop() {
+      try {
+        await service.stop()
+      } finally {
+        await rm(dataDir, { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+/** Starts the service on this data folder, on a free port. */
+export async function startOn(dataDir: string, settings: Record<string, string> = {}): Promise<Service> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
 
   // Pass only some variables: a DATABASE_URL of the developer's shell must not become the tests' database.
   const { PATH, HOME, TMPDIR } = process.env
@@ -62,7 +84,6 @@ export async function startService(settings: Record<string, string> = {}): Promi
       await exited
     }
     process.off('exit', killIfAlone)
-    await rm(dataDir, { recursive: true, force: true })
     if (!inTime) throw new Error(`The service did not stop within ${STOP_MAX_MS} ms of SIGTERM:\n${output()}`)
   }
 
