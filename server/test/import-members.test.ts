@@ -150,6 +150,56 @@ describe('members import', () => {
     expect(nameless.summary).toMatchObject({ refused: 1 })
   })
 
+  test('tags that differ only by case are one tag, spelled as the community or the file spelled it first', async () => {
+    const community = await newCommunity()
+    const tagsOf = async () => {
+      const rows = await sql<{ tags: string[] }[]>`
+        select array(
+          select tag from member_tags t where community_id = ${community.id} and t.member_id = m.id order by tag collate "C"
+        ) as tags
+        from members m where community_id = ${community.id} order by id`
+      return rows.map(({ tags }) => tags)
+    }
+    const head = 'external_id,name,tags'
+    const first = lines(head, 'L-1,Anna Auer,"Driver, Öl"', 'L-2,Bilal Haddad,"öl, driver, DRIVER"')
+    expect((await load(importMembers, community, first)).summary).toMatchObject({ added: 2 })
+    expect(await tagsOf()).toEqual([
+      ['Driver', 'Öl'],
+      ['Driver', 'Öl'],
+    ])
+    expect((await load(importMembers, community, first)).summary).toMatchObject({ unchanged: 2 })
+
+    const second = lines(
+      head,
+      'L-1,Anna Auer,"ÖL, driver"',
+      'L-2,Bilal Haddad,"driver, baker"',
+      'L-3,Cleo,"Baker, DRIVER"',
+    )
+    const { summary, fates } = await load(importMembers, community, second, { dryRun: true })
+    expect(summary).toMatchObject({ unchanged: 1, changed: 1, added: 1 })
+    expect(fates[1]).toMatchObject({ outcome: 'changed', reason: 'tags' })
+    await load(importMembers, community, second)
+    expect(await tagsOf()).toEqual([
+      ['Driver', 'Öl'],
+      ['Driver', 'baker'],
+      ['Driver', 'baker'],
+    ])
+  })
+
+  test('an import keeps both spellings of a tag that the community has in two', async () => {
+    const community = await newCommunity()
+    await load(importMembers, community, lines('external_id,name', 'L-1,Anna Auer', 'L-2,Bilal Haddad'))
+    // Imports used to make two tags of them.
+    await sql`
+      insert into member_tags (community_id, member_id, tag)
+      select community_id, id, unnest(array['Driver', 'driver']) from members where community_id = ${community.id}`
+    const exported = await save(membersExport(community))
+    expect((await load(importMembers, community, exported)).summary).toMatchObject({ unchanged: 2 })
+    const chosen = lines('external_id,name,tags', 'L-1,Anna Auer,Driver', 'L-2,Bilal Haddad,driver')
+    expect((await load(importMembers, community, chosen)).summary).toMatchObject({ changed: 2 })
+    expect((await load(importMembers, community, chosen)).summary).toMatchObject({ unchanged: 2 })
+  })
+
   const MIXED = lines(
     'external_id,name,email,status,hidden,joined_at',
     'L-1,Anna Auer,anna@example.org,active,false,2020-02-29',

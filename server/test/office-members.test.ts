@@ -123,6 +123,32 @@ test('tags keep the spelling they had first, are taken away, and stay within the
   expect((await manager.call('/members/export?ids=1;drop')).status).toBe(422)
 })
 
+test('a tag is taken away in any spelling, and of a tag with two spellings only the one that is named', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const manager = await addAdmin(bank, 'manager')
+  const ada = await add(bank, 'Ada')
+  const tag = async (changes: object) => {
+    expect((await manager.call('/tags', { body: { member_ids: [ada.id], ...changes } })).status).toBe(200)
+    return (await manager.call(`/members/${ada.id}`)).body.data.tags
+  }
+  await tag({ add: ['Driver', 'Board'] })
+  expect(await tag({ remove: ['dRIVER'] })).toEqual(['Board'])
+  // Imports used to make two tags of them.
+  const twoSpellings = ['Driver', 'driver']
+  const ben = await add(bank, 'Ben')
+  await bank.sql`
+    insert into member_tags (community_id, member_id, tag)
+    select ${bank.communityId}, ${ben.id}, unnest(${twoSpellings}::text[])`
+  for (const spelling of twoSpellings) {
+    expect(await tag({ add: [spelling] })).toEqual(['Board', spelling])
+    expect(await tag({ remove: [spelling] })).toEqual(['Board'])
+  }
+  expect(await tag({ add: twoSpellings })).toEqual(expect.arrayContaining(twoSpellings))
+  expect(await tag({ remove: twoSpellings })).toEqual(['Board'])
+  // A new tag has one.
+  expect(await tag({ add: ['Baker', 'baker'] })).toEqual(['Baker', 'Board'])
+})
+
 test('a file brings contact data and tags, and says what it changes', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const community = (await findCommunity(bank.sql, 'town'))!

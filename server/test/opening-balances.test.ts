@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import type { CommunityRow } from '../src/features/communities/queries.ts'
+import { eraseMember } from '../src/features/members/erase-member.ts'
 import { importMembers } from '../src/features/members/import-members.ts'
 import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
 import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
 import { TESTER } from './bank.ts'
 import { lines, load, newCommunity, sql } from './csv-communities.ts'
+import { openTransaction, someoneWaits } from './lock-table.ts'
 
 const FILE = lines('external_id;name;opening_balance', 'K-1;Ada;1.234,50', 'K-2;Ben;-2,25', 'K-3;Cleo;', 'K-4;Dora;0')
 const SUM = 123_225
@@ -79,6 +81,25 @@ test('two imports of the same file at once record each balance once', async () =
   for (const { reason } of failed as PromiseRejectedResult[]) expect(reason.message).toContain('import again')
   expect(await transfersOf(community)).toHaveLength(2)
   expect(await balancesOf(community)).toMatchObject({ 'K-1': 123_450, 'K-2': -225 })
+})
+
+test('who is erased while an import waits for them gets no opening balance', async () => {
+  const community = await newCommunity()
+  await load(importMembers, community, lines('external_id,name', 'K-1,Ada', 'K-2,Ben', 'K-3,Cleo', 'K-4,Dora'))
+  const [ada] = await sql<[{ id: number }]>`
+    select id from members where community_id = ${community.id} and external_id = 'K-1'`
+  const office = await openTransaction(sql)
+  await eraseMember(office.tx, TESTER, community.id, ada.id)
+  const importing = load(importMembers, community, FILE)
+  await someoneWaits(sql, '%from accounts%')
+  await office.commit()
+
+  expect((await importing).summary).toMatchObject({ written: true })
+  const [wallet] = await sql<[{ balance: number }]>`
+    select balance from accounts where community_id = ${community.id} and member_id = ${ada.id}`
+  expect(wallet.balance).toBe(0)
+  expect(await transfersOf(community)).toMatchObject([{ amount: 225 }])
+  expect(await balancesOf(community)).toMatchObject({ 'K-2': -225 })
 })
 
 test('what is not hours is rejected with its line', async () => {

@@ -30,7 +30,7 @@ export async function changeTags(sql: Queries, actor: Actor, communityId: number
       throw new Refusal(because('no_member', { id: missing.join(', ') }), { field: 'member_ids' })
     }
     const changed = new Set([
-      ...(await deleteTags(tx, communityId, memberIds, remove)),
+      ...(await deleteTags(tx, communityId, memberIds, await spellAsKnown(tx, communityId, remove))),
       ...(await insertTags(tx, communityId, memberIds, await spellAsKnown(tx, communityId, add))),
     ])
     // Without the tags themselves: erasing a member must not leave them in the audit log.
@@ -43,17 +43,18 @@ export async function changeTags(sql: Queries, actor: Actor, communityId: number
   })
 }
 
-/** 'Driver' and 'driver' are one tag, spelled as it was first. */
+/** 'Driver' and 'driver' are one tag, spelled as it was first. Imports used to add both: what is known as both stays both. */
 async function spellAsKnown(sql: Queries, communityId: number, tags: string[]): Promise<string[]> {
-  const known = new Map((await findKnownTags(sql, communityId, tags)).map((tag) => [tag.toLowerCase(), tag]))
-  return tags.map((tag) => known.get(tag.toLowerCase()) ?? tag)
+  const known = await findKnownTags(sql, communityId, tags)
+  const spell = (tag: string) => [...known, ...tags].find((first) => first.toLowerCase() === tag.toLowerCase())!
+  return tags.map((tag) => (known.includes(tag) ? tag : spell(tag)))
 }
 
 function readTags(tags: string[], field: string): string[] {
   const trimmed = tags.map((tag) => tag.trim())
   const [problem] = trimmed.flatMap((tag) => tagProblem(tag) ?? [])
   if (problem) throw new Refusal(problem, { field })
-  return [...new Map(trimmed.map((tag) => [tag.toLowerCase(), tag])).values()]
+  return trimmed
 }
 
 function tagProblem(tag: string): Reason | undefined {

@@ -23,7 +23,7 @@ import {
   updateMembers,
   type WrittenMember,
 } from './import-queries.ts'
-import { replaceImportedTags } from './tag-queries.ts'
+import { replaceImportedTags, spellImportedTags } from './tag-queries.ts'
 import { because, type Reason } from '../../core/reasons.ts'
 
 /**
@@ -42,6 +42,7 @@ export const MEMBERS: ImportKind = {
   async validate(tx, communityId) {
     await rejectErasedMembers(tx, communityId)
     await rejectOtherOpenings(tx, communityId)
+    await spellImportedTags(tx, communityId)
     await detectMemberChanges(tx, communityId)
   },
   lock: lockChangedMembers,

@@ -34,7 +34,7 @@ export interface Opening {
   centihours: number
 }
 
-/** Lists the opening balances to post for the rows in these lines. */
+/** Lists the opening balances to post for the rows in these lines. Skips members who were erased in the meantime. */
 export async function listOpenings(tx: Transaction, communityId: number, { from, to }: Lines): Promise<Opening[]> {
   return tx<Opening[]>`
     select m.id as member_id, (r.input ->> 'opening_centihours')::int8 as centihours
@@ -42,8 +42,10 @@ export async function listOpenings(tx: Transaction, communityId: number, { from,
     where r.outcome = 'added' and r.line between ${from} and ${to} and (r.input ->> 'opening_centihours')::int8 <> 0
       and m.external_id = any (array(select external_id from import_rows where line between ${from} and ${to}))
     union all
-    select r.id, (r.input ->> 'opening_centihours')::int8 from import_rows r
+    select r.id, (r.input ->> 'opening_centihours')::int8
+    from import_rows r join members m on m.community_id = ${communityId} and m.id = r.id and m.erased_at is null
     where r.outcome = 'changed' and r.line between ${from} and ${to} and 'opening_balance' = any (r.changes)
+      and m.id = any (array(select id from import_rows where line between ${from} and ${to}))
     order by 1`
 }
 

@@ -70,6 +70,40 @@ export async function deleteTags(
   return rows.map(({ member_id }) => member_id)
 }
 
+/**
+ * Spells the tags of a file as the community does, and new ones as the file does first. A tag that is known in two spellings
+ * keeps the one that the file has: imports used to add both, so an export may have both.
+ */
+export async function spellImportedTags(tx: Transaction, communityId: number): Promise<void> {
+  const known = await listTags(tx, communityId, KNOWN_TAGS_MAX)
+  await tx`
+    with tagged as materialized (
+      select r.line, t.tag from import_rows r, unnest(string_to_array(r.input ->> 'tags', ', ')) as t(tag)
+      where r.outcome is null
+    ), spellings as (
+      -- Known ones come before the first line.
+      select tag, min(line) as line from (
+        select tag, 0 as line from unnest(${known}::text[]) as k(tag)
+        union all
+        select tag, line from tagged
+      ) s
+      group by tag
+    ), respelled as materialized (
+      select tag, spelling from (
+        select tag, line, first_value(tag) over (partition by lower(tag) order by line, tag collate "C") as spelling
+        from spellings
+      ) s
+      where line > 0 and tag <> spelling
+    ), changed as (
+      select line, string_agg(tag, ', ' order by tag collate "C") as tags from (
+        select distinct t.line, coalesce(s.spelling, t.tag) as tag from tagged t left join respelled s on s.tag = t.tag
+        where t.line in (select line from tagged join respelled using (tag))
+      ) t
+      group by line
+    )
+    update import_rows r set input = jsonb_set(r.input, '{tags}', to_jsonb(c.tags)) from changed c where c.line = r.line`
+}
+
 /** Replaces the tags of the members in these lines of a file, as far as it says any. */
 export async function replaceImportedTags(tx: Transaction, communityId: number, { from, to }: Lines): Promise<void> {
   await tx`
