@@ -53,6 +53,16 @@ describe('what is sent, and when', () => {
     expect(sent()).toHaveLength(2)
   })
 
+  test('calls that belong together share a statement, unless they fit into none', async () => {
+    const { call, sent } = startDatabase({ batchMax: 3, inFlightMax: 5 })
+    const [pair, four] = [{}, {}]
+    const groups = [undefined, undefined, pair, pair, four, four, four, four]
+    groups.forEach((together, item) => void call('town', item, together))
+    await settled()
+    await settled()
+    expect(sent()).toEqual([[0, 1], [2, 3], [4, 5, 6], [7]])
+  })
+
   test('a key that came to rest sends the next call at the end of its turn again', async () => {
     const { call, statements, sent } = startDatabase()
     void call('town', 1)

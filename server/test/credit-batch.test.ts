@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import { addMember, leave } from '../src/features/members/change-member.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
 import { creditBatch } from '../src/features/wallet/credit-batch.ts'
-import type { CreditMember } from '../src/features/wallet/credit-member.ts'
+import { createCreditBatcher, type CreditMember } from '../src/features/wallet/credit-member.ts'
+import { startPartnerDays } from '../src/features/wallet/insert-credits.ts'
 import type { Caller } from '../src/http/partner/access.ts'
 import { ApiError } from '../src/http/shared/errors.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { eventually, startBank, TESTER, type Answer, type Bank, type BankOptions } from './bank.ts'
-import { openTransaction, waitingSessions } from './lock-table.ts'
+import { openTransaction, someoneWaits, waitingSessions } from './lock-table.ts'
 
 const PATH = '/wallet/credits/batch'
 
@@ -147,6 +148,39 @@ test('the hours of a day are given to the first items that fit, across the parts
     ...Array.from({ length: 10 }, () => 'daily_limit_reached'),
   ])
   expect(await countRows(bank)).toEqual(written(300))
+})
+
+test('the hours of a day are given to the first items also while other credits wait beside the batch', async () => {
+  const { bank, item, items } = await start()
+  const { sql, communityId, partner } = bank
+  const [ben, cem] = await Promise.all(['Ben', 'Cem'].map((name) => addMember(sql, TESTER, communityId, { name })))
+  await changePartner(sql, TESTER, communityId, partner.partnerId, { daily_limit_centihours: 50 })
+  const other = await bank.addPartner()
+  await startPartnerDays(sql, communityId, [partner.partnerId, other.partnerId])
+  const callerOf = async ({ partnerId }: { partnerId: number }) => {
+    const [client] = await sql<[{ id: number }]>`
+      select id from clients where community_id = ${communityId} and partner_id = ${partnerId}`
+    return { communityId, partnerId, clientId: client.id, scopes: [] } as Partial<Caller> as Caller
+  }
+  const [caller, otherCaller] = [await callerOf(partner), await callerOf(other)]
+  const creditMember = createCreditBatcher(sql)
+
+  const held = await openTransaction(sql)
+  await held.tx`select 1 from accounts where community_id = ${communityId} and member_id = ${ben!.id} for update`
+  // More than fits into one statement.
+  const singles = items(60).map((one) => creditMember(otherCaller, { ...one, user_id: cem!.id }))
+  const credits = [...items(50).map((one) => ({ ...one, user_id: ben!.id })), ...items(49, 50), item('last')]
+  const batch = creditBatch(creditMember, caller, credits, () => true)
+  await someoneWaits(sql, '%insert_credits%')
+  // What is beside the statement that waits.
+  await eventually(async () => (await sql`select from credits`).length > 0)
+  await held.release()
+
+  await Promise.all(singles)
+  expect((await batch).map(({ result }) => result)).toEqual([
+    ...Array.from({ length: 50 }, () => 'created'),
+    ...Array.from({ length: 50 }, () => 'daily_limit_reached'),
+  ])
 })
 
 test('a thousand items are credited in about ten statements and answered in order; sent again, they are replayed', async () => {

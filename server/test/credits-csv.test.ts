@@ -60,8 +60,29 @@ test('the CSV follows the filters of the list, and shows no other partner and no
 
 test('CSV is for those who ask for it; all others get JSON', async () => {
   const { list } = await start()
-  const csv = ['text/csv', 'Text/CSV; charset=utf-8', 'text/csv, */*;q=0.1', 'application/json;q=0.5, text/csv']
-  const json = ['*/*', 'application/json', 'application/json, text/csv;q=0.9', 'text/csv;q=0', 'text/html', 'x']
+  const csv = [
+    'text/csv',
+    'Text/CSV; charset=utf-8',
+    'text/csv, */*;q=0.1',
+    'application/json;q=0.5, text/csv',
+    'application/json; q=0.1, text/csv ; Q=0.2',
+    'text/csv; q=0.1',
+    'text/*',
+    'text/csv; header="a, b;q=0"; q=0.3, application/json; q=0.2',
+  ]
+  const json = [
+    '*/*',
+    'application/json',
+    'application/json, text/csv;q=0.9',
+    'text/csv;q=0',
+    'text/html',
+    'x',
+    'text/csv; q=0.1, application/json',
+    'text/csv; charset=utf-8; q=0.1, application/json',
+    'text/csv; q=0',
+    'text/csv;q=0.1, */*',
+    'text/csv; q=0.1, application/*; q=0.2',
+  ]
   for (const accept of [...csv, ...json]) {
     const { status, headers } = await list('?limit=1', accept)
     const type = headers.get('content-type')!.split(';')[0]

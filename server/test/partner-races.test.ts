@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { readPublicKey } from '../src/crypto/public-keys.ts'
 import { removeTestCommunity } from '../src/features/communities/remove-test-community.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { addKey, removeKey } from '../src/features/partners/change-keys.ts'
 import { changePartner, deletePartner } from '../src/features/partners/change-partner.ts'
 import { findPartnerForChange } from '../src/features/partners/queries.ts'
@@ -63,5 +64,24 @@ test('a test community is removed while something in it changes', async () => {
   await changePartner(changing.tx, TESTER, communityId, bank.partner.partnerId, { contact: 'Eve' })
   await changing.commit()
   await removal
+  expect(await sql`select from communities where id = ${communityId}`).toEqual([])
+})
+
+test('a test community is removed while the office records an exchange in it', async () => {
+  const bank = await startBank()
+  const { sql, communityId } = bank
+  await sql`update communities set test = true where id = ${communityId}`
+  const [ada, ben] = await Promise.all(['Ada', 'Ben'].map((name) => addMember(sql, TESTER, communityId, { name })))
+  const owner = await addAdmin(bank)
+  const slips = [{ giver_id: ada!.id, receiver_id: ben!.id, hours: 1 }]
+  const held = await openTransaction(sql)
+  await held.tx`select 1 from partners where community_id = ${communityId} for no key update`
+  const removal = removeTestCommunity(sql, TESTER, communityId, 'town')
+  await someoneWaits(sql)
+  const recorded = owner.call('/exchanges', { body: { slips, key: '0123456789abcdef' } })
+  await eventually(async () => (await waitingSessions(sql)).length > 1)
+  await held.release()
+  await removal
+  expect((await recorded).status).toBe(404)
   expect(await sql`select from communities where id = ${communityId}`).toEqual([])
 })

@@ -79,6 +79,14 @@ export const LEDGER: Mutant[] = [
     named: 'a credit is reversed in full',
   },
   {
+    breaks: 'an exchange that was reversed makes nobody active',
+    file: 'features/wallet/reverse-transfer.ts',
+    replace: "if (transfer.kind === 'exchange') {",
+    by: "if (transfer.kind === '') {",
+    tests: ['office-lists'],
+    named: 'an exchange that is reversed or corrected',
+  },
+  {
     breaks: 'wallets are locked before hours move',
     file: 'features/wallet/post-transfers.ts',
     replace: 'order by member_id is null, id for no key update',
@@ -161,6 +169,14 @@ export const LEDGER: Mutant[] = [
     by: 'if (PLACEHOLDERS.has(reference)) {',
     tests: ['credit'],
     named: 'each field wrong',
+  },
+  {
+    breaks: 'the hours of a day are given to the first items of a batch, whatever else waits',
+    file: 'features/wallet/credit-batch.ts',
+    replace: 'await creditMember(caller, request, part)',
+    by: 'await creditMember(caller, request)',
+    tests: ['credit-batch'],
+    named: 'while other credits wait beside the batch',
   },
   {
     breaks: 'items of a batch with the same reference are credited one after the other',

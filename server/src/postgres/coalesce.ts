@@ -14,6 +14,7 @@ interface Waiting<Item, Outcome> {
   item: Item
   resolve: (outcome: Outcome) => void
   reject: (reason: unknown) => void
+  together: object | undefined
   span: QueuedSpan | undefined
 }
 
@@ -27,11 +28,14 @@ interface Queue<Item, Outcome> {
 /**
  * Batches concurrent calls with the same key (a community) into one statement. No timer is involved: a statement is
  * sent at the end of the event loop turn in which its first call arrived. `run` returns one outcome per item, in order.
+ *
+ * Statements of one key run side by side, so items keep their order only within one. Calls made in one turn with the same
+ * object `together`, up to `batchMax` of them, are never divided over two.
  */
 export function coalesce<Key, Item, Outcome>(
   run: (key: Key, items: Item[]) => Promise<Outcome[]>,
   limits: CoalesceLimits,
-): (key: Key, item: Item) => Promise<Outcome> {
+): (key: Key, item: Item, together?: object) => Promise<Outcome> {
   const queues = new Map<Key, Queue<Item, Outcome>>()
 
   /**
@@ -49,7 +53,7 @@ export function coalesce<Key, Item, Outcome>(
 
   async function sendNext(key: Key, queue: Queue<Item, Outcome>): Promise<void> {
     queue.inFlight += 1
-    const batch = queue.waiting.splice(0, limits.batchMax)
+    const batch = queue.waiting.splice(0, countNext(queue.waiting, limits.batchMax))
     try {
       if (!tracing) await settle(key, batch)
       else {
@@ -81,14 +85,24 @@ export function coalesce<Key, Item, Outcome>(
     }
   }
 
-  return (key, item) =>
+  return (key, item, together) =>
     new Promise((resolve, reject) => {
       let queue = queues.get(key)
       if (!queue) queues.set(key, (queue = { waiting: [], inFlight: 0, isScheduled: false }))
       if (queue.waiting.length >= limits.waitingMax) return reject(new QueueFull())
-      queue.waiting.push({ item, resolve, reject, span: tracing?.startQueued() })
+      queue.waiting.push({ item, resolve, reject, together, span: tracing?.startQueued() })
       if (!queue.isScheduled && queue.inFlight < limits.inFlightMax) schedule(key, queue)
     })
+}
+
+/** As many as fit into one statement, without the beginning of what belongs together and does not fit as a whole. */
+function countNext(waiting: { together: object | undefined }[], batchMax: number): number {
+  const together = waiting[batchMax]?.together
+  if (together === undefined) return batchMax
+  let count = batchMax
+  while (count > 0 && waiting[count - 1]!.together === together) count -= 1
+  // More than fits into any statement.
+  return count === 0 ? batchMax : count
 }
 
 /** Only SQLSTATE classes 22 (data exception) and 23 (constraint violation) are caused by a single item. */

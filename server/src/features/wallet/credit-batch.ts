@@ -27,14 +27,14 @@ export async function creditBatch(
   const results: BatchedCredit[] = []
   for (const part of splitIntoParts(requests)) {
     if (!isWanted()) throw new QueueFull('nobody waits for the result')
-    results.push(...(await Promise.all(part.map((request) => creditItem(creditMember, caller, request)))))
+    results.push(...(await Promise.all(part.map((request) => creditItem(creditMember, caller, request, part)))))
   }
   return results
 }
 
 /**
- * A part holds each reference once. The items of a part may be executed in two statements at once, and of two items with
- * the same reference the first one must win.
+ * A part is never divided over two statements, which would run side by side. It holds each reference once: an item that lost
+ * a race is executed again after the others, and of two items with the same reference the first one must win.
  */
 function* splitIntoParts(requests: readonly CreditRequest[]): Generator<CreditRequest[]> {
   let part: CreditRequest[] = []
@@ -52,10 +52,15 @@ function* splitIntoParts(requests: readonly CreditRequest[]): Generator<CreditRe
 }
 
 /** An item that is rejected is a result; a failure of the service fails the batch. */
-async function creditItem(creditMember: CreditMember, caller: Caller, request: CreditRequest): Promise<BatchedCredit> {
+async function creditItem(
+  creditMember: CreditMember,
+  caller: Caller,
+  request: CreditRequest,
+  part: readonly CreditRequest[],
+): Promise<BatchedCredit> {
   const { reference } = request
   try {
-    const { credit, replayed } = await creditMember(caller, request)
+    const { credit, replayed } = await creditMember(caller, request, part)
     return { reference, result: replayed ? 'replayed' : 'created', credit: { ...credit, replayed } }
   } catch (error) {
     const result = error instanceof ApiError && ITEM_ERRORS.find((code) => code === error.code)

@@ -22,13 +22,18 @@ const RACED = new Set(['40001', '40P01'])
 /** Banks send these if the payer gave no reference. Two payments would look like one. */
 const PLACEHOLDERS = new Set(['NOTPROVIDED', 'NONREF'])
 
-export type CreditMember = (caller: Caller, request: CreditRequest) => Promise<{ credit: Credit; replayed: boolean }>
+/** Credits of one turn that are given the same object `together` are executed in the order of the calls. */
+export type CreditMember = (
+  caller: Caller,
+  request: CreditRequest,
+  together?: object,
+) => Promise<{ credit: Credit; replayed: boolean }>
 
 export function createCreditBatcher(sql: Sql): CreditMember {
   const insert = coalesce((communityId: number, items: CreditItem[]) => creditAll(sql, communityId, items), LIMITS)
 
-  return async (caller, request) => {
-    const row = await insert(caller.communityId, toItem(caller, request))
+  return async (caller, request, together) => {
+    const row = await insert(caller.communityId, toItem(caller, request), together)
     if (row.outcome === 'created') tracing?.remember(traceKey(caller.communityId, caller.partnerId, row.id))
     if (row.outcome === 'created' || row.outcome === 'replayed') {
       return { credit: presentCredit(row, caller), replayed: row.outcome === 'replayed' }

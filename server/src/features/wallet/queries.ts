@@ -1,4 +1,4 @@
-import { columnsAndValues, type Fragment, type Queries } from '../../postgres/connect.ts'
+import { columnsAndValues, type Fragment, type Queries, type Transaction } from '../../postgres/connect.ts'
 import { afterId, limitRows } from '../../http/shared/page-queries.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
 import type { CreditFields } from './insert-credits.ts'
@@ -157,6 +157,7 @@ interface ReversibleTransfer {
   debit_account_id: number
   credit_account_id: number
   amount: number
+  occurred_on: string
   reversed: boolean
 }
 
@@ -166,8 +167,36 @@ export async function findTransfer(
   id: number,
 ): Promise<ReversibleTransfer | undefined> {
   const [row] = await sql<ReversibleTransfer[]>`
-    select t.kind, t.debit_account_id, t.credit_account_id, t.amount, exists (
+    select t.kind, t.debit_account_id, t.credit_account_id, t.amount, t.occurred_on, exists (
       select 1 from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) as reversed
     from transfers t where t.community_id = ${communityId} and t.id = ${id}`
   return row
+}
+
+/**
+ * Sets the day of the last exchange of these locked wallets back if it is the day of an exchange that was reversed: to the
+ * latest exchange that holds, else to the day of joining, as in migration 0041. `offset 0` keeps the condition on the kind
+ * outside, because with it the planner read all exchanges of the community instead of those of the wallet (migration 0010).
+ */
+export async function resetLastActive(
+  tx: Transaction,
+  communityId: number,
+  accountIds: number[],
+  reversedDay: string,
+): Promise<void> {
+  await tx`
+    update accounts a set last_active_on = greatest((
+        select (m.joined_at at time zone c.time_zone)::date from members m, communities c
+        where m.community_id = ${communityId} and m.id = a.member_id and c.id = ${communityId}
+      ), (
+        select max(t.occurred_on) from (
+          select id, kind, occurred_on from transfers where community_id = ${communityId} and debit_account_id = a.id
+          union all
+          select id, kind, occurred_on from transfers where community_id = ${communityId} and credit_account_id = a.id
+          offset 0
+        ) t
+        where t.kind = 'exchange' and (
+          select true from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) is null
+      ))
+    where a.community_id = ${communityId} and a.id = any (${accountIds}::int8[]) and a.last_active_on = ${reversedDay}::date`
 }
