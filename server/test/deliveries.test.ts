@@ -169,6 +169,25 @@ test('five days of failures disable the subscription; a success restarts the cou
   expect(audits).toHaveLength(1)
 })
 
+test('failures of an address that the subscription no longer has do not disable it', async () => {
+  const post = await startPostman()
+  const { id } = await post.subscribe()
+  post.receiver.answer = (response) => response.writeHead(500).end()
+  await post.credit()
+  await post.deliver()
+  expect(await post.subscription(id)).toMatchObject({ failing_since: expect.any(String) })
+  await post.bank.call(`/webhooks/subscriptions/${id}`, {
+    method: 'PATCH',
+    token: post.token,
+    body: { target_url: `${post.receiver.url}/new` },
+  })
+  expect(await post.subscription(id)).toMatchObject({ status: 'active', failing_since: null })
+  await post.credit()
+  await post.advance(6 * DAY_MS)
+  expect(post.receiver.received.at(-1)!.path).toBe('/hook/new')
+  expect(await post.subscription(id)).toMatchObject({ status: 'active', failing_since: expect.any(String) })
+})
+
 test('a dead endpoint with many deliveries waiting is probed, not hammered; a change or a test tries at once', async () => {
   const post = await startPostman()
   const { id } = await post.subscribe()

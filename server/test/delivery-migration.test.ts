@@ -57,3 +57,25 @@ test('migration 0020 turns what cursors still owe into deliveries, and restores 
   expect(await sql`select from deliveries where subscription_id = ${wallets}`).toHaveLength(0)
   expect(await sql`select from delivery_queues where subscription_id = ${wallets}`).toHaveLength(0)
 })
+
+test('migration 0055 deletes attempts whose delivery is gone, and no others', async () => {
+  const sql = connect(await newEmptyDatabase(), { connectionsMax: 2, name: 'test' })
+  onTestFinished(() => sql.end({ timeoutMs: 1000 }))
+  await migrate(sql, { upTo: '0054_locked_before_read' })
+  await sql`insert into communities (slug, name) values ('town', 'Town'), ('other', 'Other')`
+  await sql`
+    insert into partners (community_id, name, contact, scopes, allowed_networks) values (1, 'Bank', '', '{}', '{}')`
+  await sql`
+    insert into clients (community_id, partner_id, public_id, name, scopes, secret_hash, secret_last_four)
+    values (1, 1, 'hbc_1_0000000000000000', '', '{}', '', '0000')`
+  await sql`
+    insert into subscriptions (community_id, id, partner_id, client_id, event_types, target_url, secret)
+    values (1, 1, 1, 1, '{*}', 'https://example.org/', '')`
+  await sql`
+    insert into deliveries (community_id, id, subscription_id, event_id, event_created_at) values (1, 7, 1, 1, now())`
+  await sql`
+    insert into attempts (community_id, at, delivery_id, number, duration_ms)
+    values (1, now(), 7, 1, 1), (1, now(), 8, 1, 1), (2, now(), 7, 1, 1)`
+  await migrate(sql)
+  expect(await sql`select community_id, delivery_id from attempts`).toEqual([{ community_id: 1, delivery_id: 7 }])
+})

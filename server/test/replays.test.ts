@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { apiDescriptions } from '../src/cli/describe.ts'
+import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { addAdmin } from './admin.ts'
 import { eventually } from './bank.ts'
@@ -45,6 +47,9 @@ test('while a replay runs, further ones of the partner are rejected at once, and
     const byOffice = await owner.call(`/webhooks/${id}/${verb}`, { body: SINCE })
     expect([byOffice.status, byOffice.body.error]).toEqual([429, 'rate_limited'])
   }
+  const [{ id: deliveryId }] = await bank.sql<[{ id: number }]>`select id from deliveries where subscription_id = ${id}`
+  const resent = await owner.call(`/deliveries/${deliveryId}/resend`, { method: 'POST' })
+  expect([resent.status, resent.body.error]).toEqual([429, 'rate_limited'])
   const neighbour = await bank.token(undefined, await bank.addPartner())
   const { id: theirs } = await post.subscribe({}, neighbour)
   expect((await bank.call(replayPath(theirs), { token: neighbour, body: SINCE })).status).toBe(202)
@@ -52,6 +57,13 @@ test('while a replay runs, further ones of the partner are rejected at once, and
   expect(await running).toMatchObject({ status: 202, body: { data: { deliveries: 1 } } })
   expect((await bank.call(replayPath(id), { token, body: SINCE })).status).toBe(202)
   expect(await bank.sql`select from audit_log where action = 'subscription.replayed'`).toHaveLength(3)
+})
+
+test("the console's description names the status of a call that a replay rejects", async () => {
+  const { paths } = (await apiDescriptions()).console as { paths: Record<string, { post: { responses: object } }> }
+  for (const path of ['webhooks/{id}/replay', 'webhooks/{id}/resend-failed', 'deliveries/{id}/resend']) {
+    expect(paths[`${ADMIN_PREFIX}/communities/{slug}/${path}`]!.post.responses, path).toHaveProperty('429')
+  }
 })
 
 test('a replay ends when its caller hangs up', async () => {

@@ -73,6 +73,14 @@ export const PRIVACY: Mutant[] = [
     named: 'listings of a hidden member',
   },
   {
+    breaks: 'who is erased while an import waits gets no opening balance',
+    file: 'features/members/opening-queries.ts',
+    replace: 'm.id = r.id and m.erased_at is null',
+    by: 'm.id = r.id',
+    tests: ['opening-balances'],
+    named: 'who is erased while an import waits',
+  },
+  {
     breaks: 'an erased member does not return',
     file: CHANGE,
     replace: 'if (!member || member.erased_at !== null)',
@@ -125,6 +133,31 @@ export const PRIVACY: Mutant[] = [
     replace: 'update deliveries set success_response = null, claims = claims + 1',
     by: 'update deliveries set claims = claims + 1',
     tests: ['delivery-access', 'delivery-erasure'],
+  },
+  {
+    breaks: 'what receivers answered is deleted with its delivery',
+    file: 'postgres/delete-deliveries.ts',
+    replace:
+      'await tx`delete from attempts where community_id = ${communityId} and delivery_id = any (${ids}::int8[])`',
+    by: '',
+    tests: ['delivery-erasure'],
+    named: 'an erasure leaves no response',
+  },
+  {
+    breaks: 'what receivers answered is deleted with its subscription',
+    file: 'features/subscriptions/queries.ts',
+    replace: 'where d.community_id = ${communityId} and d.subscription_id = ${id} and s.partner_id = ${partnerId}))',
+    by: 'where d.community_id = ${communityId} and d.subscription_id = ${id} and s.partner_id <> ${partnerId}))',
+    tests: ['delivery-erasure'],
+    named: 'an erasure leaves no response',
+  },
+  {
+    breaks: 'a restore deletes what receivers of deleted subscriptions answered',
+    file: 'features/restores/queries.ts',
+    replace: 'and a.community_id = d.community_id and a.delivery_id = d.id',
+    by: 'and a.community_id = d.community_id and a.delivery_id = -d.id',
+    tests: ['delivery-erasure'],
+    named: 'an erasure leaves no response',
   },
   {
     breaks: 'a figure needs ten members who are not behind it',

@@ -158,6 +158,22 @@ export const WEBHOOKS: Mutant[] = [
     named: '410 of an address',
   },
   {
+    breaks: 'sending a delivery again in the console does not wait for a replay',
+    file: 'features/subscriptions/operate-subscription.ts',
+    replace: "await requireNoReplay(tx, { communityId, partnerId }, 'shared')",
+    by: '',
+    tests: ['replays'],
+    named: 'while a replay runs',
+  },
+  {
+    breaks: 'failures of an earlier address do not disable the subscription',
+    file: 'features/subscriptions/queries.ts',
+    replace: 'status === undefined && change.target_url === undefined ?',
+    by: 'status === undefined ?',
+    tests: ['deliveries'],
+    named: 'failures of an address',
+  },
+  {
     breaks: '410 disables the subscription',
     file: DELIVER,
     replace: 'if (outcome.status === GONE) {',

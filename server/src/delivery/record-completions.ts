@@ -17,8 +17,9 @@ export interface Completion {
 
 /**
  * Updates deliveries and inserts attempts in one statement. A success is stored in the delivery's row (migration 0016)
- * and moves an earlier success to the attempts, without its response: a replay would store all of them again. Subscriptions are locked first, as deleting them does; deliveries of
- * deleted subscriptions are skipped. One JSON parameter, because the driver escapes each element of an array.
+ * and moves an earlier success to the attempts, without its response: a replay would store all of them again.
+ * Subscriptions are locked first, as deleting them does; deliveries of deleted subscriptions are skipped. One JSON
+ * parameter, because the driver escapes each element of an array.
  */
 export async function recordCompletions(
   sql: Queries,

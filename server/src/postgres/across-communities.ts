@@ -1,4 +1,5 @@
 import { identifier, type Queries } from './connect.ts'
+import { deleteLockedDeliveries } from './delete-deliveries.ts'
 
 /*
  * Every statement is restricted to one community, except those in this file, in alert-causes.ts and in
@@ -345,11 +346,14 @@ export const deleteOldDeliveries: DeleteOld = async (sql, before, batchMax) => {
     group by community_id`
   let deleted = 0
   for (const { community_id, ids } of found) {
-    const { count } = await sql`
-      delete from deliveries where community_id = ${community_id} and id = any (array(
-        select id from deliveries where community_id = ${community_id} and id = any (${ids}::int8[])
-        order by subscription_id, event_id for update skip locked))`
-    deleted += count
+    const locked = await sql<{ id: number }[]>`
+      select id from deliveries where community_id = ${community_id} and id = any (${ids}::int8[])
+      order by subscription_id, event_id for update skip locked`
+    deleted += await deleteLockedDeliveries(
+      sql,
+      community_id,
+      locked.map(({ id }) => id),
+    )
   }
   return deleted
 }

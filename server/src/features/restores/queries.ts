@@ -158,9 +158,15 @@ export const withdrawSubscriptions: Withdraw = async (tx, replaced) =>
         select * from json_to_recordset(${JSON.stringify(replaced)}::text::json)
           as r(community_id int8, id int8, status text, status_reason text, event_types text[], target_url text,
             secret bytea, previous_secret bytea, previous_secret_until timestamptz)
-      ), removed as (
-        delete from subscriptions s
+      ), gone as materialized (
+        select community_id, id from subscriptions s
         where not exists (select 1 from replaced r where r.community_id = s.community_id and r.id = s.id)
+      ), answers as (
+        delete from attempts a using deliveries d, gone g
+        where d.community_id = g.community_id and d.subscription_id = g.id
+          and a.community_id = d.community_id and a.delivery_id = d.id
+      ), removed as (
+        delete from subscriptions s using gone g where s.community_id = g.community_id and s.id = g.id
         returning s.community_id
       ), wanted as (
         select r.*, r.status <> 'active' and s.status = 'active' as is_stopped

@@ -105,7 +105,7 @@ export function webhookAdminRoutes(api: AdminApi, { sql, reads, epoch, config }:
   })
 
   api.post('/communities/:slug/deliveries/:id/resend', {
-    config: { role: 'owner' },
+    config: { role: 'owner', errors: ['rate_limited'] },
     schema: {
       summary: 'Send one delivery again, from the start of the schedule',
       tags: TAGS,

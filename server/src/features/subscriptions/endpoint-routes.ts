@@ -65,7 +65,7 @@ export function endpointRoutes(api: AdminApi, { sql, longSql, box, config }: Dep
 
   for (const { verb, send, ...about } of SEND_AGAIN) {
     api.post(`/communities/:slug/webhooks/:id/${verb}`, {
-      config: { role: 'owner', answerWithinMs: LONG_WORK_MS },
+      config: { role: 'owner', answerWithinMs: LONG_WORK_MS, errors: ['rate_limited'] },
       schema: {
         ...about,
         tags: TAGS,

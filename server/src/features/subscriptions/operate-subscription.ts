@@ -30,8 +30,10 @@ export async function resendDelivery(
 ): Promise<void> {
   await transaction(sql, async (tx) => {
     const subscription = await findAnySubscription(tx, communityId, delivery.subscription_id)
-    const isRequeued = subscription && (await redeliver(tx, communityId, subscription.partner_id, delivery.id))
-    if (!isRequeued) throw new NotFound(because('no_such_delivery'))
+    if (!subscription) throw new NotFound(because('no_such_delivery'))
+    const { partner_id: partnerId } = subscription
+    await requireNoReplay(tx, { communityId, partnerId }, 'shared')
+    if (!(await redeliver(tx, communityId, partnerId, delivery.id))) throw new NotFound(because('no_such_delivery'))
     await recordAudit(tx, communityId, actor, {
       action: 'delivery.resent',
       subject: { kind: 'subscription', id: delivery.subscription_id },

@@ -1,4 +1,5 @@
 import { assignments, columnsAndValues, Json, type Queries, transaction } from '../../postgres/connect.ts'
+import { deleteLockedDeliveries } from '../../postgres/delete-deliveries.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { mayRead, type Reader } from '../events/queries.ts'
 import { markDue, resetBreaker } from './mark-due.ts'
@@ -72,7 +73,7 @@ export async function findSubscriptionForChange(
   return row
 }
 
-/** Setting a status resets the failure record. */
+/** Setting a status or another address resets the failure record. */
 export async function updateSubscription(
   sql: Queries,
   communityId: number,
@@ -89,9 +90,10 @@ export async function updateSubscription(
       ${
         status === undefined
           ? sql``
-          : sql`, status = ${status}, status_reason = ${reason}, failing_since = null,
+          : sql`, status = ${status}, status_reason = ${reason},
               status_changed_at = case when status = ${status} then status_changed_at else ${new Date()}::timestamptz end`
       }
+      ${status === undefined && change.target_url === undefined ? sql`` : sql`, failing_since = null`}
     where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
     returning ${columns(sql)}`
   if (row) await resetBreaker(sql, communityId, id)
@@ -108,23 +110,40 @@ export async function deleteDeliveries(
   subscriptionId: number,
   batchMax: number,
 ): Promise<number> {
-  const { count } = await sql`
-    delete from deliveries where community_id = ${communityId} and id = any (array(
+  return transaction(sql, async (tx) => {
+    const locked = await tx<{ id: number }[]>`
       select id from deliveries where community_id = ${communityId} and subscription_id = ${subscriptionId}
-      order by event_id limit ${batchMax} for update))`
-  return count
+      order by event_id limit ${batchMax} for update`
+    return deleteLockedDeliveries(
+      tx,
+      communityId,
+      locked.map(({ id }) => id),
+    )
+  })
 }
 
+/** Deletes its deliveries and their attempts as well. */
 export async function deleteSubscription(
   sql: Queries,
   communityId: number,
   partnerId: number,
   id: number,
 ): Promise<Subscription | undefined> {
-  const [row] = await sql<Subscription[]>`
-    delete from subscriptions where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
-    returning ${columns(sql)}`
-  return row
+  return transaction(sql, async (tx) => {
+    // Nothing more is recorded from here on: that locks the subscription as well.
+    await tx`
+      select 1 from subscriptions
+      where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id} for update`
+    await tx`
+      delete from attempts where community_id = ${communityId} and delivery_id = any (array(
+        select d.id from deliveries d
+        join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
+        where d.community_id = ${communityId} and d.subscription_id = ${id} and s.partner_id = ${partnerId}))`
+    const [row] = await tx<Subscription[]>`
+      delete from subscriptions where community_id = ${communityId} and partner_id = ${partnerId} and id = ${id}
+      returning ${columns(tx)}`
+    return row
+  })
 }
 
 /** Keeps the previous secret for the overlap period. */
