@@ -1,14 +1,16 @@
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { checkAlerts } from '../src/features/alerts/check-alerts.ts'
-import { raiseForService } from '../src/features/alerts/tell-people.ts'
+import { mailDue, raise, raiseForService, type TellDeps } from '../src/features/alerts/tell-people.ts'
 import { recordSuccess } from '../src/features/alerts/run-queries.ts'
 import { addMember } from '../src/features/members/change-member.ts'
-import { openMailer } from '../src/mail/mailer.ts'
+import { openMailer, type Mail } from '../src/mail/mailer.ts'
 import { insertCalls } from '../src/postgres/across-communities.ts'
+import { connect } from '../src/postgres/connect.ts'
 import { newRequestId } from '../src/http/shared/request-id.ts'
 import { addAdmin, newBrowser, type TestAdmin } from './admin.ts'
-import { startBank, TESTER, type Bank } from './bank.ts'
+import { eventually, startBank, TESTER, type Bank } from './bank.ts'
+import { holdOpen, waitingSessions } from './lock-table.ts'
 import { startMailbox } from './mailbox.ts'
 
 async function start() {
@@ -16,8 +18,13 @@ async function start() {
   const bank = await startBank({ config: { role: 'api', ...mailbox.settings.config } })
   const mailer = openMailer(bank.config, pino({ level: 'silent' }))
   onTestFinished(() => mailer.close())
-  const deps = { sql: bank.sql, config: bank.config, send: mailer.sendNow }
-  return { bank, mailbox, deps, check: () => checkAlerts(deps) }
+  const deps = { sql: bank.sql, config: bank.config, send: mailer.deliver }
+  /** As the job does every minute. */
+  async function check(by: TellDeps = deps): Promise<void> {
+    await checkAlerts(bank.sql)
+    await mailDue(by)
+  }
+  return { bank, mailbox, deps, check }
 }
 
 const open = async (admin: TestAdmin) =>
@@ -186,7 +193,7 @@ test('a failed backup is told to those who own every community, once until one s
 })
 
 test('credentials that expire within two weeks are told of, and the check of all communities is one plain read', async () => {
-  const { bank, deps, check } = await start()
+  const { bank, check } = await start()
   const owner = await addAdmin(bank)
   await bank.sql`update clients set expires_at = now() + interval '13 days'`
   await check()
@@ -195,12 +202,112 @@ test('credentials that expire within two weeks are told of, and the check of all
   ])
   for (let n = 0; n < 20; n++) await bank.addCommunity(`town-${n}`)
   const statements: string[] = []
-  const counting = new Proxy(bank.sql, {
-    apply(target, self, [texts, ...values]: [readonly string[], ...unknown[]]) {
-      statements.push(texts.join(''))
-      return Reflect.apply(target as never, self, [texts, ...values])
-    },
+  const counting = connect(bank.databaseUrl, {
+    connectionsMax: 1,
+    name: 'test',
+    onStatement: (statement) => void statements.push(statement),
   })
-  await checkAlerts({ ...deps, sql: counting })
-  expect(statements).toHaveLength(1)
+  onTestFinished(() => counting.end())
+  await checkAlerts(counting)
+  expect(statements.filter((statement) => statement.includes(' alerts'))).toHaveLength(1)
+})
+
+test('one node checks at a time; the others skip their turn', async () => {
+  const { bank, check, mailbox } = await start()
+  await addAdmin(bank)
+  await addSubscription(bank)
+  await bank.sql`update subscriptions set status = 'disabled', status_changed_at = now()`
+  const other = await holdOpen(bank.sql, 'select pg_advisory_xact_lock(4711005)')
+  await check()
+  expect(await bank.sql`select from alerts`).toHaveLength(0)
+  await other.release()
+  await Promise.all([check(), check(), check()])
+  expect(await bank.sql`select from alerts`).toHaveLength(1)
+  expect(mailbox.received).toHaveLength(1)
+})
+
+test('what two processes find out at once about the whole service is mailed once', async () => {
+  const { bank, deps, mailbox } = await start()
+  const owner = await addAdmin(bank)
+  await recordSuccess(bank.sql, 'backup')
+  const row = await holdOpen(bank.sql, 'update operator_runs set succeeded_at = now()')
+  const found = ['One', 'Two'].map((reason) => raiseForService(deps, 'backup', reason))
+  await eventually(async () => (await waitingSessions(bank.sql)).length === 2)
+  await row.commit()
+  await Promise.all(found)
+  expect(mailbox.received.map(({ to }) => to)).toEqual([[owner.email]])
+})
+
+test('of two processes that see an alert without a mail, one sends it', async () => {
+  const { bank, deps, mailbox } = await start()
+  const owner = await addAdmin(bank)
+  const alert = { kind: 'ledger_wrong', subjectId: 0, detail: { differences: 2 } } as const
+  await raise({ ...deps, send: undefined }, bank.communityId, alert)
+  // Reading goes on.
+  const changes = await holdOpen(bank.sql, 'lock table alerts in share mode')
+  const mailing = [mailDue(deps), mailDue(deps)]
+  await eventually(async () => (await waitingSessions(bank.sql)).length === 2)
+  await changes.release()
+  await Promise.all(mailing)
+  expect(mailbox.received.map(({ to }) => to)).toEqual([[owner.email]])
+})
+
+test('a mail that a process did not finish is sent by another, once', async () => {
+  const { bank, deps, check, mailbox } = await start()
+  const owner = await addAdmin(bank)
+  await addSubscription(bank)
+  await bank.sql`update subscriptions set status = 'disabled', status_changed_at = now()`
+  const dies = { ...deps, send: () => Promise.reject(new Error('killed')) }
+  await expect(check(dies)).rejects.toThrow('killed')
+  await expect(raiseForService(dies, 'backup', 'The disk is full.')).rejects.toThrow('killed')
+  // It may still be at work.
+  await check()
+  expect(mailbox.received).toEqual([])
+  const later = async (interval: string) => {
+    await bank.sql`update alerts set mail_due_at = mail_due_at - ${interval}::interval`
+    await bank.sql`update operator_runs set mail_due_at = mail_due_at - ${interval}::interval`
+  }
+  await later('15 minutes')
+  await check()
+  await later('15 minutes')
+  await check()
+  const subjects = mailbox.received.map(({ to, text }) => [...to, /^Subject: (.*)\r$/m.exec(text)![1]])
+  expect(subjects).toEqual([
+    [owner.email, 'Town: an endpoint was disabled'],
+    [owner.email, 'A backup failed'],
+  ])
+})
+
+test('what a command without a mail server finds out is mailed by the service within a day', async () => {
+  const { bank, deps, check, mailbox } = await start()
+  await addAdmin(bank)
+  const command = { ...deps, send: undefined }
+  await raise(command, bank.communityId, { kind: 'ledger_wrong', subjectId: 0, detail: { differences: 2 } })
+  await raiseForService(command, 'backup', 'The disk is full.')
+  await check()
+  expect(mailbox.received.map(({ text }) => /differences|The disk is full/.exec(text)?.[0])).toEqual([
+    'differences',
+    'The disk is full',
+  ])
+  mailbox.clear()
+  await bank.sql`update alerts set mail_due_at = now(), raised_at = now() - interval '25 hours'`
+  await bank.sql`update operator_runs set mail_due_at = now(), failed_at = now() - interval '25 hours'`
+  await check()
+  expect(mailbox.received).toEqual([])
+})
+
+test('a backup that fails while the mail about the one before is sent is mailed too', async () => {
+  const { bank, deps, check, mailbox } = await start()
+  await addAdmin(bank)
+  let finish!: () => void
+  const sent: Mail[] = []
+  const slow = { ...deps, send: (mail: Mail) => new Promise<void>((resolve) => (sent.push(mail), (finish = resolve))) }
+  const first = raiseForService(slow, 'backup', 'One.')
+  await eventually(() => sent.length === 1)
+  await recordSuccess(bank.sql, 'backup')
+  await raiseForService({ ...deps, send: undefined }, 'backup', 'Two.')
+  finish()
+  await first
+  await check()
+  expect(mailbox.received.map(({ text }) => text.includes('Two.'))).toEqual([true])
 })

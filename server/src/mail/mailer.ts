@@ -15,6 +15,8 @@ export interface Mailer {
   readonly isOn: boolean
   /** Sends in the background, so that a slow mail server delays nobody and tells nobody whether an account exists. */
   send(mail: Mail): void
+  /** The same, but resolves when the mail was sent or given up; not at all after `close`. */
+  deliver(mail: Mail): Promise<void>
   /** For commands, which end afterwards: tries once and waits for the result. Does nothing without SMTP_URL. */
   sendNow(mail: Mail): Promise<void>
   /** Gives up what waits to be tried again. */
@@ -33,7 +35,9 @@ const TIMEOUT_MS = 30_000
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/
 
 export function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logger): Mailer {
-  if (smtpUrl === undefined) return { isOn: false, send: () => {}, sendNow: async () => {}, close: () => {} }
+  if (smtpUrl === undefined) {
+    return { isOn: false, send: () => {}, deliver: async () => {}, sendNow: async () => {}, close: () => {} }
+  }
   const transport = createTransport(withTls(smtpUrl), {
     from: mailFrom,
     disableFileAccess: true,
@@ -49,17 +53,21 @@ export function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logger): Ma
       // Neither address nor text: a log is read by others.
       log.warn({ err: error, subject: mail.subject, tries: tries + 1 }, 'a mail could not be sent')
       if (delayMs === undefined || waiting.size >= WAITING_MAX) return
-      const timer = setTimeout(() => {
-        waiting.delete(timer)
-        void trySend(mail, tries + 1)
-      }, delayMs).unref()
-      waiting.add(timer)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(() => {
+          waiting.delete(timer)
+          resolve()
+        }, delayMs).unref()
+        waiting.add(timer)
+      })
+      return trySend(mail, tries + 1)
     }
   }
 
   return {
     isOn: true,
     send: (mail) => void trySend(mail, 0),
+    deliver: (mail) => trySend(mail, 0),
     sendNow: async (mail) => void (await transport.sendMail(mail)),
     close() {
       for (const timer of waiting) clearTimeout(timer)

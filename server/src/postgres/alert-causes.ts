@@ -89,6 +89,17 @@ export async function findAlertChanges(sql: Queries, thresholds: AlertThresholds
     select * from raised union all select * from ended`
 }
 
+/** Lists alerts of all communities, raised since this age, whose mail is due. The oldest come first. */
+export async function listDueAlerts(
+  sql: Queries,
+  { ageMaxSeconds, limit }: { ageMaxSeconds: number; limit: number },
+): Promise<{ community_id: number; id: number }[]> {
+  return sql<{ community_id: number; id: number }[]>`
+    select community_id, id from alerts
+    where mail_due_at <= now() and raised_at > now() - make_interval(secs => ${ageMaxSeconds})
+    order by raised_at, id limit ${limit}`
+}
+
 /** Returns the addresses of those who own every community of this service, unless they chose not to hear of this. */
 export async function serviceRecipients(
   sql: Queries,

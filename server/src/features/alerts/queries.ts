@@ -16,13 +16,47 @@ export interface AlertRow {
   ended_at: string | null
 }
 
-/** Returns false if the alert is open already: of two nodes that find a cause, one tells people. */
-export async function raiseAlert(sql: Queries, communityId: number, alert: NewAlert): Promise<boolean> {
-  const { count } = await sql`
-    insert into alerts (community_id, kind, subject_id, detail)
-    values (${communityId}, ${alert.kind}, ${alert.subjectId}, ${new Json(alert.detail)})
-    on conflict (community_id, kind, subject_id) where ended_at is null do nothing`
-  return count === 1
+/** The lock of the process that compares alerts with their causes. It must differ from the service's other ones. */
+const CHECK_LOCK = 4_711_005
+
+/** Returns false if another process is checking. The lock ends with the transaction. */
+export async function lockCheck(tx: Queries): Promise<boolean> {
+  const [lock] = await tx<[{ acquired: boolean }]>`select pg_try_advisory_xact_lock(${CHECK_LOCK}) as acquired`
+  return lock.acquired
+}
+
+/** Returns undefined if the alert is open already. Its mail is due at once, if there is to be one. */
+export async function raiseAlert(
+  sql: Queries,
+  communityId: number,
+  alert: NewAlert,
+  { isMailed }: { isMailed: boolean },
+): Promise<number | undefined> {
+  const [row] = await sql<{ id: number }[]>`
+    insert into alerts (community_id, kind, subject_id, detail, mail_due_at)
+    values (${communityId}, ${alert.kind}, ${alert.subjectId}, ${new Json(alert.detail)},
+      ${isMailed ? sql`now()` : sql`null`})
+    on conflict (community_id, kind, subject_id) where ended_at is null do nothing
+    returning id`
+  return row?.id
+}
+
+/** Of several processes one gets the alert to mail. If that one dies, the mail is due again after the lease. */
+export async function claimAlertMail(
+  sql: Queries,
+  communityId: number,
+  id: number,
+  leaseSeconds: number,
+): Promise<Pick<AlertRow, 'kind' | 'detail'> | undefined> {
+  const [row] = await sql<Pick<AlertRow, 'kind' | 'detail'>[]>`
+    update alerts set mail_due_at = now() + make_interval(secs => ${leaseSeconds})
+    where community_id = ${communityId} and id = ${id} and mail_due_at <= now()
+    returning kind, detail`
+  return row
+}
+
+export async function finishAlertMail(sql: Queries, communityId: number, id: number): Promise<void> {
+  await sql`update alerts set mail_due_at = null where community_id = ${communityId} and id = ${id}`
 }
 
 export async function endAlert(

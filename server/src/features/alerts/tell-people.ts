@@ -2,48 +2,74 @@ import type { Config } from '../../config.ts'
 import { toLanguage } from '../../core/languages.ts'
 import type { Mail } from '../../mail/mailer.ts'
 import type { Recipient } from '../../mail/text.ts'
-import { serviceRecipients } from '../../postgres/alert-causes.ts'
+import { listDueAlerts, serviceRecipients } from '../../postgres/alert-causes.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import type { AlertKind } from './kinds.ts'
 import { alertMail } from './mails.ts'
-import { findRecipients, raiseAlert, type NewAlert } from './queries.ts'
-import { recordFailure, type RunKind } from './run-queries.ts'
+import { claimAlertMail, findRecipients, finishAlertMail, raiseAlert, type NewAlert } from './queries.ts'
+import { claimFailureMail, finishFailureMail, listDueFailures, recordFailure, type RunKind } from './run-queries.ts'
+
+/**
+ * An alert is mailed at least once: a mail that is sent twice costs a glance, one that is lost may cost the backup. The
+ * lease is longer than a process tries to send a mail, which is at most six minutes and the timeouts of four attempts.
+ */
+const LEASE_SECONDS = 15 * 60
+/** Later the console shows it, and nobody needs the mail any more. */
+const AGE_MAX_SECONDS = 24 * 60 * 60
+/** Per run; the rest follows in the next. */
+const MAILS_MAX = 200
 
 export interface TellDeps {
   sql: Queries
   config: Pick<Config, 'publicUrl'>
-  /** How a mail is sent: in the background by the service, at once by a command. */
-  send: (mail: Mail) => unknown
+  /** Resolves when the mail was sent or given up. Undefined without a mail server; another process may have one. */
+  send: ((mail: Mail) => unknown) | undefined
 }
 
-/** Opens an alert of a community and tells those who want to hear of it, unless it is open already. */
-export async function raise(
-  { sql, config, send }: TellDeps,
-  communityId: number,
-  alert: NewAlert,
-  { isMailed = true } = {},
-): Promise<void> {
-  if (!(await raiseAlert(sql, communityId, alert)) || !isMailed) return
-  const { slug, community, people } = await findRecipients(sql, communityId, alert.kind)
-  const address = `${config.publicUrl}/console/${slug}/alerts`
-  for (const person of people) await send(alertMail(toRecipient(person), alert, { community, address }))
+/** For a command: opens an alert of a community and mails it, unless it is open already. */
+export async function raise(deps: TellDeps, communityId: number, alert: NewAlert): Promise<void> {
+  const id = await raiseAlert(deps.sql, communityId, alert, { isMailed: true })
+  if (id !== undefined) await mailAlert(deps, communityId, id)
 }
 
 const KIND_OF: Record<RunKind, AlertKind> = { backup: 'backup_failed', disk: 'disk_low' }
 
 /** The same for what concerns the whole service, and those who own all of it. */
-export async function raiseForService(
-  { sql, config, send }: TellDeps,
-  run: RunKind,
-  reason: string,
-  detail: Record<string, string | number> = { reason },
-): Promise<void> {
-  if (!(await recordFailure(sql, run, reason))) return
-  const kind = KIND_OF[run]
-  const address = `${config.publicUrl}/console/`
-  for (const person of await serviceRecipients(sql, kind)) {
-    await send(alertMail(toRecipient(person), { kind, detail }, { community: undefined, address }))
+export async function raiseForService(deps: TellDeps, run: RunKind, reason: string): Promise<void> {
+  await recordFailure(deps.sql, run, reason, { reason })
+  await mailFailure(deps, run)
+}
+
+/** Mails what was just raised, and what a process began to mail before it died. */
+export async function mailDue(deps: TellDeps, isStopped: () => boolean = () => false): Promise<void> {
+  if (!deps.send) return
+  const due = await listDueAlerts(deps.sql, { ageMaxSeconds: AGE_MAX_SECONDS, limit: MAILS_MAX })
+  for (const { community_id, id } of due) {
+    if (isStopped()) return
+    await mailAlert(deps, community_id, id)
   }
+  for (const { kind } of await listDueFailures(deps.sql, AGE_MAX_SECONDS)) await mailFailure(deps, kind)
+}
+
+async function mailAlert({ sql, config, send }: TellDeps, communityId: number, id: number): Promise<void> {
+  if (!send) return
+  const alert = await claimAlertMail(sql, communityId, id, LEASE_SECONDS)
+  if (!alert) return
+  const { slug, community, people } = await findRecipients(sql, communityId, alert.kind)
+  const address = `${config.publicUrl}/console/${slug}/alerts`
+  await Promise.all(people.map(async (person) => send(alertMail(toRecipient(person), alert, { community, address }))))
+  await finishAlertMail(sql, communityId, id)
+}
+
+async function mailFailure({ sql, config, send }: TellDeps, run: RunKind): Promise<void> {
+  if (!send) return
+  const failure = await claimFailureMail(sql, run, LEASE_SECONDS)
+  if (!failure) return
+  const alert = { kind: KIND_OF[run], detail: failure.detail }
+  const place = { community: undefined, address: `${config.publicUrl}/console/` }
+  const people = await serviceRecipients(sql, alert.kind)
+  await Promise.all(people.map(async (person) => send(alertMail(toRecipient(person), alert, place))))
+  await finishFailureMail(sql, run, failure.failed_at)
 }
 
 function toRecipient({ email, language }: { email: string; language: string | null }): Recipient {
