@@ -1,12 +1,15 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { explain } from '../src/cli/explain.ts'
+import { acceptInvitation, createInvitedAdmin } from '../src/features/admins/accept-invitation.ts'
 import { createAdmin, resetAdmin } from '../src/features/admins/create-admin.ts'
 import { inspectResetLink } from '../src/features/admins/links.ts'
 import { listAdmins } from '../src/features/admins/queries.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { addAdmin, inviteToken, joinByLink, newBrowser, PASSWORD, type TestAdmin } from './admin.ts'
-import { startBank, TESTER, type Bank } from './bank.ts'
+import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 import { newEmptyDatabase } from './database.ts'
+import { holdOpen, openTransaction, someoneWaits, waitingSessions } from './lock-table.ts'
 
 const TREASURER = 'treasurer@town.example'
 
@@ -257,6 +260,82 @@ test('nobody returns by an invitation: those of a removed owner end, and those t
   })
   await stays.call(`/administrators/${adminId}`, { method: 'DELETE' })
   expect((await use(kept)).body.error).toBe('link_expired')
+})
+
+describe('an administrator whom the operator adds at the same moment as', () => {
+  const tess = { email: TREASURER, name: 'Tess', role: 'owner' } as const
+  const ALREADY =
+    `${TREASURER} is an administrator of this community already. An owner can change the role in the console, under ` +
+    `Community. If this person cannot sign in, run: npx hourbank admin reset --email ${TREASURER}`
+  const rolesOf = ({ sql }: Bank) => sql`
+    select r.community_id, r.role from community_admins r join admins a on a.id = r.admin_id
+    where a.email = ${TREASURER} order by r.community_id`
+
+  test('they create an account by an invitation is told to be one already', async () => {
+    const { bank, ownerA } = await startTwo()
+    const token = await inviteToken(ownerA, TREASURER)
+    const accepting = await openTransaction(bank.sql)
+    await createInvitedAdmin(accepting.tx, { token, password: PASSWORD }, () => true)
+    const outcome = createAdmin(bank.sql, TESTER, bank.communityId, tess).catch(explain)
+    await someoneWaits(bank.sql)
+    await accepting.commit()
+    expect(await outcome).toBe(ALREADY)
+    expect(await rolesOf(bank)).toEqual([{ community_id: bank.communityId, role: 'manager' }])
+  })
+
+  test('they create an account by an invitation of another community gets the role with that account', async () => {
+    const { bank, elsewhere, ownerB } = await startTwo()
+    const token = await inviteToken(ownerB, TREASURER)
+    const accepting = await openTransaction(bank.sql)
+    const { id } = await createInvitedAdmin(accepting.tx, { token, password: PASSWORD }, () => true)
+    const outcome = createAdmin(bank.sql, TESTER, bank.communityId, tess).catch(explain)
+    await someoneWaits(bank.sql)
+    await accepting.commit()
+    expect(await outcome).toEqual({ adminId: id, password: undefined })
+    expect(await rolesOf(bank)).toEqual([
+      { community_id: bank.communityId, role: 'owner' },
+      { community_id: elsewhere, role: 'manager' },
+    ])
+  })
+
+  test('they accept an invitation with their account keeps the role that was accepted', async () => {
+    const { bank, ownerA, ownerB } = await startTwo()
+    await joinByLink(bank, ownerB, TREASURER, 'elsewhere')
+    const [admin] = await bank.sql<[{ id: number }]>`select id, email from admins where email = ${TREASURER}`
+    const token = await inviteToken(ownerA, TREASURER)
+    const accepting = await openTransaction(bank.sql)
+    await acceptInvitation(accepting.tx, { admin } as never, { token })
+    const outcome = createAdmin(bank.sql, TESTER, bank.communityId, tess).catch(explain)
+    await someoneWaits(bank.sql)
+    await accepting.commit()
+    expect(await outcome).toBe(ALREADY)
+    expect(await rolesOf(bank)).toMatchObject([{ role: 'manager' }, { role: 'manager' }])
+  })
+
+  test('their own click on the invitation is added once, and the click finds the invitation used', async () => {
+    const { bank, ownerA, ownerB } = await startTwo()
+    const treasurer = await joinByLink(bank, ownerB, TREASURER, 'elsewhere')
+    const token = await inviteToken(ownerA, TREASURER)
+    // Between the role and the end of the invitations.
+    const links = await holdOpen(bank.sql, 'lock table admin_links in share mode')
+    const outcome = createAdmin(bank.sql, TESTER, bank.communityId, tess).catch(explain)
+    await someoneWaits(bank.sql)
+    const click = treasurer.call('/links/accept', { body: { token } })
+    await eventually(async () => (await waitingSessions(bank.sql)).length === 2)
+    await links.release()
+    expect(await outcome).toMatchObject({ password: undefined })
+    expect((await click).body.error).toBe('link_expired')
+    expect(await rolesOf(bank)).toMatchObject([{ role: 'owner' }, { role: 'manager' }])
+  })
+})
+
+test('an administrator is not added again with another role', async () => {
+  const { bank, ownerA } = await startTwo()
+  const again = createAdmin(bank.sql, TESTER, bank.communityId, { email: ownerA.email, name: 'X', role: 'viewer' })
+  expect(await again.catch(explain)).toContain(
+    `${ownerA.email} is an administrator of this community already. An owner`,
+  )
+  expect((await ownerA.call('/administrators')).body.data).toMatchObject([{ name: 'The owner', role: 'owner' }])
 })
 
 test('links from before the upgrade end, and people who never followed theirs become invitations', async () => {

@@ -61,6 +61,15 @@ test('a community and its administrator can be made, listed and helped', async (
   const known = await runText(bank, 'admin', 'create', '--community', 'town', '--role', 'viewer', ...who)
   expect(known).toContain('ada@example.org is viewer of town.')
   expect(known).not.toMatch(/[a-z2-9]{5}-[a-z2-9]{5}/)
+
+  const again = await run(['admin', 'create', '--community', 'town', ...who], { DATABASE_URL: bank.databaseUrl })
+  expect(again).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'ada@example.org is an administrator of this community already. An owner can change the role in the console, ' +
+      'under Community. If this person cannot sign in, run: npx hourbank admin reset --email ada@example.org\n',
+  })
 })
 
 test('a partner can be made, changed, suspended and resumed beside a running service', async () => {

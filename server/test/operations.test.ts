@@ -4,7 +4,6 @@ import { connect as connectSocket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAdmin } from '../src/features/admins/create-admin.ts'
-import { insertAdmin } from '../src/features/admins/queries.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
@@ -146,7 +145,8 @@ test('no token, secret or email address gets into the log, whatever the database
 
   const admin = { email: EMAIL, name: 'Ada', role: 'owner' as const }
   await createAdmin(sql, TESTER, communityId, admin)
-  const again = insertAdmin(sql, { email: EMAIL, name: 'Ada', password_hash: 'x', password_one_time: true })
+  const again = sql`
+    insert into admins (email, name, password_hash, password_one_time) values (${EMAIL}, 'Ada', 'x', false)`
   const violation = await again.catch((error: Error) => error)
   expect((violation as Error & { detail: string }).detail).toContain(EMAIL)
   log.error({ err: violation }, 'a real violation')

@@ -34,7 +34,7 @@ export async function apiDescriptions(): Promise<{ partner: object; console: obj
     metrics: createMetrics(),
     keySets: { find: unused, close: unused },
     box: { seal: unused, open: unused, isOutdated: unused, hasPrevious: false },
-    mailer: { isOn: false, send: unused, sendNow: unused, close: unused },
+    mailer: { isOn: false, send: unused, deliver: unused, sendNow: unused, close: unused },
     sharedIds: { hide: unused, reveal: unused },
     cursorBox: { seal: unused, open: unused, isOutdated: unused, hasPrevious: false },
     wakeDeliveries: unused,

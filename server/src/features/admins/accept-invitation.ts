@@ -3,7 +3,7 @@ import { ApiError } from '../../http/shared/errors.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
-import { findAdmin, type AdminRole } from '../../postgres/across-communities.ts'
+import type { AdminRole } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { checkName } from './check-admin.ts'
 import { addRole } from './create-admin.ts'
@@ -54,9 +54,9 @@ export async function createInvitedAdmin(
     // Of two invitations of different communities that are used at once, one creates the account.
     await lockAdmins(tx)
     const invitation = await takeInvitation(tx, input.token)
-    if (await findAdmin(tx, invitation.email)) throw new Refusal(because('account_exists'))
     const account = { email: invitation.email, name, password_hash, password_one_time: false }
     const adminId = await insertAdmin(tx, account)
+    if (adminId === undefined) throw new Refusal(because('account_exists'))
     await grantOffer(tx, invitation, adminId, name)
     return { id: adminId, password_hash }
   })

@@ -9,7 +9,15 @@ import { checkEmail, checkName } from './check-admin.ts'
 import { deleteInvitationsOf } from './invitation-queries.ts'
 import { newOneTimePassword } from './one-time-password.ts'
 import { hashPassword } from './passwords.ts'
-import { deleteLinksOf, endSessionsOf, insertAdmin, insertAdminRole, updatePassword, type KnownAs } from './queries.ts'
+import {
+  deleteLinksOf,
+  endSessionsOf,
+  insertAdmin,
+  insertAdminRole,
+  lockRoles,
+  updatePassword,
+  type KnownAs,
+} from './queries.ts'
 
 /**
  * For the operator, who may grant a role without asking: creates an administrator with a one-time password, or gives
@@ -25,14 +33,16 @@ export async function createAdmin(
   const password = newOneTimePassword()
   const password_hash = await hashPassword(password)
   return transaction(sql, async (tx) => {
-    const known = await findAdmin(tx, email)
-    const adminId = known?.id ?? (await insertAdmin(tx, { email, name, password_hash, password_one_time: true }))
+    // The account first, then the roles, in the order of an invitation that the person uses at the same moment.
+    const newId = await insertAdmin(tx, { email, name, password_hash, password_one_time: true })
+    const adminId = newId ?? (await findAdmin(tx, email))!.id
+    await lockRoles(tx, communityId)
     await addRole(tx, actor, communityId, adminId, input.role, { name, email })
-    return { adminId, password: known ? undefined : password }
+    return { adminId, password: newId === undefined ? undefined : password }
   })
 }
 
-/** Grants a role. Earlier links of the person end, because somebody else may hold one. */
+/** Grants a role to somebody who has none. Earlier links of the person end, because somebody else may hold one. */
 export async function addRole(
   tx: Queries,
   actor: Actor,
@@ -42,10 +52,18 @@ export async function addRole(
   as: KnownAs,
   action = 'admin.added',
 ): Promise<void> {
-  await insertAdminRole(tx, communityId, adminId, role, as)
+  if (!(await insertAdminRole(tx, communityId, adminId, role, as))) throw alreadyAdministrator(as.email)
   await deleteLinksOf(tx, adminId)
   await deleteInvitationsOf(tx, communityId, adminId)
   await recordAudit(tx, communityId, actor, { action, subject: { kind: 'admin', id: adminId }, detail: { role } })
+}
+
+function alreadyAdministrator(email: string): Refusal {
+  const known = because('administrator_known', { email })
+  const next =
+    'An owner can change the role in the console, under Community. ' +
+    `If this person cannot sign in, run: npx hourbank admin reset --email ${email}`
+  return new Refusal(known, { message: `${known.message} ${next}` })
 }
 
 /** Sets a new one-time password, removes the second factor and ends all sessions and links of the person. */

@@ -7,6 +7,12 @@ const LENGTH_MIN = 12
 const LENGTH_MAX = 200
 /** Of 4. At 3 a program needs more than 100 million guesses. */
 const SCORE_MIN = 3
+/**
+ * A password is at least as hard to guess as its beginning. The estimate blocks the process, and its time grows faster
+ * than the length: the worst of 30 patterns took 60 ms of CPU time for 32 characters, 180 for 100 and 530 for 200. Of
+ * 987 long sentences and passphrases none became guessable by this cut; at 24 characters one did, at 20 five.
+ */
+const ESTIMATED_LENGTH_MAX = 32
 
 /**
  * One queue per process. Hashes run on the four threads that compression and name resolution use too, so two of them
@@ -46,8 +52,13 @@ export async function checkPassword(password: string, of: { email: string; field
   if (length > LENGTH_MAX) throw refuse(because('password_long', { max: LENGTH_MAX }))
   if (password.toLowerCase() === of.email.toLowerCase()) throw refuse(because('password_is_email'))
   estimator ??= loadEstimator()
-  const { score } = (await estimator).check(password, ['hourbank', of.email, ...of.email.split(/[@.]/)])
+  const known = ['hourbank', of.email, ...of.email.split(/[@.]/)]
+  const { score } = (await estimator).check(beginningOf(password), known.map(beginningOf))
   if (score < SCORE_MIN) throw refuse(because('password_guessable'))
+}
+
+function beginningOf(text: string): string {
+  return text.slice(0, ESTIMATED_LENGTH_MAX)
 }
 
 let estimator: ReturnType<typeof loadEstimator> | undefined

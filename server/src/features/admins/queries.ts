@@ -44,17 +44,21 @@ export interface LinkRow {
   expires_at: string
 }
 
-/** The id is random, because owners see it and must not learn whether the account is older than their invitation. */
+/**
+ * Returns undefined if there is an account with this email address, also one that another transaction has just created.
+ * The id is random, because owners see it and must not learn whether the account is older than their invitation.
+ */
 export async function insertAdmin(
   sql: Queries,
   admin: { email: string; name: string; password_hash: string; password_one_time: boolean },
-): Promise<number> {
-  const [row] = await sql<[{ id: number }]>`
+): Promise<number | undefined> {
+  const [row] = await sql<{ id: number }[]>`
     insert into admins (id, email, name, password_hash, password_one_time, one_time_until)
     values (${newRandomId()}, ${admin.email}, ${admin.name}, ${admin.password_hash}, ${admin.password_one_time},
       ${oneTimeUntil(sql, admin.password_one_time)})
+    on conflict (lower(email)) do nothing
     returning id`
-  return row.id
+  return row?.id
 }
 
 export async function updatePassword(
@@ -117,18 +121,19 @@ export async function lockAdmins(sql: Queries): Promise<void> {
   await sql`lock table admins in share row exclusive mode`
 }
 
-/** Gives the role to someone who has none in this community. */
+/** Returns false if the person has a role in this community, which stays. */
 export async function insertAdminRole(
   sql: Queries,
   communityId: number,
   adminId: number,
   role: AdminRole,
   as: KnownAs,
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const { count } = await sql`
     insert into community_admins (community_id, admin_id, role, name, email)
     values (${communityId}, ${adminId}, ${role}, ${as.name}, ${as.email})
-    on conflict (community_id, admin_id) do update set role = excluded.role, name = excluded.name, email = excluded.email`
+    on conflict (community_id, admin_id) do nothing`
+  return count === 1
 }
 
 export async function updateAdminRole(

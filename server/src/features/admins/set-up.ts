@@ -42,7 +42,7 @@ export async function setUp(sql: Queries, input: SetUpInput, isWanted?: () => bo
     await lockAdmins(tx)
     const link = await consumeLink(tx, hashSecret(input.link))
     if (link?.purpose !== 'set_up' || (await hasAdmins(tx))) throw new ApiError('link_expired')
-    const adminId = await insertAdmin(tx, { email, name, password_hash, password_one_time: false })
+    const adminId = (await insertAdmin(tx, { email, name, password_hash, password_one_time: false }))!
     const actor = { kind: 'admin', id: adminId, name } as const
     for (const communityId of await communitiesToOwn(tx, actor, input)) {
       await addRole(tx, actor, communityId, adminId, 'owner', { name, email })
