@@ -1,23 +1,21 @@
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { encodeText, type WrittenEncoding } from '../csv/encode-text.ts'
 import { exportRows, type Export } from '../csv/export-rows.ts'
 import type { Delimiter } from '../csv/file-format.ts'
 import type { FileWork } from './console/file-work.ts'
+import { readWeights, weightOf } from './shared/weights.ts'
 
 /** A client that stops reading its download would block others. */
 const STALL_TIMEOUT_MS = 2 * 60 * 1000
 
-/** A parameter of a media range, such as its charset, but not its weight. */
-const PARAMETER = /;\s*(?!q=)[^;,]*/g
-
 /** JSON is the default, also for a client that accepts neither: responses are never 406. */
 export function prefersCsv({ headers: { accept } }: FastifyRequest): boolean {
   if (accept === undefined) return false
-  const ranges = accept.toLowerCase().replaceAll(PARAMETER, '')
-  return negotiate(ranges, ['application/json', 'text/csv']) === 'text/csv'
+  const weights = readWeights(accept)
+  const csv = weightOf(weights, 'text/csv', 'text/*', '*/*')
+  return csv > weightOf(weights, 'application/json', 'application/*', '*/*')
 }
 
 export interface CsvStream<Row extends object> {

@@ -1,6 +1,6 @@
-import { negotiate } from '@fastify/accept-negotiator'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { readWeights, weightOf } from './weights.ts'
 
 /** Shorter bodies are sent uncompressed. */
 export const COMPRESS_BYTES_MIN = 1024
@@ -16,9 +16,17 @@ const ENCODERS = {
 export type Encoding = keyof typeof ENCODERS
 const ENCODINGS = Object.keys(ENCODERS) as Encoding[]
 
-/** Returns the client's preferred encoding, or `identity` if it accepts none of ours. */
+/** Returns the client's preferred encoding, the smallest of equals, or `identity` if it accepts none of ours. */
 export function bestEncoding(accepted: string | undefined): Encoding {
-  return (accepted && negotiate(accepted, ENCODINGS)) || 'identity'
+  if (accepted === undefined) return 'identity'
+  const weights = readWeights(accepted)
+  let best: Encoding = 'identity'
+  let bestWeight = 0
+  for (const encoding of ENCODINGS) {
+    const weight = weightOf(weights, encoding, '*')
+    if (weight > bestWeight) [best, bestWeight] = [encoding, weight]
+  }
+  return best
 }
 
 /** Caches the encodings of a body that is sent many times; each is created on first use. */
