@@ -5,7 +5,7 @@ const SESSIONS = 'http/console/session-queries.ts'
 const FRAME = 'http/console/admin-frame.ts'
 const CREATE_ADMIN = 'features/admins/create-admin.ts'
 
-/** Administrators: passwords, sessions, roles and the second factor. */
+/** Administrators: passwords, sessions, roles, the second factor and alerts. */
 export const CONSOLE: Mutant[] = [
   {
     breaks: 'a one-time password works once',
@@ -30,6 +30,22 @@ export const CONSOLE: Mutant[] = [
     by: 'if (session.password_one_time && beforePasswordChange === null)',
     tests: ['admin-sessions'],
     named: 'a one-time password opens the console only',
+  },
+  {
+    breaks: 'the estimate of a long password takes a bounded time',
+    file: 'features/admins/passwords.ts',
+    replace: 'check(beginningOf(password), ',
+    by: 'check(password, ',
+    tests: ['passwords'],
+    named: 'only the beginning',
+  },
+  {
+    breaks: 'an email address is recognised by its beginning',
+    file: 'features/admins/passwords.ts',
+    replace: 'known.map(beginningOf)',
+    by: 'known',
+    tests: ['passwords'],
+    named: 'rejected if its beginning is guessable',
   },
   {
     breaks: 'guesses at an account are counted per /64, not per address',
@@ -230,6 +246,14 @@ export const CONSOLE: Mutant[] = [
     named: 'a change says which version',
   },
   {
+    breaks: 'a request with a key and the removal of its test community do not deadlock',
+    file: 'http/console/request-once.ts',
+    replace: '    await holdOffRemoval(tx, communityId)\n',
+    by: '',
+    tests: ['partner-races'],
+    named: 'while the office records an exchange',
+  },
+  {
     breaks: 'a request key is used for one request',
     file: 'http/console/request-once.ts',
     replace: ' || !stored.digest.equals(digest)',
@@ -271,10 +295,26 @@ export const CONSOLE: Mutant[] = [
   },
   {
     breaks: 'an invitation never sets the password of an existing account',
-    file: 'features/admins/accept-invitation.ts',
-    replace: 'if (await findAdmin(tx, invitation.email)) throw',
-    by: "if (invitation.email === '') throw",
+    file: 'features/admins/queries.ts',
+    replace: 'on conflict (lower(email)) do nothing',
+    by: 'on conflict (lower(email)) do update set password_hash = excluded.password_hash',
     tests: ['admin-invitations'],
+  },
+  {
+    breaks: 'an administrator who is added again keeps the role',
+    file: 'features/admins/queries.ts',
+    replace: 'on conflict (community_id, admin_id) do nothing',
+    by: 'on conflict (community_id, admin_id) do update set role = excluded.role',
+    tests: ['admin-invitations'],
+    named: 'not added again|at the same moment',
+  },
+  {
+    breaks: 'adding an administrator and their invitation take locks in one order',
+    file: CREATE_ADMIN,
+    replace: 'await lockRoles(tx, communityId)',
+    by: 'void lockRoles',
+    tests: ['admin-invitations'],
+    named: 'their own click',
   },
   {
     breaks: 'a reset link needs an owner of every community',
@@ -291,5 +331,45 @@ export const CONSOLE: Mutant[] = [
     by: "if (!hasOtherOwner && role === 'viewer')",
     tests: ['admin-sessions'],
     named: 'the last owner stays',
+  },
+  {
+    breaks: 'one process at a time compares alerts with their causes',
+    file: 'features/alerts/check-alerts.ts',
+    replace: 'if (!(await lockCheck(tx))) return',
+    by: 'void lockCheck',
+    tests: ['alerts'],
+    named: 'one node checks at a time',
+  },
+  {
+    breaks: 'an alert is mailed by one process',
+    file: 'features/alerts/queries.ts',
+    replace: 'and id = ${id} and mail_due_at <= now()',
+    by: 'and id = ${id}',
+    tests: ['alerts'],
+    named: 'of two processes',
+  },
+  {
+    breaks: 'a failure of the whole service is mailed by one process',
+    file: 'features/alerts/run-queries.ts',
+    replace: 'and failed_at is not null and mail_due_at <= now()',
+    by: 'and failed_at is not null',
+    tests: ['alerts'],
+    named: 'what two processes find out',
+  },
+  {
+    breaks: 'an alert is mailed even if the process dies over it',
+    file: 'features/alerts/queries.ts',
+    replace: 'set mail_due_at = now() + make_interval(secs => ${leaseSeconds})',
+    by: 'set mail_due_at = case when ${leaseSeconds}::float8 < 0 then now() end',
+    tests: ['alerts'],
+    named: 'did not finish',
+  },
+  {
+    breaks: 'a failure is mailed although the mail about the one before has just arrived',
+    file: 'features/alerts/run-queries.ts',
+    replace: ' and failed_at = ${failedAt}`',
+    by: ' and ${failedAt}::text is not null`',
+    tests: ['alerts'],
+    named: 'while the mail about the one before',
   },
 ]

@@ -1,5 +1,6 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { sortByReferences, listTables, type Table } from '../../backup/catalogue.ts'
+import { holdOffRequests } from '../../http/console/request-queries.ts'
 import { announceAccessChange } from '../../postgres/channel.ts'
 import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
 import { because } from '../../core/reasons.ts'
@@ -24,6 +25,7 @@ export async function removeTestCommunity(
   await transaction(sql, async (tx) => {
     // Check before locking anything, so that a community in use is not blocked.
     requireRemovable(await findCommunityById(tx, communityId), confirmedSlug)
+    await holdOffRequests(tx, communityId)
     await lockWallets(tx, communityId)
     const tables = await listCommunityTables(tx)
     await lockReferencedRows(tx, communityId, tables)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { because } from '../../core/reasons.ts'
-import { Refusal } from '../../core/refusal.ts'
+import { NotFound, Refusal } from '../../core/refusal.ts'
 import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
-import { findAdminRequest, insertAdminRequest, setRequestIds } from './request-queries.ts'
+import { findAdminRequest, holdOffRemoval, insertAdminRequest, setRequestIds } from './request-queries.ts'
 
 const KEY_LENGTH_MIN = 16
 const KEY_LENGTH_MAX = 64
@@ -47,13 +47,15 @@ export async function once<Result>(
   return transaction(sql, async (tx) => {
     if (key === undefined) return { made: await make(tx), replayed: false }
     const digest = createHash('sha256').update(JSON.stringify(input)).digest()
+    await holdOffRemoval(tx, communityId)
     if (await insertAdminRequest(tx, communityId, { key, adminId, digest })) {
       const made = await make(tx)
       await setRequestIds(tx, communityId, key, idsOf(made))
       return { made, replayed: false }
     }
     const stored = await findAdminRequest(tx, communityId, key)
-    if (stored?.admin_id !== adminId || !stored.digest.equals(digest)) {
+    if (!stored) throw new NotFound(because('no_such_community'))
+    if (stored.admin_id !== adminId || !stored.digest.equals(digest)) {
       throw new Refusal(because('recorded_otherwise'))
     }
     return { made: await find(tx, stored.ids), replayed: true }

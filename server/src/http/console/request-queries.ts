@@ -1,4 +1,4 @@
-import type { Queries } from '../../postgres/connect.ts'
+import type { Queries, Transaction } from '../../postgres/connect.ts'
 
 export interface AdminRequestRow {
   admin_id: number
@@ -7,7 +7,24 @@ export interface AdminRequestRow {
   ids: number[]
 }
 
-/** Returns false if the key exists. Waits for a concurrent request with the same key. */
+/** For `pg_advisory_xact_lock` with two keys, of which the community is the second. */
+const REQUESTS_LOCK = 4_711_011
+const COMMUNITIES_MAX = 2_147_483_647
+
+/**
+ * Before the key is inserted. The row of the key refers to the community and is written before any wallet is locked, but
+ * the removal of a test community locks wallets before the community.
+ */
+export async function holdOffRemoval(tx: Transaction, communityId: number): Promise<void> {
+  await tx`select pg_advisory_xact_lock_shared(${REQUESTS_LOCK}::int4, ${communityId % COMMUNITIES_MAX}::int4)`
+}
+
+/** Waits for requests with a key, and makes new ones wait until commit. */
+export async function holdOffRequests(tx: Transaction, communityId: number): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${REQUESTS_LOCK}::int4, ${communityId % COMMUNITIES_MAX}::int4)`
+}
+
+/** Returns false if the key exists, or the community does not. Waits for a concurrent request with the same key. */
 export async function insertAdminRequest(
   sql: Queries,
   communityId: number,
@@ -15,7 +32,7 @@ export async function insertAdminRequest(
 ): Promise<boolean> {
   const { count } = await sql`
     insert into admin_requests (community_id, key, admin_id, digest)
-    values (${communityId}, ${request.key}, ${request.adminId}, ${request.digest})
+    select id, ${request.key}, ${request.adminId}::int8, ${request.digest}::bytea from communities where id = ${communityId}
     on conflict (community_id, key) do nothing`
   return count === 1
 }
