@@ -1,7 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { beforeAll, expect, test } from 'vitest'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { BackupKey } from '../src/backup/backup-keys.ts'
+import { openBackup } from '../src/backup/open-backup.ts'
+import { UnusableBackup } from '../src/backup/read-backup.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 import {
@@ -164,6 +168,24 @@ function invertByte(file: string, at: number): void {
   writeSync(descriptor, Buffer.from([byte[0]! ^ 0xff]), 0, 1, at)
   closeSync(descriptor)
 }
+
+test('a file that is replaced by a shorter one with zeros after it was verified is not read as a whole one', async () => {
+  // More than the streams on the way hold, after compression too.
+  const file = await sealed(randomBytes(4 * 1024 * 1024).toString('latin1'))
+  const content = await readFile(file)
+  const start = content.indexOf('\n') + 1
+  const opened = await openBackup(file, { keys: [KEY] })
+  onTestFinished(() => opened.close())
+  // zlib ignores zeros behind its stream, and then does not read on to the digest.
+  const shorter = gzipSync('something else')
+  const zeros = Buffer.alloc(content.length - start - shorter.length - TAIL_BYTES)
+  const [seal, tail] = [content.subarray(0, start), content.subarray(-TAIL_BYTES)]
+  await writeFile(file, Buffer.concat([seal, shorter, zeros, tail]))
+  const reading = async () => {
+    for await (const chunk of opened.read(silent)) expect(chunk.toString()).toBe('something else')
+  }
+  await expect(reading()).rejects.toThrow(UnusableBackup)
+})
 
 test('the bound of a partition is checked in linear time', async () => {
   const { file } = await backedUp()

@@ -33,6 +33,14 @@ export const BACKUP: Mutant[] = [
     named: ENDS,
   },
   {
+    breaks: 'the content of a backup does not end before its digest is verified',
+    file: 'backup/open-backup.ts',
+    replace: 'done(zipped.readableEnded ? null : cutOff(file))',
+    by: 'done(null)',
+    tests: ['backup-seal'],
+    named: 'with zeros after it was verified',
+  },
+  {
     breaks: 'a restore renews the epoch',
     file: RESTORE,
     replace: 'on conflict (single) do update set epoch = gen_random_uuid()',

@@ -137,13 +137,28 @@ async function verifyBody(body: Body, { onProgress = () => {} }: OpenOptions): P
 }
 
 function readBody(body: Body, onProgress: (bytes: number) => void): Readable {
-  const { keys, isEncrypted } = body
-  return connect([
+  const { file, keys, isEncrypted } = body
+  const zipped = [
     bytesOf(body, onProgress),
     ...(keys ? [verifier(body, keys)] : []),
     ...(keys && isEncrypted ? [keys.decrypt()] : []),
-    createGunzip({ chunkSize: CHUNK_BYTES }),
-  ])
+  ]
+  return connect([...zipped, createGunzip({ chunkSize: CHUNK_BYTES }), requireEnd(file, zipped.at(-1)!)])
+}
+
+/**
+ * Fails at its end if the input of zlib has not ended too: zlib ignores zeros after a gzip stream, and what reads its
+ * output could be done with it before the digest behind the zeros is verified.
+ */
+function requireEnd(file: string, zipped: Readable): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      done(null, chunk)
+    },
+    flush(done) {
+      done(zipped.readableEnded ? null : cutOff(file))
+    },
+  })
 }
 
 /** The reader of the result receives the error of any step. */
