@@ -150,3 +150,22 @@ test('members to look at are found by index in a large community, and counted up
     expect(read.scans).toBe(0)
   })
 })
+
+test('members are inactive by the calendar of their community', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const cleo = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Cleo' })
+  // At any hour, the day in at least one of them differs from that in UTC.
+  for (const zone of ['Pacific/Kiritimati', 'Etc/GMT+12']) {
+    await bank.sql`update communities set time_zone = ${zone} where id = ${bank.communityId}`
+    // In one transaction, so that no midnight comes between. Zero months, because some months are too short for the day.
+    await transaction(bank.sql, async (tx) => {
+      const isIdle = async (daysAgo: number) => {
+        await tx`
+          update accounts set last_active_on = (now() at time zone ${zone}::text)::date - ${daysAgo}::int4
+          where member_id = ${cleo.id}`
+        return (await findIdleMembers(tx, bank.communityId, 0, 1)).length === 1
+      }
+      expect([await isIdle(0), await isIdle(1)], zone).toEqual([false, true])
+    })
+  }
+})

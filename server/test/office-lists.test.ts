@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { addMember } from '../src/features/members/change-member.ts'
 import { adjustBalance } from '../src/features/wallet/adjust-balance.ts'
+import { correctExchange } from '../src/features/wallet/correct-exchange.ts'
 import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
+import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
 import { addAdmin, type TestAdmin } from './admin.ts'
 import { startBank, TESTER } from './bank.ts'
 
@@ -98,6 +100,51 @@ test('only an exchange makes a member active, on the day it happened', async () 
   expect(await active()).toBe('2026-03-05')
   await record()
   expect(await active()).toBe(new Date().toISOString().slice(0, 10))
+})
+
+test('an exchange that is reversed or corrected no longer makes its members active', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const { sql, communityId } = bank
+  const manager = await addAdmin(bank, 'manager')
+  const [ada, ben, cleo] = await Promise.all(
+    ['Ada', 'Ben', 'Cleo'].map((name) => addMember(sql, TESTER, communityId, { name })),
+  )
+  const joinedOn = '2020-01-01'
+  await sql`update members set joined_at = ${`${joinedOn}T12:00:00Z`}`
+  await sql`update accounts set last_active_on = ${joinedOn} where member_id is not null`
+  const active = () =>
+    Promise.all(
+      [ada, ben, cleo].map(async (member) => (await manager.call(`/members/${member!.id}`)).body.data.last_active_on),
+    )
+  const slip = (giver: typeof ada, occurredOn: string) => ({
+    giverId: giver!.id,
+    receiverId: ada!.id,
+    centihours: 10,
+    occurredOn,
+  })
+  const record = async (giver: typeof ada, occurredOn: string) => {
+    const [posted] = await recordExchanges(sql, TESTER, communityId, [slip(giver, occurredOn)])
+    return posted!.id
+  }
+  const reason = 'A mistake'
+  const reverse = (transferId: number) => reverseTransfer(sql, TESTER, communityId, { transferId, reason })
+  const [march, may, secondOfMay] = [
+    await record(ben, '2026-03-05'),
+    await record(cleo, '2026-05-05'),
+    await record(ben, '2026-05-05'),
+  ]
+  expect(await active()).toEqual(['2026-05-05', '2026-05-05', '2026-05-05'])
+  await reverse(may)
+  expect(await active()).toEqual(['2026-05-05', '2026-05-05', joinedOn])
+  await reverse(secondOfMay)
+  expect(await active()).toEqual(['2026-03-05', '2026-03-05', joinedOn])
+  const correction = { transferId: march, slip: slip(ben, '2026-02-02'), reason }
+  await correctExchange(sql, TESTER, communityId, correction, {})
+  expect(await active()).toEqual(['2026-02-02', '2026-02-02', joinedOn])
+  // An adjustment never made anybody active, so its reversal leaves the day alone.
+  const { id } = await adjustBalance(sql, TESTER, communityId, { memberId: ben!.id, centihours: 10, reason })
+  await reverse(id)
+  expect(await active()).toEqual(['2026-02-02', '2026-02-02', joinedOn])
 })
 
 test('exchanges are filtered by category and sorted by day; listings are sorted by title', async () => {

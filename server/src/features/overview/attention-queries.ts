@@ -118,7 +118,7 @@ export async function findMembersAtLimit(sql: Queries, communityId: number, limi
     order by a.balance, m.id`
 }
 
-/** Lists active members without an exchange for `months` months, those longest without first. */
+/** Lists active members without an exchange for `months` months, by the community's calendar; the longest first. */
 export async function findIdleMembers(
   sql: Queries,
   communityId: number,
@@ -130,7 +130,9 @@ export async function findIdleMembers(
     from (
       select member_id, balance, last_active_on from accounts
       where community_id = ${communityId} and kind = 'member' and active
-        and last_active_on < (now() at time zone 'UTC' - make_interval(months => ${months}))::date
+        and last_active_on < (
+          select (now() at time zone time_zone - make_interval(months => ${months}))::date from communities
+          where id = ${communityId})
       order by last_active_on limit ${limit}
     ) a
     join members m on m.community_id = ${communityId} and m.id = a.member_id
