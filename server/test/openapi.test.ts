@@ -237,6 +237,13 @@ test('the script of the API reference comes compressed and once a year, and is t
     expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
     expect(headers.vary).toBe('accept-encoding')
   }
+  const chosen = async (accepted: string) => (await load(accepted)).headers['content-encoding']
+  expect(await Promise.all(['GZIP', 'br ; q=0.1, gzip; Q=0.2', 'br; q=0, *', 'gzip; q=0'].map(chosen))).toEqual([
+    'gzip',
+    'gzip',
+    'gzip',
+    undefined,
+  ])
   const again = await fetchRaw(`${url}${path}`, { 'accept-encoding': 'br', 'if-none-match': br.headers.etag! })
   expect([again.status, again.body.length]).toEqual([304, 0])
 })

@@ -90,7 +90,7 @@ export const Metadata = Type.Object(
         response_types_supported: [],
         grant_types_supported: ['client_credentials'],
         scopes_supported: SCOPE_NAMES,
-        service_documentation: 'https://hours.example.org/openapi.json',
+        service_documentation: 'https://hours.example.org/docs/',
       },
     ],
   },
