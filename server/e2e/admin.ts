@@ -60,12 +60,12 @@ export async function openPage(
   await (heading ? expect(title).toHaveText(heading) : expect(title).toBeVisible())
 }
 
-/** Answers to these paths wait until the returned function is called. */
-export async function holdAnswers(page: Page, paths: RegExp): Promise<() => void> {
+/** Answers to these paths, or only to requests with this method, wait until the returned function is called. */
+export async function holdAnswers(page: Page, paths: RegExp, method?: string): Promise<() => void> {
   const held = new EventEmitter()
   const released = once(held, 'release')
   await page.route(paths, async (route) => {
-    await released
+    if (method === undefined || route.request().method() === method) await released
     await route.continue()
   })
   return () => held.emit('release')
