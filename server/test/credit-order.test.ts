@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import { changeSettings } from '../src/features/communities/change-settings.ts'
 import { addMember } from '../src/features/members/change-member.ts'
+import { insertCredits } from '../src/features/wallet/insert-credits.ts'
+import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
 import { addAdmin } from './admin.ts'
 import { startBank, TESTER } from './bank.ts'
+import { openTransaction } from './lock-table.ts'
 
 async function start() {
   const bank = await startBank()
@@ -53,4 +56,36 @@ test('tomorrow is today where the bank may be, and the transfer belongs to the d
   const [{ is_today: isToday }] = await bank.sql<[{ is_today: boolean }]>`
     select occurred_on = (created_at at time zone 'UTC')::date as is_today from transfers`
   expect(isToday).toBe(true)
+})
+
+test('the time of a balance never goes back, whoever began first', async () => {
+  const { bank, id: ada, credit } = await start()
+  const { sql, communityId } = bank
+  const { id: ben } = await addMember(sql, TESTER, communityId, { name: 'Ben' })
+  const changedAt = async () => {
+    const rows = await sql<{ at: string }[]>`select updated_at as at from accounts where member_id = ${ada}`
+    return rows[0]!.at
+  }
+  const slips = [{ giverId: ben, receiverId: ada, centihours: 10 }]
+  const [early, earlier] = [await openTransaction(sql), await openTransaction(sql)]
+  // Their time stands still from here on.
+  await Promise.all([early, earlier].map(({ tx }) => tx`select now()`))
+  expect((await credit(dayAfter(0))).status).toBe(201)
+  const creditedAt = await changedAt()
+  await recordExchanges(early.tx, TESTER, communityId, slips)
+  await early.commit()
+  expect(await changedAt()).toBe(creditedAt)
+  const [late] = await insertCredits(earlier.tx, communityId, [
+    {
+      partnerId: bank.partner.partnerId,
+      clientId: 1,
+      memberId: ada,
+      amount: 100,
+      reference: 'late',
+      note: null,
+      settledOn: null,
+    },
+  ])
+  await earlier.commit()
+  expect([late!.outcome, await changedAt()]).toEqual(['created', creditedAt])
 })

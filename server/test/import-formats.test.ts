@@ -5,6 +5,8 @@ import { detectFormat } from '../src/csv/detect-format.ts'
 import type { CommunityRow } from '../src/features/communities/queries.ts'
 import { importListings } from '../src/features/listings/import-listings.ts'
 import { importMembers } from '../src/features/members/import-members.ts'
+import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
+import { TESTER } from './bank.ts'
 import { lines, load, newCommunity, sql } from './csv-communities.ts'
 import { resetSystemClock, setSystemClock } from './system-clock.ts'
 
@@ -198,6 +200,20 @@ describe('the columns of a file', () => {
       ])
     },
   )
+
+  test('another day of joining moves the day of the last activity, unless an exchange came later', async () => {
+    const town = await newCommunity('Europe/Vienna')
+    const head = 'external_id,name,joined_at'
+    await load(importMembers, town, lines(head, '1,Ada,2020-05-01', '2,Ben,2020-05-01', '3,Cleo,2020-05-01'))
+    const [ada, ben] = await sql<{ id: number }[]>`select id from members where community_id = ${town.id} order by id`
+    const slip = { giverId: ada!.id, receiverId: ben!.id, centihours: 10, occurredOn: '2020-06-01' }
+    await recordExchanges(sql, TESTER, town.id, [slip])
+    await load(importMembers, town, lines(head, '1,Ada,2020-01-01', '2,Ben,2020-07-01', '3,Cleo,2020-02-01'))
+    const active = await sql`
+      select last_active_on::text as day from accounts
+      where community_id = ${town.id} and kind = 'member' order by member_id`
+    expect(active.map(({ day }) => day)).toEqual(['2020-06-01', '2020-07-01', '2020-02-01'])
+  })
 
   test('a file that says only the day keeps the time of that day', async () => {
     const town = await newCommunity('Europe/Vienna')

@@ -8,7 +8,7 @@ import { findPartnerForChange } from '../src/features/partners/queries.ts'
 import { addAdmin } from './admin.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
 import { addKeyClient, newKey } from './key-clients.ts'
-import { openTransaction, someoneWaits, waitingSessions } from './lock-table.ts'
+import { holdOpen, openTransaction, someoneWaits, waitingSessions } from './lock-table.ts'
 import { tokenRequest } from './oauth.ts'
 
 test('keys that are added at once are at most two, each once', async () => {
@@ -84,4 +84,22 @@ test('a test community is removed while the office records an exchange in it', a
   await removal
   expect((await recorded).status).toBe(404)
   expect(await sql`select from communities where id = ${communityId}`).toEqual([])
+})
+
+test('the first credit of a partner’s day finds no member if the test community is removed meanwhile', async () => {
+  const bank = await startBank()
+  const { sql, communityId } = bank
+  await sql`update communities set test = true where id = ${communityId}`
+  const { id } = await addMember(sql, TESTER, communityId, { name: 'Ada' })
+  const token = await bank.token()
+  const held = await holdOpen(sql, 'lock table partner_days in share row exclusive mode')
+  const credited = bank.call('/wallet/credit', { token, body: { user_id: id, hours: 1, reference: 'R-1' } })
+  await someoneWaits(sql, '%insert into partner_days%')
+  // It holds the partner by now, for which the new day of the partner has to wait.
+  const removal = removeTestCommunity(sql, TESTER, communityId, 'town')
+  await someoneWaits(sql, '%delete from%')
+  await held.release()
+  await removal
+  const { status, body } = await credited
+  expect([status, body.error]).toEqual([404, 'user_not_found'])
 })

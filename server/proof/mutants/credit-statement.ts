@@ -100,4 +100,12 @@ export const CREDIT_STATEMENT: Mutant[] = [
     tests: ['credit'],
     named: 'a reference belongs to the partner',
   },
+  {
+    breaks: 'a credit survives the removal of its test community',
+    file: 'features/wallet/credit-member.ts',
+    replace: "'40001', '40P01', '23503'",
+    by: "'40001', '40P01'",
+    tests: ['partner-races'],
+    named: 'the first credit of a partner',
+  },
 ]

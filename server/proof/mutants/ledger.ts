@@ -232,4 +232,28 @@ export const LEDGER: Mutant[] = [
     by: 'credits: async () => ({ found: [], more: 0 }),',
     tests: ['ledger-verify'],
   },
+  {
+    breaks: 'the time of a balance never goes back with an exchange',
+    file: 'features/wallet/post-transfers.ts',
+    replace: 'updated_at = greatest(a.updated_at, now())',
+    by: 'updated_at = now()',
+    tests: ['credit-order'],
+    named: 'never goes back',
+  },
+  {
+    breaks: 'the time of a balance never goes back with a credit',
+    file: '../migrations/0057_time_of_balances.sql',
+    replace: "'updated_at = greatest(a.updated_at, made_at)'",
+    by: "'updated_at = coalesce(made_at)'",
+    tests: ['credit-order'],
+    named: 'never goes back',
+  },
+  {
+    breaks: 'an imported day of joining moves the day of the last exchange',
+    file: 'features/members/import-members.ts',
+    replace: 'if (memberIds.length > 0) await recountLastActive',
+    by: 'if (memberIds.length < 0) await recountLastActive',
+    tests: ['import-formats'],
+    named: 'another day of joining',
+  },
 ]

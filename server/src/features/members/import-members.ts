@@ -11,6 +11,7 @@ import { memberProblems } from './check-member.ts'
 import { readTagField } from './change-tags.ts'
 import { CSV_COLUMNS, READ_ONLY_COLUMNS } from './fields.ts'
 import { MEMBER_ALIASES } from './column-aliases.ts'
+import { recountLastActive } from '../wallet/queries.ts'
 import { postOpeningBalances } from './post-opening-balances.ts'
 import { rejectOtherOpenings, sumOpenings } from './opening-queries.ts'
 import {
@@ -100,6 +101,8 @@ async function addMembers(tx: Transaction, actor: Actor, communityId: number, li
 /** The bulk version of changeMember. Skips members who were erased in the meantime. */
 async function changeFields(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void> {
   const changed = await updateMembers(tx, communityId, lines)
+  const memberIds = changed.filter(({ changes }) => changes.includes('joined_at')).map(({ id }) => id)
+  if (memberIds.length > 0) await recountLastActive(tx, communityId, { memberIds })
   await replaceImportedTags(tx, communityId, lines)
   await recordChanges(tx, actor, communityId, changed, 'user.updated', 'member.changed')
 }

@@ -40,7 +40,7 @@ export async function lockChangedMembers(tx: Transaction, communityId: number): 
   await tx`
     select 1 from accounts
     where community_id = ${communityId} and member_id in (
-      select id from import_rows where outcome = 'changed' and changes && '{status,hidden,opening_balance}')
+      select id from import_rows where outcome = 'changed' and changes && '{status,hidden,opening_balance,joined_at}')
     order by id for no key update`
   await tx`
     select 1 from members

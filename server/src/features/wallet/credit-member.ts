@@ -17,8 +17,11 @@ import type { Credit, CreditRequest } from './schema.ts'
 const LIMITS: CoalesceLimits = { batchMax: 128, inFlightMax: 2, waitingMax: 10_000 }
 /** Each round resolves at least the first remaining item, and usually all of them. */
 const ROUNDS_MAX = LIMITS.batchMax + 3
-/** Serialization failure and deadlock: the whole statement was undone and can be repeated. */
-const RACED = new Set(['40001', '40P01'])
+/**
+ * Serialization failure and deadlock, and a reference to a partner who was removed with its test community at that moment:
+ * the whole statement was undone and can be repeated.
+ */
+const RACED = new Set(['40001', '40P01', '23503'])
 /** Banks send these if the payer gave no reference. Two payments would look like one. */
 const PLACEHOLDERS = new Set(['NOTPROVIDED', 'NONREF'])
 
@@ -60,11 +63,11 @@ async function creditAll(sql: Sql, communityId: number, items: CreditItem[]): Pr
   for (let round = 0; remaining.length > 0; round++) {
     if (round >= ROUNDS_MAX) throw new Error(`${remaining.length} credits are unsettled after ${round} rounds`)
     const pending = remaining.map(({ item }) => item)
-    const rows = await insertUnlessRaced(sql, communityId, pending)
+    const rows = await unlessRaced(insertCredits(sql, communityId, pending))
     if (!rows) continue
     const itemsWithoutDay = pending.filter((_, n) => rows[n]!.outcome === 'no_day')
     const partnerIds = itemsWithoutDay.map(({ partnerId }) => partnerId)
-    if (partnerIds.length > 0) await startPartnerDays(sql, communityId, partnerIds)
+    if (partnerIds.length > 0) await unlessRaced(startPartnerDays(sql, communityId, partnerIds))
     remaining = remaining.filter(({ index }, n) => {
       const row = rows[n]!
       const isPending = row.outcome === 'no_day' || row.outcome === 'again'
@@ -75,10 +78,10 @@ async function creditAll(sql: Sql, communityId: number, items: CreditItem[]): Pr
   return results
 }
 
-/** Returns undefined, having changed nothing, if another transaction was in the way. */
-async function insertUnlessRaced(sql: Sql, communityId: number, items: CreditItem[]): Promise<CreditRow[] | undefined> {
+/** Undefined if another transaction was in the way of the statement, which has changed nothing then. */
+async function unlessRaced<T>(statement: Promise<T>): Promise<T | undefined> {
   try {
-    return await insertCredits(sql, communityId, items)
+    return await statement
   } catch (error) {
     if (RACED.has((error as { code?: string }).code ?? '')) return undefined
     throw error

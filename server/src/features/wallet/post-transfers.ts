@@ -134,7 +134,8 @@ async function updateWallets(tx: Transaction, communityId: number, movements: Mo
   const accounts = new Set(movements.flatMap(({ debit, credit }) => [debit, credit]))
   const wallets = [...accounts].filter(({ kind }) => kind === 'member')
   await tx`
-    update accounts a set balance = i.balance, version = i.version, updated_at = now(),
+    -- A transaction that began earlier may change the wallet later.
+    update accounts a set balance = i.balance, version = i.version, updated_at = greatest(a.updated_at, now()),
       last_active_on = greatest(a.last_active_on, i.last_active_on)
     from unnest(${wallets.map(({ id }) => id)}::int8[], ${wallets.map(({ balance }) => balance)}::int8[],
       ${wallets.map(({ version }) => version)}::int8[], ${wallets.map((wallet) => lastExchange(wallet, movements))}::date[]

@@ -174,16 +174,19 @@ export async function findTransfer(
 }
 
 /**
- * Sets the day of the last exchange of these locked wallets back if it is the day of an exchange that was reversed: to the
- * latest exchange that holds, else to the day of joining, as in migration 0041. `offset 0` keeps the condition on the kind
- * outside, because with it the planner read all exchanges of the community instead of those of the wallet (migration 0010).
+ * Counts the day of the last activity of these locked wallets again: of the latest exchange that holds, else of joining, as
+ * in migration 0041. `offset 0` keeps the condition on the kind outside, because with it the planner read all exchanges of
+ * the community instead of those of the wallet (migration 0010).
  */
-export async function resetLastActive(
+export async function recountLastActive(
   tx: Transaction,
   communityId: number,
-  accountIds: number[],
-  reversedDay: string,
+  wallets: { ids: number[]; lastActiveOn: string } | { memberIds: number[] },
 ): Promise<void> {
+  const those =
+    'ids' in wallets
+      ? tx`a.id = any (${wallets.ids}::int8[]) and a.last_active_on = ${wallets.lastActiveOn}::date`
+      : tx`a.member_id = any (${wallets.memberIds}::int8[])`
   await tx`
     update accounts a set last_active_on = greatest((
         select (m.joined_at at time zone c.time_zone)::date from members m, communities c
@@ -198,5 +201,5 @@ export async function resetLastActive(
         where t.kind = 'exchange' and (
           select true from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) is null
       ))
-    where a.community_id = ${communityId} and a.id = any (${accountIds}::int8[]) and a.last_active_on = ${reversedDay}::date`
+    where a.community_id = ${communityId} and ${those}`
 }
