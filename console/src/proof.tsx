@@ -84,7 +84,7 @@ const prove = (given: object) => api.post('/session/proof', given)
 function ByPassword({ answer }: { answer: Answer }) {
   const form = useForm({ initial: { password: '' }, save: prove, onSaved: () => answer(true) })
   return (
-    <Form form={form} submit={t`Go on`} guard={false} actions={<Cancel answer={answer} />}>
+    <Form form={form} submit={t`Continue`} guard={false} actions={<Cancel answer={answer} />}>
       {/* For the browser's password manager, which would otherwise not know whose password it is. */}
       <input type="hidden" name="email" autoComplete="username" value={lastEmail() ?? ''} readOnly />
       <PasswordInput label={t`Password`} autoComplete="current-password" data-autofocus {...form.text('password')} />
@@ -95,7 +95,7 @@ function ByPassword({ answer }: { answer: Answer }) {
 function ByCode({ answer }: { answer: Answer }) {
   const form = useForm({ initial: { code: '' }, save: prove, onSaved: () => answer(true) })
   return (
-    <Form form={form} submit={t`Go on`} guard={false} actions={<Cancel answer={answer} />}>
+    <Form form={form} submit={t`Continue`} guard={false} actions={<Cancel answer={answer} />}>
       <CodeInput {...form.text('code')} />
     </Form>
   )

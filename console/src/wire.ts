@@ -628,7 +628,7 @@ export interface ListedMember {
   erased_at: string | null
   updated_at: string
   balance_hours: number
-  /** Of the last exchange; until the first, of joining */
+  /** The day of the last exchange that was not reversed; without one, of joining */
   last_active_on: string
   tags: string[]
 }
@@ -798,7 +798,7 @@ export interface OfficeMember {
   erased_at: string | null
   updated_at: string
   balance_hours: number
-  /** Of the last exchange; until the first, of joining */
+  /** The day of the last exchange that was not reversed; without one, of joining */
   last_active_on: string
   tags: string[]
   /** Changes with every change of the fields that a form can save; goes into If-Match */

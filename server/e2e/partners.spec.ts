@@ -217,7 +217,7 @@ test('switching the partner API off is visible to everyone, and can be undone', 
   await page.getByRole('button', { name: 'Switch off …' }).click()
   const form = page.getByRole('dialog', { name: 'Switch the partner API off?' })
   await form.getByRole('button', { name: 'Switch off' }).click()
-  await expect(form.getByText('Say why: partners are told.')).toBeVisible()
+  await expect(form.getByText('Give a reason: partners see it.')).toBeVisible()
   await form.getByLabel('Reason').fill('We move house until noon')
   await form.getByRole('button', { name: 'Switch off' }).click()
   await expect(form).toBeHidden()

@@ -47,7 +47,7 @@ test('an administrator adds a passkey, signs in with it, proves with it who is t
   await dialogHasFocus(page)
   await expectAccessible(page)
   await adding.getByLabel('Name').fill('Laptop')
-  await adding.getByRole('button', { name: 'Go on' }).click()
+  await adding.getByRole('button', { name: 'Continue' }).click()
   const codes = page.getByRole('dialog', { name: 'Recovery codes' })
   await codes.getByLabel('I have saved it').check()
   await codes.getByRole('button', { name: 'Close' }).click()
@@ -57,7 +57,7 @@ test('an administrator adds a passkey, signs in with it, proves with it who is t
 
   // The same device makes no second one.
   await page.getByRole('button', { name: 'Add a passkey' }).click()
-  await adding.getByRole('button', { name: 'Go on' }).click()
+  await adding.getByRole('button', { name: 'Continue' }).click()
   await expect(adding.getByText('You have added this passkey already.')).toBeVisible()
   await adding.getByRole('button', { name: 'Cancel' }).click()
 

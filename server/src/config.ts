@@ -41,10 +41,11 @@ export const SETTINGS = {
   CALL_LOG_DAYS: [integer(1, 3650), 90],
   ROLE: [oneOf('all', 'api', 'worker'), 'all'],
   WEB_CONCURRENCY: [integer(1, WEB_CONCURRENCY_MAX), 1],
-  TRUST_PROXY: [trustProxy, false],
+  // Neither 'true' nor a number of hops: a client that reaches the port directly could forge the address that allowlists check.
+  TRUST_PROXY: [networks('the addresses of the proxies in front, like 10.0.0.0/8, 192.0.2.7'), false],
   DEMO: [flag, undefined],
   WEBHOOK_ALLOW_PRIVATE_TARGETS: [flag, false],
-  WEBHOOK_SOURCE_ADDRESSES: [networks, []],
+  WEBHOOK_SOURCE_ADDRESSES: [networks('addresses or ranges, like 192.0.2.7, 2001:db8::/32'), []],
   LOG_LEVEL: [oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'],
   METRICS_TOKEN: [metricsToken, undefined],
   SMTP_URL: [url('smtp:', 'smtps:'), undefined],
@@ -126,14 +127,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     )
   }
   if (settings.SMTP_URL && !settings.MAIL_FROM) mistakes.push('MAIL_FROM: required with SMTP_URL')
-  if (settings.DATABASE_LISTEN_URL && !settings.DATABASE_URL) {
-    mistakes.push('DATABASE_LISTEN_URL: expected only together with DATABASE_URL')
-  }
-  if (settings.DATABASE_REPLICA_URL && !settings.DATABASE_URL) {
-    mistakes.push('DATABASE_REPLICA_URL: expected only together with DATABASE_URL')
-  }
-  if (settings.MIGRATION_DATABASE_URL && !settings.DATABASE_URL) {
-    mistakes.push('MIGRATION_DATABASE_URL: expected only together with DATABASE_URL')
+  for (const name of ['DATABASE_LISTEN_URL', 'DATABASE_REPLICA_URL', 'MIGRATION_DATABASE_URL'] as const) {
+    if (settings[name] && !settings.DATABASE_URL) mistakes.push(`${name}: expected only together with DATABASE_URL`)
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes)
 
@@ -284,34 +279,21 @@ function securityContact(text: string): string {
   return text
 }
 
-function networks(text: string): string[] {
-  const ranges = text.split(',').map((range) => range.trim())
-  try {
-    for (const range of ranges) parseNetwork(range)
-  } catch (error) {
-    const { message } = error as Error
-    throw new Error(`addresses or ranges, like 192.0.2.7, 2001:db8::/32 (${message})`, { cause: error })
+function networks(expected: string): Parse<string[]> {
+  return (text) => {
+    const ranges = text.split(',').map((range) => range.trim())
+    try {
+      for (const range of ranges) parseNetwork(range)
+    } catch (error) {
+      const { message } = error as Error
+      throw new Error(`${expected} (${message})`, { cause: error })
+    }
+    return ranges
   }
-  return ranges
 }
 
 function apiContact(text: string): string {
   const isContact = /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(text)
   if (!isContact) throw new Error('an address like mailto:partners@example.org or https://example.org/partners')
   return text
-}
-
-/**
- * Neither 'true' nor a number of hops is accepted: a client that reaches the port directly could then forge the address
- * that allowlists check.
- */
-function trustProxy(text: string): string[] {
-  const ranges = text.split(',').map((range) => range.trim())
-  try {
-    for (const range of ranges) parseNetwork(range)
-  } catch (error) {
-    const { message } = error as Error
-    throw new Error(`the addresses of the proxies in front, like 10.0.0.0/8, 192.0.2.7 (${message})`, { cause: error })
-  }
-  return ranges
 }

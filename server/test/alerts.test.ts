@@ -278,6 +278,25 @@ test('a mail that a process did not finish is sent by another, once', async () =
   ])
 })
 
+test('one address that is refused does not mail the others again', async () => {
+  const { bank, deps, check, mailbox } = await start()
+  const [refused, other] = [await addAdmin(bank), await addAdmin(bank)]
+  const command = {
+    ...deps,
+    send: async (mail: Mail) => {
+      if (mail.to === refused.email) throw new Error('no such mailbox')
+      await deps.send(mail)
+    },
+  }
+  const alert = { kind: 'ledger_wrong', subjectId: 0, detail: { differences: 2 } } as const
+  await expect(raise(command, bank.communityId, alert)).rejects.toThrow('no such mailbox')
+  await expect(raiseForService(command, 'backup', 'The disk is full.')).rejects.toThrow('no such mailbox')
+  await bank.sql`update alerts set mail_due_at = mail_due_at - interval '15 minutes'`
+  await bank.sql`update operator_runs set mail_due_at = mail_due_at - interval '15 minutes'`
+  await check()
+  expect(mailbox.received.map(({ to }) => to)).toEqual([[other.email], [other.email]])
+})
+
 test('what a command without a mail server finds out is mailed by the service within a day', async () => {
   const { bank, deps, check, mailbox } = await start()
   await addAdmin(bank)

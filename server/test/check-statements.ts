@@ -9,6 +9,7 @@ import { readTemplates } from './source-templates.ts'
 const ACROSS_COMMUNITIES = [
   '../src/postgres/across-communities.ts',
   '../src/postgres/alert-causes.ts',
+  '../src/postgres/prune-queries.ts',
   '../src/postgres/unchained-communities.ts',
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)))
 /** `explain (generic_plan)` plans a statement without its parameters. */

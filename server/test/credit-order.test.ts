@@ -67,15 +67,15 @@ test('the time of a balance never goes back, whoever began first', async () => {
     return rows[0]!.at
   }
   const slips = [{ giverId: ben, receiverId: ada, centihours: 10 }]
-  const [early, earlier] = [await openTransaction(sql), await openTransaction(sql)]
+  const [exchanging, crediting] = [await openTransaction(sql), await openTransaction(sql)]
   // Their time stands still from here on.
-  await Promise.all([early, earlier].map(({ tx }) => tx`select now()`))
+  await Promise.all([exchanging, crediting].map(({ tx }) => tx`select now()`))
   expect((await credit(dayAfter(0))).status).toBe(201)
   const creditedAt = await changedAt()
-  await recordExchanges(early.tx, TESTER, communityId, slips)
-  await early.commit()
+  await recordExchanges(exchanging.tx, TESTER, communityId, slips)
+  await exchanging.commit()
   expect(await changedAt()).toBe(creditedAt)
-  const [late] = await insertCredits(earlier.tx, communityId, [
+  const [credited] = await insertCredits(crediting.tx, communityId, [
     {
       partnerId: bank.partner.partnerId,
       clientId: 1,
@@ -86,6 +86,6 @@ test('the time of a balance never goes back, whoever began first', async () => {
       settledOn: null,
     },
   ])
-  await earlier.commit()
-  expect([late!.outcome, await changedAt()]).toEqual(['created', creditedAt])
+  await crediting.commit()
+  expect([credited!.outcome, await changedAt()]).toEqual(['created', creditedAt])
 })

@@ -6,6 +6,7 @@ import { createCreditBatcher } from '../src/features/wallet/credit-member.ts'
 import { startPartnerDays } from '../src/features/wallet/insert-credits.ts'
 import { recordExchanges } from '../src/features/wallet/record-exchanges.ts'
 import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
+import { deletePartner } from '../src/features/partners/change-partner.ts'
 import type { Caller } from '../src/http/partner/access.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
 import { holdOpen, openTransaction, waitingSessions } from './lock-table.ts'
@@ -28,6 +29,12 @@ const waitingCredits = (bank: Bank, count: number) =>
 /** Stops credits when they have read all they need and have written nothing, where they stamp their change. */
 const holdBeforeWriting = ({ sql, communityId }: Bank) =>
   holdOpen(sql, `select pg_advisory_xact_lock(4711010, ${communityId})`)
+
+async function callerOf({ sql, communityId }: Bank, { partnerId }: { partnerId: number }): Promise<Caller> {
+  const [client] = await sql<[{ id: number }]>`
+    select id from clients where community_id = ${communityId} and partner_id = ${partnerId}`
+  return { communityId, partnerId, clientId: client.id, scopes: [] } as Partial<Caller> as Caller
+}
 
 test('a wallet that becomes active while a credit of it waits loses nothing', async () => {
   const { bank, ada, cleo } = await start()
@@ -61,12 +68,7 @@ test("first credits of a partner's day on two nodes neither deadlock nor exceed 
   const { sql, communityId, partner } = bank
   const other = await bank.addPartner({ dailyLimitCentihours: 100 })
   await startPartnerDays(sql, communityId, [partner.partnerId])
-  const callerOf = async ({ partnerId }: { partnerId: number }) => {
-    const [client] = await sql<[{ id: number }]>`
-      select id from clients where community_id = ${communityId} and partner_id = ${partnerId}`
-    return { communityId, partnerId, clientId: client.id, scopes: [] } as Partial<Caller> as Caller
-  }
-  const [caller, otherCaller] = [await callerOf(partner), await callerOf(other)]
+  const [caller, otherCaller] = [await callerOf(bank, partner), await callerOf(bank, other)]
   const [creditHere, creditThere] = [createCreditBatcher(sql), createCreditBatcher(sql)]
 
   const held = await openTransaction(sql)
@@ -183,4 +185,15 @@ test('a credit that waits for a new time zone counts for the day there', async (
 
   expect((await credit).status).toBe(201)
   expect((await verifyLedger(sql, communityId)).differences).toEqual([])
+})
+
+test('a credit of a partner who has just been deleted fails without the others of its statement', async () => {
+  const { bank, ada } = await start()
+  const unused = await bank.addPartner()
+  const [caller, gone] = [await callerOf(bank, bank.partner), await callerOf(bank, unused)]
+  await deletePartner(bank.sql, TESTER, bank.communityId, unused.partnerId)
+  const credit = createCreditBatcher(bank.sql)
+  const credits = [gone, caller].map((of) => credit(of, { user_id: ada, hours: 1, reference: 'tx' }))
+  const outcomes = await Promise.allSettled(credits)
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
 })

@@ -5,7 +5,7 @@ import { hearDeliveries } from '../src/delivery/wake.ts'
 import { openListener } from '../src/postgres/listener.ts'
 import { recordEvents } from '../src/features/events/record.ts'
 import { eventually } from './bank.ts'
-import { holdOpen, someoneWaits } from './lock-table.ts'
+import { holdOpen, someoneWaits, waitingSessions } from './lock-table.ts'
 import { startPostman, trustingSender } from './postman.ts'
 
 const SECOND_MS = 1000
@@ -101,6 +101,29 @@ test('a subscription whose deliveries are being deleted delays no other', async 
   expect((await deleting).status).toBe(200)
   expect(await bank.sql`select from deliveries where subscription_id = ${id}`).toHaveLength(0)
   expect(await bank.sql`select from delivery_queues where subscription_id = ${id}`).toHaveLength(0)
+})
+
+test('a deletion that is interrupted leaves a subscription that is paused, and is completed by another', async () => {
+  const post = await startPostman()
+  const { bank, token } = post
+  const { id } = await post.subscribe()
+  await post.credit()
+  await post.deliver()
+  const locked = await holdOpen(
+    bank.sql,
+    `select 1 from deliveries where community_id = ${bank.communityId} and subscription_id = ${id} for update`,
+  )
+  const path = `/webhooks/subscriptions/${id}`
+  const deleting = bank.call(path, { token, method: 'DELETE' })
+  await someoneWaits(bank.sql)
+  const [waiting] = await waitingSessions(bank.sql)
+  await bank.sql`select pg_terminate_backend(${waiting!.pid}, 60000)`
+  expect((await deleting).status).toBe(503)
+  await locked.release()
+  const { data } = (await bank.call(path, { token })).body
+  expect(data).toMatchObject({ status: 'paused', status_reason: expect.stringContaining('delete it again') })
+  expect((await bank.call(path, { token, method: 'DELETE' })).body).toEqual({ data })
+  expect(await bank.sql`select from deliveries`).toHaveLength(0)
 })
 
 test('new deliveries of a subscription that another worker has leased are announced to it', async () => {

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { connect, transaction } from '../src/postgres/connect.ts'
+import { createPartitions } from '../src/postgres/partitions.ts'
+import { EVENT_DAYS } from '../src/postgres/prune.ts'
 import { recordEvents } from '../src/features/events/record.ts'
 import { publishListing } from '../src/features/listings/change-listing.ts'
 import { addMember } from '../src/features/members/change-member.ts'
@@ -11,6 +13,7 @@ import { callNode, eventually, SECRET_KEY, startBank, startTestNode, TESTER, typ
 const WRITERS = 50
 const EVENTS_PER_WRITER = 10
 const DELAY_MAX_MS = 150
+const DAY_MS = 24 * 60 * 60 * 1000
 
 interface FeedEvent {
   id: string
@@ -115,6 +118,20 @@ test('the feed holds what the scopes of the token allow, and goes on from its cu
   await addMember(bank.sql, TESTER, bank.communityId, { name: 'Bo' })
   await allPlaced(bank)
   expect((await readAll(bank, all, cursor)).events.map(({ data }) => data.name)).toEqual(['Bo'])
+})
+
+test('a reader of the oldest events gets a cursor that works, though only whole weeks are pruned', async () => {
+  const bank = await startBank()
+  const token = await bank.token()
+  for (let n = 0; n < 3; n++) await addMember(bank.sql, TESTER, bank.communityId, { name: `Member ${n}` })
+  await allPlaced(bank)
+  const at = new Date(Date.now() - (EVENT_DAYS + 1) * DAY_MS)
+  await createPartitions(bank.sql, at)
+  await bank.sql`update events set created_at = ${at}`
+  const first = await readFeed(bank, token, undefined, 1)
+  expect(first.body.meta.has_more).toBe(true)
+  const second = await readFeed(bank, token, first.body.meta.next_cursor)
+  expect((second.body.data as FeedEvent[]).map(({ data }) => data.name)).toEqual(['Member 1', 'Member 2'])
 })
 
 test('another community sees none of it', async () => {

@@ -214,6 +214,7 @@ test('every key of a table that belongs to a community begins with the community
 /** Where statements may span communities, or concern all tables alike. */
 const ACROSS_COMMUNITIES = [
   'postgres/across-communities.ts',
+  'postgres/prune-queries.ts',
   'backup/backup.ts',
   'backup/advance-numbers.ts',
   'backup/restore.ts',

@@ -102,6 +102,30 @@ test('who is erased while an import waits for them gets no opening balance', asy
   expect(await balancesOf(community)).toMatchObject({ 'K-2': -225 })
 })
 
+test('who is erased while an import waits for them is skipped, whatever else it changes', async () => {
+  const community = await newCommunity()
+  await load(importMembers, community, lines('external_id,name', 'K-1,Ada', 'K-2,Ben'))
+  const [ada] = await sql<[{ id: number }]>`
+    select id from members where community_id = ${community.id} and external_id = 'K-1'`
+  const office = await openTransaction(sql)
+  await eraseMember(office.tx, TESTER, community.id, ada.id)
+  const importing = load(
+    importMembers,
+    community,
+    lines('external_id,name,status', 'K-1,Ada,inactive', 'K-2,Ben,inactive'),
+  )
+  await someoneWaits(sql, '%from accounts%')
+  await office.commit()
+
+  expect((await importing).summary).toMatchObject({ written: true })
+  const states =
+    await sql`select status, erased_at is null as here from members where community_id = ${community.id} order by id`
+  expect(states.map(({ status, here }) => [status, here])).toEqual([
+    ['inactive', false],
+    ['inactive', true],
+  ])
+})
+
 test('what is not hours is rejected with its line', async () => {
   const community = await newCommunity()
   const { fates } = await load(

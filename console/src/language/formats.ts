@@ -41,8 +41,3 @@ export function formatDate(
 export function formatList(names: readonly string[]): string {
   return new Intl.ListFormat(formatLocale(), { type: 'conjunction' }).format(names.map((name) => isolate(name)))
 }
-
-/** For sorting names as the language does. */
-export function compareNames(one: string, other: string): number {
-  return one.localeCompare(other, formatLocale(), { numeric: true })
-}

@@ -77,7 +77,7 @@ function UsePasskey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
 function AppCode({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
   const form = useForm({ initial: { code: '' }, save: finishSignIn, onSaved: onSignedIn })
   return (
-    <Form form={form} submit={t`Go on`} guard={false}>
+    <Form form={form} submit={t`Continue`} guard={false}>
       <CodeInput {...form.text('code')} />
     </Form>
   )
@@ -86,7 +86,7 @@ function AppCode({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
 function RecoveryCode({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
   const form = useForm({ initial: { recovery_code: '' }, save: finishSignIn, onSaved: onSignedIn })
   return (
-    <Form form={form} submit={t`Go on`} guard={false}>
+    <Form form={form} submit={t`Continue`} guard={false}>
       <TextInput
         label={t`Recovery code`}
         description={t`One that you have not used yet. It works once.`}

@@ -103,9 +103,17 @@ export const CREDIT_STATEMENT: Mutant[] = [
   {
     breaks: 'a credit survives the removal of its test community',
     file: 'features/wallet/credit-member.ts',
-    replace: "'40001', '40P01', '23503'",
-    by: "'40001', '40P01'",
+    replace: 'if (round > 0 || codeOf(error) !== FOREIGN_KEY_VIOLATION) throw error',
+    by: 'if (round < FOREIGN_KEY_VIOLATION.length) throw error',
     tests: ['partner-races'],
     named: 'the first credit of a partner',
+  },
+  {
+    breaks: 'a credit of a deleted partner fails alone',
+    file: 'features/wallet/credit-member.ts',
+    replace: 'if (round > 0 || codeOf(error)',
+    by: 'if (codeOf(error)',
+    tests: ['credit-races'],
+    named: 'without the others of its statement',
   },
 ]

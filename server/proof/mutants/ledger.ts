@@ -251,9 +251,17 @@ export const LEDGER: Mutant[] = [
   {
     breaks: 'an imported day of joining moves the day of the last exchange',
     file: 'features/members/import-members.ts',
-    replace: 'if (memberIds.length > 0) await recountLastActive',
-    by: 'if (memberIds.length < 0) await recountLastActive',
+    replace: 'if (memberIds.length > 0) await recomputeLastActive',
+    by: 'if (memberIds.length < 0) await recomputeLastActive',
     tests: ['import-formats'],
     named: 'another day of joining',
+  },
+  {
+    breaks: 'an import skips who is erased meanwhile',
+    file: 'features/members/import-queries.ts',
+    replace: '(select m.erased_at is null from members m where m.community_id = ${communityId} and m.id = r.id)',
+    by: '${communityId} > 0',
+    tests: ['opening-balances'],
+    named: 'whatever else it changes',
   },
 ]

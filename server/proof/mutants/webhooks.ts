@@ -278,7 +278,7 @@ export const WEBHOOKS: Mutant[] = [
   },
   {
     breaks: 'events without a position are not pruned from the default partition',
-    file: 'postgres/across-communities.ts',
+    file: 'postgres/prune-queries.ts',
     replace: 'where created_at < ${before} and position is not null limit ${batchMax})`',
     by: 'where created_at < ${before} limit ${batchMax})`',
     tests: ['prune'],
@@ -294,7 +294,7 @@ export const WEBHOOKS: Mutant[] = [
   },
   {
     breaks: 'tokens are pruned by their expiry, not by their issue',
-    file: 'postgres/across-communities.ts',
+    file: 'postgres/prune-queries.ts',
     replace: 'select community_id, hash from tokens where expires_at < ${before}',
     by: 'select community_id, hash from tokens where issued_at < ${before}',
     tests: ['prune'],
@@ -307,5 +307,29 @@ export const WEBHOOKS: Mutant[] = [
     by: 'return lock ? work(tx) : undefined',
     tests: ['prune'],
     named: 'only one node prunes at a time',
+  },
+  {
+    breaks: 'a cursor of the feed works when it is issued',
+    file: 'features/events/routes.ts',
+    replace: 'Math.max(Date.parse(row.created_at), youngestMs)',
+    by: 'Math.min(Date.parse(row.created_at), youngestMs)',
+    tests: ['feed'],
+    named: 'a reader of the oldest events',
+  },
+  {
+    breaks: 'an interrupted deletion pauses the subscription',
+    file: 'features/subscriptions/change-subscription.ts',
+    replace: 'requireFound(await updateSubscription(tx, caller.communityId, caller.partnerId, id, pause))',
+    by: 'void pause',
+    tests: ['delivery-leases'],
+    named: 'a deletion that is interrupted',
+  },
+  {
+    breaks: 'an address that is refused mails the others once',
+    file: 'features/alerts/tell-people.ts',
+    replace: 'failed.length < mails.length',
+    by: 'failed.length === 0',
+    tests: ['alerts'],
+    named: 'one address that is refused',
   },
 ]

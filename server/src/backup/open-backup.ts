@@ -147,8 +147,8 @@ function readBody(body: Body, onProgress: (bytes: number) => void): Readable {
 }
 
 /**
- * Fails at its end if the input of zlib has not ended too: zlib ignores zeros after a gzip stream, and what reads its
- * output could be done with it before the digest behind the zeros is verified.
+ * Fails at its end unless the input of zlib has ended as well. zlib ignores zeros after a gzip stream, so a reader could
+ * finish before the digest behind the zeros is verified.
  */
 function requireEnd(file: string, zipped: Readable): Transform {
   return new Transform({

@@ -95,15 +95,13 @@ async function recorded<T>(sql: Sql, config: Config, work: () => Promise<T>): Pr
   try {
     result = await work()
   } catch (error) {
-    await withAlerts(sql, config, (deps) => raiseForService(deps, 'backup', (error as Error).message)).catch(notTold)
+    await withAlerts(sql, config, (deps) => raiseForService(deps, 'backup', (error as Error).message)).catch(
+      ({ message }: Error) => print(`Not everybody could be notified: ${message}`),
+    )
     throw error
   }
-  await recordSuccess(sql, 'backup').catch(notTold)
+  await recordSuccess(sql, 'backup').catch(({ message }: Error) => print(`The console could not be told: ${message}`))
   return result
-}
-
-function notTold({ message }: Error): void {
-  print(`The console could not be told: ${message}`)
 }
 
 function secretKeyOf(text: string): BackupKey {

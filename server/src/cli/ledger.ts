@@ -86,7 +86,9 @@ function findLost(seals: SealedHead[], communities: CommunityRow[]): Verified[] 
 async function noteLedger(deps: TellDeps, communityId: number, differences: number): Promise<void> {
   const alert = { kind: 'ledger_wrong', subjectId: 0, detail: { differences } } as const
   if (differences === 0) return endAlert(deps.sql, communityId, alert)
-  await raise(deps, communityId, alert).catch((error: Error) => print(`Not everybody was told: ${error.message}`))
+  await raise(deps, communityId, alert).catch((error: Error) =>
+    print(`Not everybody could be notified: ${error.message}`),
+  )
 }
 
 function printReport({ slug, accounts, transfers, waiting, differences }: Verified): void {

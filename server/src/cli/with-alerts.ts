@@ -4,7 +4,7 @@ import type { TellDeps } from '../features/alerts/tell-people.ts'
 import { openMailer } from '../mail/mailer.ts'
 import type { Sql } from '../postgres/connect.ts'
 
-/** For a command that has something to tell: mails before it ends, or without SMTP_URL leaves that to the service. */
+/** For commands that raise alerts: sends the mails before the command ends. Without SMTP_URL, the service sends them. */
 export async function withAlerts(sql: Sql, config: Config, work: (deps: TellDeps) => Promise<void>): Promise<void> {
   const mailer = openMailer(config, pino({ level: 'silent' }))
   try {

@@ -179,6 +179,7 @@ export const REASONS = {
   subscription_disabled: 'The subscription is disabled. Resume it first.',
   replay_failed_max: 'There are more than {max, number} failed deliveries since then. Choose a later time.',
   replay_events_max: 'There are more than {max, number} events since then. Choose a later time.',
+  replay_running: 'A replay or redelivery of this partner is still running. Try again in a few seconds.',
   partner_without_client: 'The partner has no such client.',
   credentials_revoked: 'These credentials are revoked. Choose others.',
   credentials_expired: 'These credentials are expired. Choose others.',

@@ -19,9 +19,9 @@ export const ATTEMPTS_MAX = DELAYS_MS.length + 1
 const JITTER = 0.2
 /** By the number of attempts made: how far ahead the next one can lie, unless the receiver asked for patience. */
 export const LONGEST_DELAYS_MS = [0, ...DELAYS_MS.map((delay) => delay * (1 + JITTER))]
-/** A receiver may ask for patience, not for silence. */
+/** The longest delay that `Retry-After` can cause. */
 const RETRY_AFTER_MAX_MS = DAY_MS
-/** So long nothing but failures: the subscription is disabled. */
+/** A subscription whose attempts have all failed for this long is disabled. */
 export const FAILING_MAX_MS = 5 * DAY_MS
 
 /** When to try again after the `attempts`-th attempt failed; undefined: never. `random` from 0 to 1. */

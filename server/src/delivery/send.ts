@@ -7,7 +7,7 @@ const ANSWER_BYTES_MAX = 16 * 1024
 const SUCCESS_ANSWER_BYTES_MAX = 1024
 const TIMEOUT_MS = 15_000
 /**
- * As many as the worker has under way: many partners share a host (a gateway, an automation service), and what waited
+ * As many as the worker can have in flight: many partners share a host (a gateway, an automation service), and what waited
  * here for a connection would look like a slow receiver. What one receiver has to bear is limited per subscription.
  */
 const CONNECTIONS_PER_HOST_MAX = 1024
@@ -30,13 +30,13 @@ export interface Outcome {
   durationMs: number
 }
 
-/** Broken off by us, not by the receiver: no attempt to hold against it. */
+/** Aborted by us, so it does not count as a failed attempt. */
 export class SenderClosed extends Error {}
 
 export interface Sender {
   /** @throws SenderClosed when it was closed meanwhile. */
   send(target: string, headers: Record<string, string>, body: string): Promise<Outcome>
-  /** Breaks off what is on the wire. */
+  /** Aborts requests in flight. */
   close(): Promise<void>
 }
 

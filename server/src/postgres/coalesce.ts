@@ -14,7 +14,7 @@ interface Waiting<Item, Outcome> {
   item: Item
   resolve: (outcome: Outcome) => void
   reject: (reason: unknown) => void
-  together: object | undefined
+  group: object | undefined
   span: QueuedSpan | undefined
 }
 
@@ -30,12 +30,12 @@ interface Queue<Item, Outcome> {
  * sent at the end of the event loop turn in which its first call arrived. `run` returns one outcome per item, in order.
  *
  * Statements of one key run side by side, so items keep their order only within one. Calls made in one turn with the same
- * object `together`, up to `batchMax` of them, are never divided over two.
+ * object `group`, up to `batchMax` of them, are never divided over two.
  */
 export function coalesce<Key, Item, Outcome>(
   run: (key: Key, items: Item[]) => Promise<Outcome[]>,
   limits: CoalesceLimits,
-): (key: Key, item: Item, together?: object) => Promise<Outcome> {
+): (key: Key, item: Item, group?: object) => Promise<Outcome> {
   const queues = new Map<Key, Queue<Item, Outcome>>()
 
   /**
@@ -85,22 +85,22 @@ export function coalesce<Key, Item, Outcome>(
     }
   }
 
-  return (key, item, together) =>
+  return (key, item, group) =>
     new Promise((resolve, reject) => {
       let queue = queues.get(key)
       if (!queue) queues.set(key, (queue = { waiting: [], inFlight: 0, isScheduled: false }))
       if (queue.waiting.length >= limits.waitingMax) return reject(new QueueFull())
-      queue.waiting.push({ item, resolve, reject, together, span: tracing?.startQueued() })
+      queue.waiting.push({ item, resolve, reject, group, span: tracing?.startQueued() })
       if (!queue.isScheduled && queue.inFlight < limits.inFlightMax) schedule(key, queue)
     })
 }
 
-/** As many as fit into one statement, without the beginning of what belongs together and does not fit as a whole. */
-function countNext(waiting: { together: object | undefined }[], batchMax: number): number {
-  const together = waiting[batchMax]?.together
-  if (together === undefined) return batchMax
+/** Counts the items of the next statement. A group that does not fit as a whole is left for the one after it. */
+function countNext(waiting: { group: object | undefined }[], batchMax: number): number {
+  const group = waiting[batchMax]?.group
+  if (group === undefined) return batchMax
   let count = batchMax
-  while (count > 0 && waiting[count - 1]!.together === together) count -= 1
+  while (count > 0 && waiting[count - 1]!.group === group) count -= 1
   // More than fits into any statement.
   return count === 0 ? batchMax : count
 }

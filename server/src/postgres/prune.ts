@@ -17,7 +17,7 @@ import {
   hasUnorderedEvents,
   raisePrunedPositions,
   type DeleteOld,
-} from './across-communities.ts'
+} from './prune-queries.ts'
 import { readDatabaseTime } from './clock.ts'
 import { connect, transaction, type Sql, type Transaction } from './connect.ts'
 import { dropPartition, partitionsBefore, type PartitionedTable } from './partitions.ts'

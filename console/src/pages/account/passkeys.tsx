@@ -114,7 +114,7 @@ function AddDialog({ opened, onClose, onAdded }: AddProps) {
     },
   })
   return (
-    <FormDialog form={form} title={t`Add a passkey`} submit={t`Go on`} opened={opened} onClose={onClose}>
+    <FormDialog form={form} title={t`Add a passkey`} submit={t`Continue`} opened={opened} onClose={onClose}>
       <TextInput
         label={t`Name`}
         description={t`By which you recognise the device. Your browser then asks where to keep the passkey.`}

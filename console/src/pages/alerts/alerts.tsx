@@ -31,7 +31,7 @@ export function Alerts() {
     <>
       <PageHeader
         title={t`Alerts`}
-        description={t`What went wrong, and whether it is over.`}
+        description={t`Problems, and whether they are resolved.`}
         actions={
           <LinkButton variant="default" to="/account">
             <Trans>Choose your alerts</Trans>

@@ -8,7 +8,7 @@ const CHOICES = [
   {
     value: 'secret',
     label: msg`By a secret`,
-    description: msg`Made now and shown once. You hand it over in a safe way.`,
+    description: msg`Created now and shown once. Send it to the partner securely.`,
   },
   {
     value: 'keys',

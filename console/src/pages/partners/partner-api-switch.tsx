@@ -48,7 +48,7 @@ function SwitchOff() {
   const [opened, setOpened] = useState(false)
   const form = useForm({
     initial: { reason: '' },
-    check: ({ reason }) => (reason.trim() === '' ? { reason: t`Say why: partners are told.` } : {}),
+    check: ({ reason }) => (reason.trim() === '' ? { reason: t`Give a reason: partners see it.` } : {}),
     save: ({ reason }) => api.post(path('/partner-api'), { enabled: false, reason }),
     onSaved: () => {
       setOpened(false)

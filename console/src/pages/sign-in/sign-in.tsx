@@ -87,7 +87,7 @@ function AlreadySignedIn({ session, goOn }: { session: Session; goOn: () => void
   return (
     <PlainPage title={t`You are signed in`} description={t`As ${name} (${email}).`}>
       <Button onClick={goOn}>
-        <Trans>Go on</Trans>
+        <Trans>Continue</Trans>
       </Button>
       <Button variant="default" onClick={() => void signOut()}>
         <Trans>Sign out</Trans>

@@ -53,8 +53,8 @@ function Notes({ subscription }: { subscription: SubscriptionOverview }) {
       {status === 'disabled' && (
         <Note color="red" title={t`Switched off`}>
           <Trans>
-            {disabledFor}, {since}. Nothing is sent until an owner or the partner resumes it. Then what waits is sent;
-            what is older than 30 days is gone.
+            {disabledFor}, {since}. Nothing is sent until an owner or the partner resumes it. What was already waiting
+            is sent then. What has happened since is not: use “Send again since …” for it, within 30 days.
           </Trans>
         </Note>
       )}

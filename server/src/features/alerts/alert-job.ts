@@ -11,7 +11,7 @@ const INTERVAL_MS = 60_000
 /** A mail that is not sent by then is sent by another process after the lease. */
 const STOP_TIMEOUT_MS = 1000
 
-/** Looks every minute whether there is something to tell, on any number of nodes: one checks, one sends each mail. */
+/** Checks for alerts every minute. Any number of nodes may run it: one checks at a time, and one sends each mail. */
 export function startAlertJob({
   sql,
   config,

@@ -34,7 +34,7 @@ export async function checkAlerts(sql: Queries): Promise<void> {
   })
 }
 
-/** Only the disk of an embedded database can be read from here. Writes only when something has changed. */
+/** Only the disk of an embedded database can be read from here. While there is enough space, it writes at most that a failure has ended. */
 export async function checkDisk(sql: Queries, { databaseUrl, dataDir }: Config): Promise<void> {
   if (databaseUrl !== undefined) return
   const space = await readDiskSpace(join(dataDir, 'postgres'))

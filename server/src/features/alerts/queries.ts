@@ -41,7 +41,7 @@ export async function raiseAlert(
   return row?.id
 }
 
-/** Of several processes one gets the alert to mail. If that one dies, the mail is due again after the lease. */
+/** Only one process can claim an alert's mail. If it dies, the mail is due again after the lease. */
 export async function claimAlertMail(
   sql: Queries,
   communityId: number,

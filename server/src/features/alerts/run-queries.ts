@@ -14,7 +14,7 @@ export interface OperatorRun {
   failure: string | null
 }
 
-/** Records a failure. A mail is due if it succeeded, or was never tried, before. */
+/** Records a failure. A mail becomes due unless it was failing already. */
 export async function recordFailure(
   sql: Queries,
   kind: RunKind,

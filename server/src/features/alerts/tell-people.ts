@@ -48,7 +48,10 @@ export async function mailDue(deps: TellDeps, isStopped: () => boolean = () => f
     if (isStopped()) return
     await mailAlert(deps, community_id, id)
   }
-  for (const { kind } of await listDueFailures(deps.sql, AGE_MAX_SECONDS)) await mailFailure(deps, kind)
+  for (const { kind } of await listDueFailures(deps.sql, AGE_MAX_SECONDS)) {
+    if (isStopped()) return
+    await mailFailure(deps, kind)
+  }
 }
 
 async function mailAlert({ sql, config, send }: TellDeps, communityId: number, id: number): Promise<void> {
@@ -57,8 +60,8 @@ async function mailAlert({ sql, config, send }: TellDeps, communityId: number, i
   if (!alert) return
   const { slug, community, people } = await findRecipients(sql, communityId, alert.kind)
   const address = `${config.publicUrl}/console/${slug}/alerts`
-  await Promise.all(people.map(async (person) => send(alertMail(toRecipient(person), alert, { community, address }))))
-  await finishAlertMail(sql, communityId, id)
+  const mails = people.map((person) => alertMail(toRecipient(person), alert, { community, address }))
+  await sendAll(mails, send, () => finishAlertMail(sql, communityId, id))
 }
 
 async function mailFailure({ sql, config, send }: TellDeps, run: RunKind): Promise<void> {
@@ -68,8 +71,19 @@ async function mailFailure({ sql, config, send }: TellDeps, run: RunKind): Promi
   const alert = { kind: KIND_OF[run], detail: failure.detail }
   const place = { community: undefined, address: `${config.publicUrl}/console/` }
   const people = await serviceRecipients(sql, alert.kind)
-  await Promise.all(people.map(async (person) => send(alertMail(toRecipient(person), alert, place))))
-  await finishFailureMail(sql, run, failure.failed_at)
+  const mails = people.map((person) => alertMail(toRecipient(person), alert, place))
+  await sendAll(mails, send, () => finishFailureMail(sql, run, failure.failed_at))
+}
+
+/**
+ * Rejects if a mail could not be sent. Unless all of them failed, the alert counts as mailed: another process would send it
+ * once more to everybody, because of one address that is refused.
+ */
+async function sendAll(mails: Mail[], send: NonNullable<TellDeps['send']>, finish: () => Promise<void>): Promise<void> {
+  const results = await Promise.allSettled(mails.map(async (mail) => send(mail)))
+  const failed = results.filter((result) => result.status === 'rejected')
+  if (mails.length === 0 || failed.length < mails.length) await finish()
+  if (failed[0]) throw failed[0].reason
 }
 
 function toRecipient({ email, language }: { email: string; language: string | null }): Recipient {

@@ -30,6 +30,9 @@ const Event = Type.Object(
   },
 )
 
+/** What a reader has for the next page, however old the events of this one. */
+const CURSOR_MS_MIN = 24 * 60 * 60 * 1000
+
 /** The events of the webhooks, for clients that prefer polling. */
 export function eventRoutes(api: PartnerApi, { sql, epoch, config, cursorBox }: Deps): void {
   const recordEmailRead = createEmailReadRecorder(sql)
@@ -71,7 +74,10 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config, cursorBox }: 
       if (isTooOld || (after && afterPosition < pruned_position)) throw new ApiError('cursor_expired')
       const seal = (id: number, at: string) => ({ id: sealPosition(cursorBox, place, { id, at }) })
       const end = seal(Math.max(afterPosition, head.position), head.at)
-      const positionOf = (row: FeedRow) => seal(row.position, row.created_at)
+      // Events are pruned by the week, so the oldest are older than a cursor may be.
+      const youngestMs = Date.parse(retained_since) + CURSOR_MS_MIN
+      const positionOf = (row: FeedRow) =>
+        seal(row.position, new Date(Math.max(Date.parse(row.created_at), youngestMs)).toISOString())
       const { rows, meta } = finishList(list, found, positionOf, request, reply, config.publicUrl, end)
       const data = rows.map((row) => ({
         id: `evt_${row.uuid}`,

@@ -23,7 +23,10 @@ export const OfficeMember = Type.Object(
     erased_at: Nullable(Time),
     updated_at: Time,
     balance_hours: Type.Number(),
-    last_active_on: Type.String({ format: 'date', description: 'Of the last exchange; until the first, of joining' }),
+    last_active_on: Type.String({
+      format: 'date',
+      description: 'The day of the last exchange that was not reversed; without one, of joining',
+    }),
     tags: Type.Array(Type.String()),
     version: Version,
   },

@@ -20,7 +20,7 @@ export interface TagChange {
   remove: string[]
 }
 
-/** Adds tags to members and removes others. What is so already stays so, and is not audited. */
+/** Adds tags to members and removes others. Members without a difference are not audited. */
 export async function changeTags(sql: Queries, actor: Actor, communityId: number, input: TagChange): Promise<void> {
   const [add, remove] = [readTags(input.add, 'add'), readTags(input.remove, 'remove')]
   await transaction(sql, async (tx) => {

@@ -11,7 +11,7 @@ import { memberProblems } from './check-member.ts'
 import { readTagField } from './change-tags.ts'
 import { CSV_COLUMNS, READ_ONLY_COLUMNS } from './fields.ts'
 import { MEMBER_ALIASES } from './column-aliases.ts'
-import { recountLastActive } from '../wallet/queries.ts'
+import { recomputeLastActive } from '../wallet/queries.ts'
 import { postOpeningBalances } from './post-opening-balances.ts'
 import { rejectOtherOpenings, sumOpenings } from './opening-queries.ts'
 import {
@@ -102,7 +102,7 @@ async function addMembers(tx: Transaction, actor: Actor, communityId: number, li
 async function changeFields(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void> {
   const changed = await updateMembers(tx, communityId, lines)
   const memberIds = changed.filter(({ changes }) => changes.includes('joined_at')).map(({ id }) => id)
-  if (memberIds.length > 0) await recountLastActive(tx, communityId, { memberIds })
+  if (memberIds.length > 0) await recomputeLastActive(tx, communityId, { memberIds })
   await replaceImportedTags(tx, communityId, lines)
   await recordChanges(tx, actor, communityId, changed, 'user.updated', 'member.changed')
 }
@@ -131,7 +131,7 @@ async function recordChanges(
 
 /** Applies status and visibility one member at a time, because listings, removals and wallets change with them. */
 async function changeStates(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void> {
-  for (const { id, changes, status, hidden } of await listStateChanges(tx, lines)) {
+  for (const { id, changes, status, hidden } of await listStateChanges(tx, communityId, lines)) {
     if (changes.includes('hidden')) await (hidden ? hideMember : showMember)(tx, actor, communityId, id)
     if (changes.includes('status')) await (status === 'active' ? returnMember : leave)(tx, actor, communityId, id)
   }

@@ -129,8 +129,15 @@ interface StateChange {
   hidden: boolean | null
 }
 
-export async function listStateChanges(tx: Transaction, { from, to }: Lines): Promise<StateChange[]> {
+/** Skips members who were erased in the meantime. */
+export async function listStateChanges(
+  tx: Transaction,
+  communityId: number,
+  { from, to }: Lines,
+): Promise<StateChange[]> {
   return tx<StateChange[]>`
-    select id, changes, input ->> 'status' as status, (input ->> 'hidden')::boolean as hidden from import_rows
-    where outcome = 'changed' and line between ${from} and ${to} and changes && '{status,hidden}' order by line`
+    select r.id, r.changes, r.input ->> 'status' as status, (r.input ->> 'hidden')::boolean as hidden from import_rows r
+    where r.outcome = 'changed' and r.line between ${from} and ${to} and r.changes && '{status,hidden}'
+      and (select m.erased_at is null from members m where m.community_id = ${communityId} and m.id = r.id)
+    order by r.line`
 }

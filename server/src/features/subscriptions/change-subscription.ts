@@ -3,6 +3,7 @@ import { recordAudit, type Actor, type AuditEntry } from '../audit/record.ts'
 import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
 import type { Caller } from '../../http/partner/access.ts'
 import { ApiError } from '../../http/shared/errors.ts'
+import { because } from '../../core/reasons.ts'
 import type { SecretBox } from '../../crypto/secret-box.ts'
 import {
   countSubscriptions,
@@ -83,6 +84,7 @@ function differenceOf(stored: Subscription, { event_types, target_url, status }:
   }
 }
 
+const BEING_DELETED = 'Its deletion was interrupted: delete it again'
 const PAUSED_BY_OFFICE = "Paused by the community's administrators"
 
 /** Lets an administrator pause or resume a partner's subscription. Resuming also enables a disabled one. */
@@ -101,8 +103,15 @@ export async function setSubscriptionStatus(
   })
 }
 
+/** Returns the subscription as it was. */
 export async function unsubscribe(sql: Sql, caller: Caller, id: number): Promise<Subscription> {
-  requireFound(await findSubscription(sql, caller.communityId, caller.partnerId, id))
+  const subscription = requireFound(await findSubscription(sql, caller.communityId, caller.partnerId, id))
+  await transaction(sql, async (tx) => {
+    await requireNoReplay(tx, caller, 'shared')
+    // Whatever interrupts the deletion, a subscription that has lost deliveries does not look as if nothing had happened.
+    const pause = { status: 'paused', reason: BEING_DELETED } as const
+    requireFound(await updateSubscription(tx, caller.communityId, caller.partnerId, id, pause))
+  })
   for (let batch = 0; batch < DELETE_BATCHES_MAX; batch++) {
     const count = await transaction(sql, async (tx) => {
       await requireNoReplay(tx, caller, 'shared')
@@ -112,9 +121,9 @@ export async function unsubscribe(sql: Sql, caller: Caller, id: number): Promise
   }
   return transaction(sql, async (tx) => {
     await requireNoReplay(tx, caller, 'shared')
-    const deleted = requireFound(await deleteSubscription(tx, caller.communityId, caller.partnerId, id))
-    await auditChange(tx, caller, 'subscription.deleted', id, describeForAudit(deleted))
-    return deleted
+    requireFound(await deleteSubscription(tx, caller.communityId, caller.partnerId, id))
+    await auditChange(tx, caller, 'subscription.deleted', id, describeForAudit(subscription))
+    return subscription
   })
 }
 
@@ -165,7 +174,7 @@ export async function requireNoReplay(
 ): Promise<void> {
   if (await tryLockReplays(tx, communityId, partnerId, mode)) return
   throw new ApiError('rate_limited', {
-    description: 'A replay or redelivery of this partner is still running; try again after the time in Retry-After.',
+    reason: because('replay_running'),
     headers: { 'retry-after': `${REPLAY_RETRY_AFTER_SECONDS}` },
   })
 }

@@ -74,11 +74,11 @@ export function createFaults(api: PartnerApi) {
 
     /** For the items of a batch: errors of an item become its result, and other errors fail the batch. */
     creditItem: (creditMember: CreditMember): CreditMember => {
-      return async (caller, request, together) => {
+      return async (caller, request, group) => {
         const { fault, once } = faultOf('credit', caller, request) ?? {}
         const isDue = fault?.kind === 'error' && !(once && isOver(caller, 'credit', request.reference))
         if (isDue) throw toError(fault, 'credit', request, caller)
-        return creditMember(caller, request, together)
+        return creditMember(caller, request, group)
       }
     },
 

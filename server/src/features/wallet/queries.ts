@@ -174,16 +174,16 @@ export async function findTransfer(
 }
 
 /**
- * Counts the day of the last activity of these locked wallets again: of the latest exchange that holds, else of joining, as
- * in migration 0041. `offset 0` keeps the condition on the kind outside, because with it the planner read all exchanges of
+ * Recomputes the last active day of these locked wallets: the day of the latest exchange that is not reversed, else of
+ * joining, as in migration 0041. `offset 0` keeps the condition on the kind outside, because with it the planner read all exchanges of
  * the community instead of those of the wallet (migration 0010).
  */
-export async function recountLastActive(
+export async function recomputeLastActive(
   tx: Transaction,
   communityId: number,
   wallets: { ids: number[]; lastActiveOn: string } | { memberIds: number[] },
 ): Promise<void> {
-  const those =
+  const condition =
     'ids' in wallets
       ? tx`a.id = any (${wallets.ids}::int8[]) and a.last_active_on = ${wallets.lastActiveOn}::date`
       : tx`a.member_id = any (${wallets.memberIds}::int8[])`
@@ -201,5 +201,5 @@ export async function recountLastActive(
         where t.kind = 'exchange' and (
           select true from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) is null
       ))
-    where a.community_id = ${communityId} and ${those}`
+    where a.community_id = ${communityId} and ${condition}`
 }

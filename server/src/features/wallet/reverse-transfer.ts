@@ -4,7 +4,7 @@ import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { checkReason } from './check-reason.ts'
 import { lockAccounts, postTransfers, type Movement, type PostedTransfer } from './post-transfers.ts'
-import { findTransfer, recountLastActive } from './queries.ts'
+import { findTransfer, recomputeLastActive } from './queries.ts'
 
 /** Reverses a transfer in full, once. Reversals cannot be reversed, and the lower limit does not apply. */
 export async function reverseTransfer(
@@ -50,7 +50,7 @@ export async function postReversal(
   ])
   if (transfer.kind === 'exchange') {
     const ids = accounts.map(({ id }) => id)
-    await recountLastActive(tx, communityId, { ids, lastActiveOn: transfer.occurred_on })
+    await recomputeLastActive(tx, communityId, { ids, lastActiveOn: transfer.occurred_on })
   }
   return posted!
 }

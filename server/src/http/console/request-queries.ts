@@ -9,19 +9,19 @@ export interface AdminRequestRow {
 
 /** For `pg_advisory_xact_lock` with two keys, of which the community is the second. */
 const REQUESTS_LOCK = 4_711_011
-const COMMUNITIES_MAX = 2_147_483_647
+const INT4_MAX = 2_147_483_647
 
 /**
- * Before the key is inserted. The row of the key refers to the community and is written before any wallet is locked, but
+ * Call it before inserting the key. The key's row refers to the community and is written before any wallet is locked, but
  * the removal of a test community locks wallets before the community.
  */
 export async function holdOffRemoval(tx: Transaction, communityId: number): Promise<void> {
-  await tx`select pg_advisory_xact_lock_shared(${REQUESTS_LOCK}::int4, ${communityId % COMMUNITIES_MAX}::int4)`
+  await tx`select pg_advisory_xact_lock_shared(${REQUESTS_LOCK}::int4, ${communityId % INT4_MAX}::int4)`
 }
 
 /** Waits for requests with a key, and makes new ones wait until commit. */
 export async function holdOffRequests(tx: Transaction, communityId: number): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${REQUESTS_LOCK}::int4, ${communityId % COMMUNITIES_MAX}::int4)`
+  await tx`select pg_advisory_xact_lock(${REQUESTS_LOCK}::int4, ${communityId % INT4_MAX}::int4)`
 }
 
 /** Returns false if the key exists, or the community does not. Waits for a concurrent request with the same key. */
