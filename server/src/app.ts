@@ -31,6 +31,7 @@ import { shedLoad } from './http/shared/load.ts'
 import { answerAnyMethod, answerOtherMethods } from './http/shared/method-not-allowed.ts'
 import { describeApi } from './http/partner/openapi.ts'
 import { requireOwnHost } from './http/shared/own-host.ts'
+import { limitPipelining } from './http/shared/pipelining.ts'
 import { parseQuery, rejectMalformedQuery } from './http/shared/query.ts'
 import { GUIDES_PREFIX, guideRoutes } from './http/partner/guides.ts'
 import { referenceRoutes } from './http/partner/reference.ts'
@@ -95,7 +96,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
     requireHostHeader: false,
   }
   const app = fastify({
-    serverFactory: (handle) => createServer(serverOptions, admission.guard(handle)),
+    serverFactory: (handle) => createServer(serverOptions, limitPipelining(admission.guard(handle))),
     loggerInstance: deps.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,

@@ -156,6 +156,28 @@ test('attack: a reset link ends when its person gets another role, and needs an 
   expect(shared).toMatchObject({ status: 409, body: { error: 'refused' } })
 })
 
+test.each([
+  ['removed', { method: 'DELETE' }],
+  ['no longer an owner', { method: 'PATCH', body: { role: 'manager' } }],
+])('attack: a reset link ends when the owner who made it is %s', async (_what, withdrawal) => {
+  const bank = await startBank()
+  const [eve, bob] = [await addAdmin(bank), await addAdmin(bank)]
+  const { body } = await eve.call(`/administrators/${bob.id}/reset-link`, { method: 'POST' })
+  const token = new URL(body.data.url).hash.slice(1)
+  expect((await bob.call(`/administrators/${eve.id}`, withdrawal)).status).toBe(200)
+  const used = await newBrowser(bank).call('/links/use', { body: { token, password: 'a password of Eve' } })
+  expect([used.status, used.body.error]).toEqual([410, 'link_expired'])
+  expect((await bob.call('/session')).status).toBe(200)
+})
+
+test('attack: a reset link ends with the password of the owner who made it', async () => {
+  const bank = await startBank()
+  const [eve, bob] = [await addAdmin(bank), await addAdmin(bank)]
+  await eve.call(`/administrators/${bob.id}/reset-link`, { method: 'POST' })
+  await resetAdmin(bank.sql, TESTER, eve.email)
+  expect(await bank.sql`select from admin_links where purpose = 'reset'`).toEqual([])
+})
+
 test('an owner learns nothing of a person in other communities: no name, no activity, not that there is an account', async () => {
   const { bank, elsewhere, ownerA, ownerB } = await startTwo()
   const account = { email: 'Treasurer@Town.example', name: 'Secret Name', role: 'owner' } as const

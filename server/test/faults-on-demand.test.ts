@@ -142,6 +142,15 @@ test('a call that times out on demand gets no response, not even when the servic
   await closed
 })
 
+test('calls that time out on demand take no place from those of others', async () => {
+  const { bank, trial, real } = await start({ timeouts: { callsInFlightMax: 2 } })
+  const silent = ['test_timeout:1', 'test_timeout:2'].map((reference) => trial.credit({ reference }))
+  const closed = Promise.all(silent.map((call) => expect(call).rejects.toThrow('fetch failed')))
+  for (let n = 0; n < 5; n++) expect((await real.credit({ reference: `tx-${n}` })).status).toBe(201)
+  await bank.node.close()
+  await closed
+})
+
 async function startTrialPostman() {
   const post = await startPostman()
   await declareTest(post.bank, post.bank.communityId)

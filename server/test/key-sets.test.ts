@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { QueueFull } from '../src/core/work-queue.ts'
 import { openKeySets } from '../src/http/partner/key-sets.ts'
-import { startBank } from './bank.ts'
+import { eventually, startBank } from './bank.ts'
 import { makeCertificate, RECEIVER_NAME } from './certificate.ts'
 import { addJwksClient, assertionOf, newKey, present } from './key-clients.ts'
 import { BEHIND_PROXY } from './oauth.ts'
@@ -176,4 +177,20 @@ describe('a hostile key set', () => {
     )
     expect(await keySets.find(host.url, undefined)).toEqual([{ ...good.jwk, kid: 'good' }])
   })
+})
+
+test('few calls wait for slow hosts at a time, and the others are rejected at once', async () => {
+  const { host, keySets } = await startHost()
+  const unanswered: ServerResponse[] = []
+  host.answer = (_request, response) => void unanswered.push(response)
+  const calls = Array.from({ length: 70 }, () => keySets.find(host.url, undefined))
+  const outcomes = Promise.allSettled(calls)
+  await expect(calls.at(-1)).rejects.toThrow(QueueFull)
+  await eventually(() => unanswered.length === 1)
+  unanswered[0]!.end('{"keys": []}')
+  expect((await outcomes).filter(({ status }) => status === 'fulfilled')).toHaveLength(64)
+  // Those that waited have left.
+  host.nowMs += FETCH_INTERVAL_MS
+  host.serve()
+  expect(await keySets.find(host.url, undefined)).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addAdmin, PASSWORD } from './admin.ts'
+import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
 import { callNode, eventually, startBank, startTestNode, type Bank } from './bank.ts'
 import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
 import { prune } from '../src/postgres/prune.ts'
@@ -157,4 +157,31 @@ test('calls that a role does not allow are in the audit log, and repeating them 
       { by: viewer.id, reason, call: `POST ${ADMIN_PREFIX}/communities/:slug/categories`, times: 1 },
     ]),
   )
+})
+
+test('attack: signing in to a shared browser does not renew the attempts on another account', async () => {
+  const bank = await startBank()
+  const [bob, eve] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
+  const browser = newBrowser(bank)
+  const signIn = async (email: string, password: string) =>
+    (await browser.call('/session', { body: { email, password } })).status
+  expect([await signIn(bob.email, PASSWORD), await signIn(eve.email, PASSWORD)]).toEqual([200, 200])
+  const guesses: number[] = []
+  for (let n = 0; n < ACCOUNT_MAX + PAIR_MAX; n++) {
+    if (n % PAIR_MAX === 0) expect(await signIn(eve.email, PASSWORD)).toBe(200)
+    guesses.push(await signIn(bob.email, 'a wrong password'))
+  }
+  expect(guesses.filter((status) => status === 401)).toHaveLength(ACCOUNT_MAX)
+  expect(guesses.at(-1)).toBe(429)
+})
+
+test('attack: another spelling of an address has no attempts of its own', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  await bank.sql`update admins set email = 'mini@town.example' where id = ${owner.id}`
+  const guess = async (email: string) => (await guessAt(bank.url, email, '192.0.2.1')).status
+  const spellings = ['mini', 'MINI', 'mİni', 'minİ', 'mİnİ'].map((name) => `${name}@town.example`)
+  const guesses: number[] = []
+  for (let n = 0; n < PAIR_MAX + spellings.length; n++) guesses.push(await guess(spellings[n % spellings.length]!))
+  expect(guesses.filter((status) => status === 401)).toHaveLength(PAIR_MAX)
 })

@@ -5,7 +5,7 @@ import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { deleteInvitationsBy, deleteInvitationsOf } from './invitation-queries.ts'
 import { makeLink, type NewLink } from './links.ts'
-import { deleteAdminRole, deleteLinksOf, lockRoles, updateAdminRole } from './queries.ts'
+import { deleteAdminRole, deleteLinksBy, deleteLinksOf, lockRoles, updateAdminRole } from './queries.ts'
 
 /** Returns the person's email address, to tell them. */
 export async function changeRole(
@@ -54,7 +54,7 @@ export async function makeResetLink(
       action: 'admin.reset_link_made',
       subject: { kind: 'admin', id: adminId },
     })
-    return makeLink(tx, 'reset', adminId)
+    return makeLink(tx, 'reset', adminId, { madeBy: actor.id })
   })
 }
 
@@ -73,7 +73,10 @@ async function changeAdmin(
     if (!hasOtherOwner && role !== 'owner') throw new Refusal(because('last_owner'))
     await deleteLinksOf(tx, adminId)
     await deleteInvitationsOf(tx, communityId, adminId)
-    if (role !== 'owner') await deleteInvitationsBy(tx, communityId, adminId)
+    if (role !== 'owner') {
+      await deleteInvitationsBy(tx, communityId, adminId)
+      await deleteLinksBy(tx, adminId)
+    }
     await change(tx, own.role)
     return own.email
   })

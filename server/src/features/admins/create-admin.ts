@@ -10,6 +10,7 @@ import { deleteInvitationsOf } from './invitation-queries.ts'
 import { newOneTimePassword } from './one-time-password.ts'
 import { hashPassword } from './passwords.ts'
 import {
+  deleteLinksBy,
   deleteLinksOf,
   endSessionsOf,
   insertAdmin,
@@ -54,6 +55,7 @@ export async function addRole(
 ): Promise<void> {
   if (!(await insertAdminRole(tx, communityId, adminId, role, as))) throw alreadyAdministrator(as.email)
   await deleteLinksOf(tx, adminId)
+  await deleteLinksBy(tx, adminId)
   await deleteInvitationsOf(tx, communityId, adminId)
   await recordAudit(tx, communityId, actor, { action, subject: { kind: 'admin', id: adminId }, detail: { role } })
 }
@@ -86,7 +88,10 @@ export async function resetAdmin(
   })
 }
 
-/** Ends everything that the previous password has opened: sessions, links, browsers that need not prove themselves. */
+/**
+ * Ends everything that the previous password has opened: sessions, links, also those made for others, and browsers that need
+ * not prove themselves.
+ */
 export async function replacePassword(
   tx: Queries,
   adminId: number,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import { Done, FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import type { Deps } from '../../http/deps.ts'
+import { foldCase } from '../../http/console/attempt-queries.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { enter } from '../second-factor/second-step.ts'
 import { acceptInvitation, createInvitedAdmin, inspectInvitation } from './accept-invitation.ts'
@@ -113,7 +114,8 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
       response: { 200: Done },
     },
     handler: async ({ ip, body: { email } }) => {
-      await signInLimits.spend({ address: ip, account: `reset ${email.trim()}`, acrossAddresses: true })
+      const account = `reset ${await foldCase(sql, email.trim())}`
+      await signInLimits.spend({ address: ip, account, acrossAddresses: true })
       mailReset(deps, email)
       return { data: {} }
     },

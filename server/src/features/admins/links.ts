@@ -30,13 +30,14 @@ export function newLinkToken(): string {
 
 /**
  * Creates a link that works once, and replaces the person's earlier links that were not made to last longer. Anybody can
- * request a mailed link, which is the shorter kind: it must not end the one that an owner has handed over.
+ * request a mailed link, which is the shorter kind: it must not end the one that an owner has handed over. A link ends with
+ * the role of the owner who made it.
  */
 export async function makeLink(
   tx: Queries,
   purpose: LinkRow['purpose'],
   adminId: number | null = null,
-  seconds = LINK_SECONDS,
+  { seconds = LINK_SECONDS, madeBy = null }: { seconds?: number; madeBy?: number | null } = {},
 ): Promise<NewLink> {
   const token = newLinkToken()
   if (adminId !== null) {
@@ -44,7 +45,7 @@ export async function makeLink(
     await deleteLinksUpTo(tx, adminId, seconds)
   }
   const hash = hashSecret(token)
-  return { token, expires_at: await insertLink(tx, { hash, purpose, adminId, seconds }) }
+  return { token, expires_at: await insertLink(tx, { hash, purpose, adminId, madeBy, seconds }) }
 }
 
 /** The token is in the fragment, so that it appears in no request and no log. */

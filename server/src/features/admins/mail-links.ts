@@ -48,7 +48,7 @@ export function mailReset(deps: MailDeps, email: string): void {
   inBackground(deps, async () => {
     const admin = await findAdmin(deps.sql, email.trim())
     if (!admin) return
-    const { token } = await transaction(deps.sql, (tx) => makeLink(tx, 'reset', admin.id, MAILED_SECONDS))
+    const { token } = await transaction(deps.sql, (tx) => makeLink(tx, 'reset', admin.id, { seconds: MAILED_SECONDS }))
     const to = await readRecipient(deps.sql, admin.email)
     deps.mailer.send(resetMail(to, linkAddress(deps.config.publicUrl, 'reset', token)))
   })

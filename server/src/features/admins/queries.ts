@@ -195,11 +195,18 @@ export async function endSessionsOf(sql: Queries, adminId: number, except?: numb
 
 export async function insertLink(
   sql: Queries,
-  link: { hash: Buffer; purpose: LinkRow['purpose']; adminId: number | null; seconds: number },
+  link: {
+    hash: Buffer
+    purpose: LinkRow['purpose']
+    adminId: number | null
+    /** The owner who made it for somebody else. */
+    madeBy: number | null
+    seconds: number
+  },
 ): Promise<string> {
   const [row] = await sql<[{ expires_at: string }]>`
-    insert into admin_links (token_hash, purpose, admin_id, expires_at)
-    values (${link.hash}, ${link.purpose}, ${link.adminId}, now() + make_interval(secs => ${link.seconds}))
+    insert into admin_links (token_hash, purpose, admin_id, made_by, expires_at)
+    values (${link.hash}, ${link.purpose}, ${link.adminId}, ${link.madeBy}, now() + make_interval(secs => ${link.seconds}))
     returning expires_at`
   return row.expires_at
 }
@@ -219,6 +226,11 @@ export async function consumeLink(sql: Queries, hash: Buffer): Promise<LinkRow |
 
 export async function deleteLinksOf(sql: Queries, adminId: number): Promise<void> {
   await sql`delete from admin_links where admin_id = ${adminId}`
+}
+
+/** Deletes the links that this person made for others. */
+export async function deleteLinksBy(sql: Queries, adminId: number): Promise<void> {
+  await sql`delete from admin_links where made_by = ${adminId}`
 }
 
 /** Deletes the links that were made to last this long or shorter. */

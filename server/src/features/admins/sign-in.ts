@@ -5,6 +5,7 @@ import { findAdmin } from '../../postgres/across-communities.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
+import { foldCase } from '../../http/console/attempt-queries.ts'
 import type { Attempt, SignInLimits } from '../../http/console/sign-in-limits.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
 import { because } from '../../core/reasons.ts'
@@ -44,7 +45,8 @@ export async function signIn(
   requireHashingCapacity()
   const isKnown = origin.browser !== undefined && (await isKnownBrowser(sql, email, hashSecret(origin.browser)))
   const knownBrowser = isKnown ? origin.browser : undefined
-  const attempt: Attempt = { address: origin.address, account: email, acrossAddresses: true, knownBrowser }
+  const account = await foldCase(sql, email)
+  const attempt: Attempt = { address: origin.address, account, acrossAddresses: true, knownBrowser }
   await limits.spend(attempt).catch((error: unknown) => {
     if (error instanceof ApiError) inBackground(deps, auditLimitedSignIn(sql, email, origin.address))
     throw error

@@ -41,7 +41,12 @@ export function createFaults(api: PartnerApi) {
   function keepSilent(request: FastifyRequest, { open }: FastifyReply): void {
     if (silent.size >= SILENT_MAX) return disconnect(request)
     // Otherwise the client would get 503 when the time for a response is over.
-    if (open) open.deadlineMs = Infinity
+    if (open) {
+      open.deadlineMs = Infinity
+      // It does no work, so it takes no place from other calls.
+      open.whenOver?.()
+      open.whenOver = undefined
+    }
     silent.add(request)
     const timer = setTimeout(disconnect, SILENCE_MS, request)
     request.raw.socket.once('close', () => {

@@ -32,6 +32,12 @@ function secondsLeft(sql: Queries) {
   return sql`greatest(1, ceil(extract(epoch from ends_at - now())))::int4`
 }
 
+/** As accounts are found: JavaScript's own `toLowerCase` tells 'İ' from 'i', for which PostgreSQL finds the same account. */
+export async function foldCase(sql: Queries, email: string): Promise<string> {
+  const [row] = await sql<[{ email: string }]>`select lower(${email}::text) as email`
+  return row.email
+}
+
 export async function uncountAttempt(sql: Queries, keys: Buffer[]): Promise<void> {
   await sql`update attempt_counts set count = count - 1 where key = any (${keys}::bytea[]) and count > 0`
 }

@@ -14,7 +14,7 @@ const BY_ACCOUNT = { max: 30, windowSeconds: 60 * MINUTE_SECONDS }
 
 export interface Attempt {
   address: string
-  /** The email address, or another name for what could be guessed. */
+  /** The email address in lower case, by `foldCase`, or another name for what could be guessed. */
   account: string
   /** Limits the account's attempts from all addresses together as well. */
   acrossAddresses?: boolean
@@ -52,7 +52,7 @@ export function createSignInLimits(sql: Queries): SignInLimits {
     },
     async forgive(attempt) {
       await resetAttempts(sql, ownKey(attempt))
-      if (attempt.acrossAddresses && !attempt.knownBrowser) await uncountAttempt(sql, [accountKey(attempt)])
+      if (attempt.acrossAddresses) await uncountAttempt(sql, [accountKey(attempt)])
     },
     async refund(attempt) {
       await uncountAttempt(
@@ -64,19 +64,19 @@ export function createSignInLimits(sql: Queries): SignInLimits {
 }
 
 function limitsOf(attempt: Attempt): Limit[] {
-  if (attempt.knownBrowser) return [{ key: ownKey(attempt), limit: BY_ACCOUNT_AND_BROWSER }]
+  const key = accountKey(attempt)
+  if (attempt.knownBrowser) {
+    return [
+      { key: ownKey(attempt), limit: BY_ACCOUNT_AND_BROWSER },
+      // The token of a shared browser changes whenever somebody else signs in there, and its count begins again.
+      { key, limit: BY_ACCOUNT },
+    ]
+  }
+  const across = { key, limit: BY_ACCOUNT, reason: because('sign_ins_by_account') }
   return [
     { key: keyOf('address', networkOf(attempt.address)), limit: BY_ADDRESS },
     { key: ownKey(attempt), limit: BY_ACCOUNT_AND_ADDRESS },
-    ...(attempt.acrossAddresses
-      ? [
-          {
-            key: accountKey(attempt),
-            limit: BY_ACCOUNT,
-            reason: because('sign_ins_by_account'),
-          },
-        ]
-      : []),
+    ...(attempt.acrossAddresses ? [across] : []),
   ]
 }
 
@@ -86,12 +86,12 @@ function rejection(resetSeconds: number, reason: Reason | undefined): ApiError {
 }
 
 function ownKey({ address, account, knownBrowser }: Attempt): Buffer {
-  const name = account.toLowerCase()
-  return knownBrowser ? keyOf('browser', knownBrowser, name) : keyOf('pair', networkOf(address), name)
+  return knownBrowser ? keyOf('browser', knownBrowser, account) : keyOf('pair', networkOf(address), account)
 }
 
-function accountKey({ account }: Attempt): Buffer {
-  return keyOf('account', account.toLowerCase())
+/** Browsers that the person has used are counted apart: nobody else can use up their attempts from elsewhere. */
+function accountKey({ account, knownBrowser }: Attempt): Buffer {
+  return keyOf(knownBrowser ? 'known browsers' : 'account', account)
 }
 
 /** Hashed, so that every key has the same size and the table holds no addresses. */

@@ -23,7 +23,7 @@ export async function guideRoutes(app: FastifyInstance, config: Config): Promise
     const type = TYPES[extname(name)]
     if (!type) continue
     const text = withSources(await readFile(new URL(name, GUIDES_DIR), 'utf8'), config.webhookSourceAddresses)
-    serveText(app, pathOf(name), type, text)
+    serveText(app, pathOf(name), type, () => text)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JWK } from 'jose'
 import { Agent } from 'undici'
+import { QueueFull } from '../../core/work-queue.ts'
 import { readJwk } from '../../crypto/public-keys.ts'
 import { guardedLookup, requireReachable, type Resolve } from '../../outbound/addresses.ts'
 import { createExchanger, type Answer } from '../../outbound/exchange.ts'
@@ -13,6 +14,8 @@ const TIMEOUT_MS = 5_000
 const SET_BYTES_MAX = 64 * 1024
 const KEYS_MAX = 20
 const SETS_MAX = 1_000
+/** For all sets together. A call that waits takes one of the places of all calls, before its client has proven anything. */
+const WAITING_MAX = 64
 const CONNECTIONS_PER_HOST_MAX = 2
 const KEEP_ALIVE_MS = 1_000
 const OK = 200
@@ -60,6 +63,7 @@ export function openKeySets(options: KeySetOptions): KeySets {
   })
   const exchanger = createExchanger(agent, { timeoutMs, bytesMax: SET_BYTES_MAX })
   const sets = new Map<string, KeySet>()
+  let waiting = 0
 
   function get(url: string): Promise<Answer> {
     return new Promise((settle, fail) => {
@@ -89,7 +93,10 @@ export function openKeySets(options: KeySetOptions): KeySets {
       set.triedAtMs = clock()
       set.pending = fetchInto(set, url)
     }
-    await set.pending
+    if (!set.pending) return
+    if (waiting >= WAITING_MAX) throw new QueueFull('too many calls wait for key sets')
+    waiting += 1
+    await set.pending.finally(() => (waiting -= 1))
   }
 
   function open(url: string): KeySet {

@@ -14,9 +14,10 @@ const YEAR_SECONDS = 365 * 24 * 60 * 60
 
 /** The API reference: our own page around Scalar, with no external resources. */
 export async function referenceRoutes(app: FastifyInstance): Promise<void> {
-  app.get('/openapi.json', { schema: { hide: true }, onSend: answerNotModified }, async (_request, reply) =>
-    reply.header('cache-control', 'no-cache').send(app.swagger()),
-  )
+  await app.register(async (plain) => {
+    plain.addHook('onSend', answerNotModified)
+    serveText(plain, '/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(app.swagger()))
+  })
   app.get(REFERENCE_PREFIX, { schema: { hide: true } }, async (_request, reply) =>
     reply.redirect(`${REFERENCE_PREFIX}/`),
   )
@@ -36,16 +37,16 @@ async function referencePage(app: FastifyInstance): Promise<void> {
   const scalarScript = encodeOnce(async () => promisify(brotliDecompress)(await readScalar(scalarName)))
   app.get(`/${scalarName}`, { schema: { hide: true }, compress: false }, async (request, reply) => {
     const encoding = bestEncoding(request.headers['accept-encoding'])
-    const tag = `"${scalarName}-${encoding}"`
-    reply.headers({ 'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`, etag: tag, vary: 'accept-encoding' })
-    if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send()
+    reply.entityTag = `"${scalarName}"`
+    reply.headers({ 'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`, vary: 'accept-encoding' })
     if (encoding !== 'identity') reply.header('content-encoding', encoding)
     return reply.type(JAVASCRIPT).send(await (encoding === 'br' ? readScalar(scalarName) : scalarScript(encoding)))
   })
   const page = (await readPageFile('index.html')).replace('{{scalar}}', `${REFERENCE_PREFIX}/${scalarName}`)
-  serveText(app, '/', 'text/html; charset=utf-8', page)
-  serveText(app, '/start.js', JAVASCRIPT, await readPageFile('start.js'))
-  serveText(app, '/style.css', 'text/css; charset=utf-8', await readPageFile('style.css'))
+  const [script, style] = [await readPageFile('start.js'), await readPageFile('style.css')]
+  serveText(app, '/', 'text/html; charset=utf-8', () => page)
+  serveText(app, '/start.js', JAVASCRIPT, () => script)
+  serveText(app, '/style.css', 'text/css; charset=utf-8', () => style)
   await sdkPackages(app)
 }
 
