@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { compressedAssets } from './compressed-assets.ts'
 import { firstLoadLimit } from './first-load.ts'
 import { leanScrollArea } from './lean-scroll-area.ts'
 import { messages } from './messages/plugin.ts'
@@ -8,7 +9,7 @@ const SERVICE = 'http://127.0.0.1:3000'
 
 export default defineConfig({
   base: '/console/',
-  plugins: [messages(), react(), leanScrollArea(), firstLoadLimit()],
+  plugins: [messages(), react(), leanScrollArea(), firstLoadLimit(), compressedAssets()],
   // For `vite console` beside a running service.
   server: { proxy: { '/api': SERVICE, '/readyz': SERVICE, '/docs': SERVICE, '/openapi.json': SERVICE } },
   build: {

@@ -43,8 +43,10 @@ async function consoleFiles(app: FastifyInstance): Promise<void> {
     root: CONSOLE_DIR,
     index: false,
     cacheControl: false,
+    preCompressed: true,
     setHeaders(response, path) {
       const isHashed = path.includes('/assets/')
+      response.setHeader('vary', 'accept-encoding')
       response.setHeader('cache-control', isHashed ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache')
     },
   })
