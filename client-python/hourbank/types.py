@@ -139,7 +139,7 @@ class CreditRequest(TypedDict):
     reference: str
     #: For people, up to 500 characters; may differ when sent again
     note: NotRequired[str]
-    #: The day on which the bank transfer was settled; not one that is yet to come
+    #: The day on which the bank transfer was settled; at most a day ahead of today in the community
     settled_on: NotRequired[str]
 
 

@@ -125,7 +125,7 @@ export interface CreditRequest {
   reference: string
   /** For people, up to 500 characters; may differ when sent again */
   note?: string
-  /** The day on which the bank transfer was settled; not one that is yet to come */
+  /** The day on which the bank transfer was settled; at most a day ahead of today in the community */
   settled_on?: string
 }
 

@@ -1,11 +1,14 @@
 import { expect, type Page } from '@playwright/test'
 import { EventEmitter, once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { isFullVolume } from '../test/volume.ts'
 import { axe, STANDARDS } from './axe.ts'
 import type { Service } from './service.ts'
 
 export const PASSWORD = 'correct horse battery'
 export const ADMIN_API = '/api/admin/v1'
+const OVERLOADED = 503
+const SECOND_MS = 1000
 const NARROW = { width: 360, height: 740 }
 const WIDE = { width: 1280, height: 800 }
 
@@ -22,12 +25,17 @@ const ready = new WeakMap<Service, Promise<string>>()
 /** Changes the one-time password, once per service, and returns the email address. */
 async function prepareAdmin(service: Service): Promise<string> {
   const { email, password } = printedAdmin(service)
-  const post = (path: string, body: object, cookie = '') =>
-    fetch(`${service.url}${ADMIN_API}${path}`, {
+  const post = async (path: string, body: object, cookie = ''): Promise<Response> => {
+    const response = await fetch(`${service.url}${ADMIN_API}${path}`, {
       method: 'POST',
       headers: { origin: service.url, 'content-type': 'application/json', cookie },
       body: JSON.stringify(body),
     })
+    // On a busy machine, the service may reject calls for a moment.
+    if (response.status !== OVERLOADED) return response
+    await setTimeout(Number(response.headers.get('retry-after')) * SECOND_MS)
+    return post(path, body, cookie)
+  }
   if ((await post('/session', { email, password: PASSWORD })).ok) return email
   const signedIn = await post('/session', { email, password })
   const cookie = signedIn.headers.getSetCookie()[0]!.split(';')[0]!
@@ -40,11 +48,13 @@ async function prepareAdmin(service: Service): Promise<string> {
 export async function signIn(page: Page, service: Service, who?: { email: string; password: string }): Promise<void> {
   if (!ready.has(service)) ready.set(service, prepareAdmin(service))
   const email = await ready.get(service)!
-  const answer = await page.request.post(`${service.url}${ADMIN_API}/session`, {
-    headers: { origin: service.url },
-    data: who ?? { email, password: PASSWORD },
-  })
-  expect(answer.status()).toBe(200)
+  await expect(async () => {
+    const answer = await page.request.post(`${service.url}${ADMIN_API}/session`, {
+      headers: { origin: service.url },
+      data: who ?? { email, password: PASSWORD },
+    })
+    expect(answer.status()).toBe(200)
+  }).toPass()
 }
 
 /** Opens a page of a community, the demo unless another is named, and waits for its heading. */

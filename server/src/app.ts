@@ -22,9 +22,9 @@ import { ADMIN_PREFIX, frameAdminApi } from './http/console/admin-frame.ts'
 import { adminDescriptionRoute, describeAdminApi } from './http/console/admin-openapi.ts'
 import { consoleRoutes } from './http/console/console.ts'
 import type { Deps } from './http/deps.ts'
-import { COMPRESS_BYTES_MIN } from './http/shared/encoding.ts'
+import { bestEncoding, COMPRESS_BYTES_MIN } from './http/shared/encoding.ts'
 import { createAdmission } from './http/partner/admission.ts'
-import { API_PREFIX, BODY_BYTES_MAX, framePartnerApi } from './http/partner/frame.ts'
+import { API_PREFIX, API_VERSION, BODY_BYTES_MAX, framePartnerApi } from './http/partner/frame.ts'
 import { healthRoutes } from './http/health.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
 import { shedLoad } from './http/shared/load.ts'
@@ -117,7 +117,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
     reply.header('request-id', request.id)
     done()
   })
-  requireOwnHost(app, deps.config)
+  requireOwnHost(app, deps.config, { 'api-version': API_VERSION, 'cache-control': 'no-store' })
   answerInTime(app, timeouts.handlerMs)
   answerAnyMethod(app)
   ignoreExpectations(app)
@@ -126,6 +126,12 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
   healthRoutes(app, deps)
   if (deps.config.role === 'worker') return app
 
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    // The compression plugin reads `*` as gzip, even if the client refuses gzip.
+    const { 'accept-encoding': accepted } = headers
+    if (accepted !== undefined) headers['accept-encoding'] = bestEncoding(accepted)
+    done()
+  })
   await app.register(compress, { threshold: COMPRESS_BYTES_MIN, encodings: ['br', 'gzip', 'identity'] })
   securityTxtRoute(app, deps)
   await app.register(consoleRoutes)

@@ -67,6 +67,7 @@ export interface BankOptions {
   sender?: Sender
   keySets?: KeySets
   timeouts?: Partial<Timeouts>
+  secretKey?: string
 }
 
 /** The production app on a database of the test's own, on a real port. */
@@ -116,7 +117,7 @@ export async function startTestNode(
   const node = await startNode({
     config,
     databaseUrl,
-    secretKey: SECRET_KEY,
+    secretKey: options.secretKey ?? SECRET_KEY,
     log,
     sender: options.sender,
     keySets: options.keySets,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
-import { startBank, type Bank } from './bank.ts'
+import { addMember, leave } from '../src/features/members/change-member.ts'
+import { startBank, TESTER, type Bank } from './bank.ts'
 import { sendPlain, UNPACKERS } from './raw-http.ts'
 import { expectError } from './frame-answers.ts'
 import { takeIds } from './take-ids.ts'
@@ -31,6 +32,7 @@ test('a page that has not changed is 304, in every way If-None-Match can say it'
     expect(answer.headers.get('etag'), match).toBe(tag)
     expect(answer.headers.get('api-version'), match).toBe('2.0')
     expect(answer.headers.get('content-type'), match).toBeNull()
+    expect(answer.headers.get('content-length'), match).toBeNull()
   }
   for (const other of ['"a"', 'W/"a"', opaque.slice(1, -1), `"x${opaque.slice(1)}`]) {
     expect((await get({ 'if-none-match': other })).status, other).toBe(200)
@@ -46,6 +48,24 @@ test('a page that has not changed is 304, in every way If-None-Match can say it'
   const changed = await get({ 'if-none-match': tag })
   expect(changed.status).toBe(200)
   expect(changed.headers.get('etag')).not.toBe(tag)
+})
+
+test('a list of changes is 304 until something changes, though the time goes on until which it is complete', async () => {
+  const bank = await startBank()
+  await addMembers(bank, 1)
+  const { id } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  await leave(bank.sql, TESTER, bank.communityId, id)
+  const token = await bank.token()
+  const since = '2020-01-01T00:00:00Z'
+  for (const path of [`/users?updated_since=${since}`, `/listings?updated_since=${since}`, '/removals']) {
+    const first = await bank.call(path, { token })
+    const again = await bank.call(path, { token, headers: { 'if-none-match': first.headers.get('etag')! } })
+    expect([first.status, again.status], path).toEqual([200, 304])
+  }
+  const { headers } = await bank.call('/removals', { token })
+  const other = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ben' })
+  await leave(bank.sql, TESTER, bank.communityId, other.id)
+  expect((await bank.call('/removals', { token, headers: { 'if-none-match': headers.get('etag')! } })).status).toBe(200)
 })
 
 test('an error has no ETag, and is never 304', async () => {
@@ -75,5 +95,8 @@ test('an answer is compressed when the caller accepts it, and is the same undern
     expect(packed.bytes.length).toBeLessThan(plain.bytes.length)
     expect(unpack(packed.bytes)).toEqual(plain.bytes)
   }
-  expect((await get('lzw')).body).toEqual(plain.body)
+  for (const refused of ['lzw', 'gzip;q=0, br;q=0, *', 'identity;q=1, *;q=0']) {
+    expect((await get(refused)).body, refused).toEqual(plain.body)
+  }
+  expect((await get('gzip;q=0, *')).headers.get('content-encoding')).toBe('br')
 })

@@ -67,6 +67,8 @@ test('whatever is wrong with a request is answered in one shape', async () => {
     ['dots', 'not_found', `${API_PREFIX}/%2e%2e/%2e%2e/etc/passwd`, { token }],
     ['wrong method', 'method_not_allowed', '/users', { method: 'DELETE', token }],
     ['wrong method without a token', 'method_not_allowed', '/users', { method: 'DELETE' }],
+    ['wrong method with an escaped letter', 'method_not_allowed', '/%75sers', { method: 'DELETE', token }],
+    ['an id that is too long', 'not_found', `/users/${'1'.repeat(1001)}`, { token }],
     [
       'wrong method with malformed JSON',
       'method_not_allowed',
@@ -133,6 +135,20 @@ test('whatever is wrong with a request is answered in one shape', async () => {
     ['no grant type', 'invalid_request', '/oauth/token', { body: {} }],
   ]
   for (const [name, code, path, options] of cases) expectError(await bank.call(path, options), code, name)
+})
+
+test('a body that cannot be read is told what is wrong with it', async () => {
+  const bank = await startBank()
+  const describe = async (body: string, headers: Record<string, string> = {}) => {
+    const answer = await bank.call('/oauth/token', { method: 'POST', body, headers: { ...JSON_BODY, ...headers } })
+    return answer.body.error_description
+  }
+  expect(await describe('')).toBe('The body is empty, but its Content-Type is application/json.')
+  for (const body of ['{"user_id":01}', '{} x', '{']) {
+    expect(await describe(body), body).toBe('The body is not well-formed JSON.')
+  }
+  expect(await describe('{}', { 'content-encoding': 'zstd' })).toMatch(/^Send the body uncompressed/)
+  expect(await describe('{}', { 'content-encoding': 'gzip' })).toBe('The request is malformed.')
 })
 
 test('what is wrong on our side is answered in the same shape', async () => {

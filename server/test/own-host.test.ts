@@ -48,6 +48,7 @@ test('a request for another host gets 421 everywhere, but probes by address work
     const answer = await get(bank, path, 'attacker.example')
     expect(answer, path).toMatchObject({ status: 421, body: { error: 'misdirected_request' } })
     expect(answer.body.request_id, path).toBe(answer.headers.get('request-id'))
+    expect(answer.headers.get('api-version'), path).toBe('2.0')
     expect((await get(bank, path, 'hours.example.org')).status, path).not.toBe(421)
   }
   for (const path of ['/healthz', '/readyz', '/metrics'])

@@ -11,7 +11,9 @@ import { createSecretBox } from '../src/crypto/secret-box.ts'
 import { loadSecretKey } from '../src/crypto/secret-key.ts'
 import { checkSecretKey } from '../src/features/subscriptions/check-secret-key.ts'
 import { resetSecrets } from '../src/features/subscriptions/reset-secrets.ts'
-import { freePort, SECRET_KEY, TESTER } from './bank.ts'
+import { addMember } from '../src/features/members/change-member.ts'
+import { recordRemoval } from '../src/features/removals/queries.ts'
+import { callNode, freePort, SECRET_KEY, startBank, startTestNode, TESTER } from './bank.ts'
 import { startPostman, type Postman } from './postman.ts'
 
 /** What is built is run: `npm test` builds before it tests. */
@@ -111,4 +113,26 @@ test('the key of the embedded database is made once, whole, and only for its own
   await writeFile(file, '')
   await expect(loadSecretKey(config)).rejects.toThrow('contains no key')
   expect(await loadSecretKey({ ...config, secretKey: TESTER.name })).toBe(TESTER.name)
+})
+
+test('removals of one moment are all read, though the key changes in the middle', async () => {
+  const bank = await startBank()
+  const { sql, communityId } = bank
+  const token = await bank.token()
+  const members = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => addMember(sql, TESTER, communityId, { name: `Member ${n}` })),
+  )
+  const ids = members.map(({ id }) => id)
+  await recordRemoval(sql, communityId, 'user', ids)
+  const { body: first } = await bank.call('/removals?limit=5', { token })
+  const { url } = await startTestNode(bank.databaseUrl, {
+    secretKey: OTHER_KEY,
+    config: { previousSecretKey: SECRET_KEY },
+  })
+  const read = (cursor: string) => callNode(url, `/removals?limit=5&cursor=${cursor}`, { token })
+  const { body: second } = await read(first.meta.next_cursor)
+  const { body: third } = await read(second.meta.next_cursor)
+  const seen = [first, second, third].flatMap(({ data }) => data.map(({ id }: { id: number }) => id))
+  expect(seen.toSorted()).toEqual(ids.toSorted())
+  expect(third.meta.has_more).toBe(false)
 })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { isPublicAddress } from '../src/outbound/addresses.ts'
-import { checkTarget } from '../src/features/subscriptions/check-target.ts'
+import { checkSubscription } from '../src/features/subscriptions/check-target.ts'
 import { createSender } from '../src/delivery/send.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -65,20 +65,20 @@ function senderTo(answers: (call: number) => string[], options: { ca?: string } 
 }
 
 test.each(LITERALS)('the literal %s is refused when subscribing', (host) => {
-  expect(() => checkTarget(`https://${host}/hook`, false)).toThrow()
+  expect(() => checkSubscription({ target_url: `https://${host}/hook` }, false)).toThrow()
 })
 
 test.each(['93.184.216.34', '[2606:2800:220:1:248:1893:25c8:1946]'])('so is a public one, %s', (host) => {
-  expect(() => checkTarget(`https://${host}/hook`, false)).toThrow()
+  expect(() => checkSubscription({ target_url: `https://${host}/hook` }, false)).toThrow()
 })
 
 test.each(LOCAL_NAMES)('the name %s is refused when subscribing', (host) => {
-  expect(() => checkTarget(`https://${host}/hook`, false)).toThrow()
+  expect(() => checkSubscription({ target_url: `https://${host}/hook` }, false)).toThrow()
 })
 
 test('a name on the internet is taken as it is, and not resolved', () => {
-  expect(() => checkTarget('https://hooks.example.org:8443/a?b=c', false)).not.toThrow()
-  expect(() => checkTarget('https://xn--bcher-kva.example/', false)).not.toThrow()
+  expect(() => checkSubscription({ target_url: 'https://hooks.example.org:8443/a?b=c' }, false)).not.toThrow()
+  expect(() => checkSubscription({ target_url: 'https://xn--bcher-kva.example/' }, false)).not.toThrow()
 })
 
 test.each(LITERALS)('the literal %s is refused when sending, should it stand in the database', async (host) => {

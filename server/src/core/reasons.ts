@@ -242,7 +242,7 @@ export const REASONS = {
   field_required: 'is required',
   field_text: 'must not contain control characters or broken Unicode',
   field_storable: 'must not contain NUL characters or broken Unicode',
-  field_time: 'must be a time like 2026-01-31T12:00:00Z (encode a + as %2B)',
+  field_time: 'must be a time like 2026-01-31T12:00:00Z; in a query, encode a + as %2B',
   field_day: 'must be a day like 2026-01-31',
   field_above: 'must be greater than {limit}',
   field_min: 'must be at least {limit}',

@@ -55,7 +55,6 @@ export async function addRole(
 ): Promise<void> {
   if (!(await insertAdminRole(tx, communityId, adminId, role, as))) throw alreadyAdministrator(as.email)
   await deleteLinksOf(tx, adminId)
-  await deleteLinksBy(tx, adminId)
   await deleteInvitationsOf(tx, communityId, adminId)
   await recordAudit(tx, communityId, actor, { action, subject: { kind: 'admin', id: adminId }, detail: { role } })
 }
@@ -100,6 +99,7 @@ export async function replacePassword(
   await updatePassword(tx, adminId, password)
   await endSessionsOf(tx, adminId)
   await deleteLinksOf(tx, adminId)
+  await deleteLinksBy(tx, adminId)
   await deleteSecondStepsOf(tx, adminId)
   await forgetBrowsersOf(tx, adminId)
 }

@@ -3,6 +3,7 @@ import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import { Id, IdParameter, parseId } from '../../http/shared/ids.ts'
 import { PageMeta, PageQuery, UpdatedSince, finishList, readListRequest } from '../../http/shared/paging.ts'
+import { tagChanges } from '../../http/partner/etag.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { presentListing } from './present-listing.ts'
 import { findListing, listListings, type ListingRow } from './queries.ts'
@@ -39,7 +40,9 @@ export function listingRoutes(api: PartnerApi, { sql, epoch, config }: Deps): vo
           : await searchListings(sql, communityId, list, { ...filters, q })
       const toCursor = ({ id, updated_at }: ListingRow) => ({ id, ...(since !== undefined && { at: updated_at }) })
       const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)
-      return { data: rows.map(presentListing), meta }
+      const data = rows.map(presentListing)
+      if (since !== undefined) tagChanges(reply, data, meta)
+      return { data, meta }
     },
   })
 

@@ -3,6 +3,7 @@ import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import { IdParameter, parseId } from '../../http/shared/ids.ts'
 import { PageMeta, PageQuery, UpdatedSince, finishList, readListRequest } from '../../http/shared/paging.ts'
+import { tagChanges } from '../../http/partner/etag.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { createEmailReadRecorder } from './record-email-reads.ts'
 import { createMemberFinder } from './find-member.ts'
@@ -43,6 +44,7 @@ export function memberRoutes(api: PartnerApi, { sql, epoch, config }: Deps): voi
         const ids = rows.map(({ id }) => id)
         await recordEmailRead(request.caller, request.id, ids)
       }
+      if (since !== undefined) tagChanges(reply, rows, meta)
       return { data: rows, meta }
     },
   })

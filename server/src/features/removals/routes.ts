@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
 import type { Deps } from '../../http/deps.ts'
+import { tagChanges } from '../../http/partner/etag.ts'
 import { requireScope } from '../../http/partner/frame.ts'
-import { PageMeta, PageQuery, finishList, readListRequest } from '../../http/shared/paging.ts'
+import { PageMeta, PageQuery, finishList, isAnyId, readListRequest } from '../../http/shared/paging.ts'
+import { openPosition, sealPosition } from '../../http/shared/sealed-position.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { listRemovals, type RemovalRow, type RemovalType } from './queries.ts'
@@ -18,9 +20,7 @@ const Removal = Type.Object(
   { title: 'Removal', examples: [{ type: 'user', id: 42, removed_at: '2026-02-28T17:30:00.000000Z' }] },
 )
 
-export function removalRoutes(api: PartnerApi, { sql, epoch, config, sharedIds }: Deps): void {
-  const toCursor = ({ id, removed_at }: RemovalRow) => ({ id: sharedIds.hide(id), at: removed_at })
-
+export function removalRoutes(api: PartnerApi, { sql, epoch, config, cursorBox }: Deps): void {
   api.get('/removals', {
     config: { scope: Object.values(SCOPE_OF) },
     schema: {
@@ -41,11 +41,23 @@ export function removalRoutes(api: PartnerApi, { sql, epoch, config, sharedIds }
       const { type, since = EPOCH_START } = request.query
       if (type) requireScope(request.caller, SCOPE_OF[type])
       const types = type ? [type] : (['user', 'listing'] as const).filter((one) => scopes.includes(SCOPE_OF[one]))
-      const list = await readListRequest(sql, await epoch(), 'removals', request.query, { communityId, since })
-      const after = list.after && { ...list.after, id: sharedIds.reveal(list.after.id) ?? 0 }
+      const place = { epoch: await epoch(), list: `removals of community ${communityId}` }
+      const list = await readListRequest<number | string>(
+        sql,
+        place.epoch,
+        'removals',
+        request.query,
+        { communityId, since },
+        isAnyId,
+      )
+      // Sealed with a key that was lost, or by an older version: the removals of that moment are read again.
+      const after = list.after && { ...list.after, id: openPosition(cursorBox, place, list.after.id)?.id ?? 0 }
+      const toCursor = ({ id, removed_at: at }: RemovalRow) => ({ id: sealPosition(cursorBox, place, { id }), at })
       const found = await listRemovals(sql, communityId, { ...list, after }, types)
       const { rows, meta } = finishList(list, found, toCursor, request, reply, config.publicUrl)
-      return { data: rows.map(({ type: kind, resource_id: id, removed_at }) => ({ type: kind, id, removed_at })), meta }
+      const data = rows.map(({ type: kind, resource_id: id, removed_at }) => ({ type: kind, id, removed_at }))
+      tagChanges(reply, data, meta)
+      return { data, meta }
     },
   })
 }

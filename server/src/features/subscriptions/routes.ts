@@ -4,7 +4,7 @@ import type { Disguise } from '../../crypto/disguise.ts'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import type { Caller } from '../../http/partner/access.ts'
-import { API_PREFIX, requireScope } from '../../http/partner/frame.ts'
+import { API_PREFIX, insufficientScope } from '../../http/partner/frame.ts'
 import { IdParameter, parseId } from '../../http/shared/ids.ts'
 import { PageMeta, PageQuery, finishList, readListRequest, readSealedListRequest } from '../../http/shared/paging.ts'
 import { openPosition, sealPosition } from '../../http/shared/sealed-position.ts'
@@ -329,7 +329,7 @@ export function webhookRoutes(
 }
 
 function requireScopes(caller: Caller, { scopes }: Subscription): void {
-  for (const scope of scopes) requireScope(caller, scope)
+  if (!scopes.every((scope) => caller.scopes.includes(scope))) throw insufficientScope(scopes)
 }
 
 function readerOf({ partnerId, scopes }: Caller): Reader {

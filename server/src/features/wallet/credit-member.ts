@@ -44,7 +44,8 @@ export function createCreditBatcher(sql: Sql): CreditMember {
     if (row.outcome === 'over_limit') {
       throw invalidField('hours', 'out_of_range', `must be at most ${toHours(row.limit_centihours)}`)
     }
-    if (row.outcome === 'not_settled') throw invalidField('settled_on', 'out_of_range', 'must not be yet to come')
+    if (row.outcome === 'not_settled')
+      throw invalidField('settled_on', 'out_of_range', 'must be at most a day ahead of today in the community')
     throw new ApiError('daily_limit_reached')
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findFault, type TriggeredFault } from '../../core/test-triggers.ts'
+import { toCentihours, toHours } from '../../core/hours.ts'
 import type { Caller } from '../../http/partner/access.ts'
 import { ApiError, type PartnerErrorCode } from '../../http/shared/errors.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
@@ -141,5 +142,6 @@ function toError(
 /** A credit under the same reference, of another amount. */
 function inventConflict(request: Triggering, scopes: readonly string[]): object {
   const { balance_hours, ...credit } = { ...CREDIT, ...request }
-  return { ...credit, hours: request.hours! + 1, ...(scopes.includes('wallet.read') && { balance_hours }) }
+  const hours = toHours((toCentihours(request.hours!) ?? 0) + 100)
+  return { ...credit, hours, ...(scopes.includes('wallet.read') && { balance_hours }) }
 }

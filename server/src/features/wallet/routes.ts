@@ -129,7 +129,7 @@ export function walletRoutes(api: PartnerApi, { sql, epoch, config, rateLimits, 
       operationId: 'listCredits',
       summary: "List the partner's own credits",
       description:
-        'For reconciliation: the credits of all clients of the partner, with count and sum of the whole selection. With the header Accept: text/csv, the response is the whole selection as CSV, and limit and cursor are ignored. Text that a spreadsheet would read as a formula is preceded by an apostrophe.',
+        'For reconciliation: the credits of all clients of the partner, with count and sum of the whole selection. With the header Accept: text/csv, the response is the whole selection as CSV, and limit and cursor have no effect, but must be valid. Text that a spreadsheet would read as a formula is preceded by an apostrophe.',
       tags: ['Wallet'],
       querystring: Type.Object({
         ...PageQuery,

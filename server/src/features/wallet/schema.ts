@@ -52,7 +52,7 @@ export const CreditRequest = Type.Object(
     settled_on: Type.Optional(
       Type.String({
         format: 'date',
-        description: 'The day on which the bank transfer was settled; not one that is yet to come',
+        description: 'The day on which the bank transfer was settled; at most a day ahead of today in the community',
       }),
     ),
   },

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import type { DoneFuncWithErrOrRes, FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { COMPRESS_BYTES_MIN } from '../shared/encoding.ts'
+import type { PageMeta } from '../shared/paging.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -15,6 +18,15 @@ const SHORT_LENGTH_MAX = 2048
 /** Returns an entity tag without the weak prefix `W/`. */
 export function entityTagOf(body: string | Buffer): string {
   return `"${hash('sha1', body, 'base64url')}"`
+}
+
+/**
+ * Tags a page of changes without the time until which it is complete and the cursor. The time is mostly now and a sealed
+ * cursor is always another, so a list in which nothing has changed would never get 304.
+ */
+export function tagChanges(reply: FastifyReply, data: readonly unknown[], meta: Static<typeof PageMeta>): void {
+  const { synced_until: _now, next_cursor: _sealed, ...rest } = meta
+  reply.entityTag = entityTagOf(JSON.stringify([data, rest]))
 }
 
 /**
@@ -40,7 +52,9 @@ export function answerNotModified(
   if (!matches(request.headers['if-none-match'], tag)) return done(null, body)
   for (const name of ['content-length', 'content-type', 'content-encoding']) reply.removeHeader(name)
   reply.code(304)
-  done(null, '')
+  // An empty text would get the header content-length: 0, which a cache may take for the length of the body. For HEAD,
+  // Fastify measures whatever is no stream.
+  done(null, request.method === 'HEAD' ? Readable.from([]) : null)
 }
 
 function matches(header: string | undefined, tag: string): boolean {

@@ -155,8 +155,13 @@ export function requireScope(caller: Caller, scope: Scope | readonly Scope[]): v
   if (typeof scope === 'string' && caller.scopes.includes(scope)) return
   const accepted = [scope].flat() as Scope[]
   if (accepted.some((name) => caller.scopes.includes(name))) return
-  throw new ApiError('insufficient_scope', {
-    headers: { 'www-authenticate': `${BEARER}, error="insufficient_scope", scope="${accepted.join(' ')}"` },
+  throw insufficientScope(accepted)
+}
+
+/** Names all scopes that the call needs, so that the caller can ask for them at once. */
+export function insufficientScope(scopes: readonly Scope[]): ApiError {
+  return new ApiError('insufficient_scope', {
+    headers: { 'www-authenticate': `${BEARER}, error="insufficient_scope", scope="${scopes.join(' ')}"` },
   })
 }
 

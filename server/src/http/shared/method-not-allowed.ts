@@ -28,7 +28,9 @@ export function answerOtherMethods(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (!request.is404) return done()
     const [path] = splitOnce(request.url, '?')
-    const offered = [...methodsByRoute].find(([route]) => isPathOf(route, path))
+    // As the router reads it. It has rejected malformed escapes already.
+    const segments = path.split('/').map(decodeURIComponent)
+    const offered = [...methodsByRoute].find(([route]) => isPathOf(route, segments))
     if (!offered) return done()
     const [route, methods] = offered
     request.routeOfOtherMethods = route
@@ -36,7 +38,7 @@ export function answerOtherMethods(app: FastifyInstance): void {
   })
 }
 
-function isPathOf(route: string, path: string): boolean {
-  const [wanted, given] = [route.split('/'), path.split('/')]
+function isPathOf(route: string, given: string[]): boolean {
+  const wanted = route.split('/')
   return wanted.length === given.length && wanted.every((part, n) => part === given[n] || part.startsWith(':'))
 }

@@ -16,15 +16,16 @@ const HOST = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i
 
 /**
  * Rejects requests for host names that are not ours. A page of another site can make its own name resolve to our address
- * (DNS rebinding); the browser then treats our responses as that site's, but still sends its name as Host.
+ * (DNS rebinding); the browser then treats our responses as that site's, but still sends its name as Host. `headers` are
+ * those that every response has.
  */
-export function requireOwnHost(app: FastifyInstance, config: Config): void {
+export function requireOwnHost(app: FastifyInstance, config: Config, headers: Record<string, string>): void {
   const isOwn = ownHosts(config)
   app.addHook('onRequest', (request, reply, done) => {
     const { host } = request.headers
     // HTTP/1.0 has no Host header, and no browser speaks it. The APIs require it otherwise.
     if (host === undefined || request.routeOptions.config.anyHost || isOwn(host)) return done()
-    sendError(new ApiError('misdirected_request'), request, reply)
+    sendError(new ApiError('misdirected_request', { headers }), request, reply)
   })
 }
 

@@ -73,19 +73,20 @@ interface ListQuery {
 }
 
 /** Parses limit, cursor and filters. With `changes.since`, the list is ordered by time of change. */
-export async function readListRequest(
+export async function readListRequest<Id extends number | string = number>(
   sql: Queries,
   epoch: string,
   list: string,
   query: ListQuery,
   changes?: { communityId: number; since: string | undefined },
-): Promise<ListRequest> {
+  isId: (id: unknown) => boolean = isNumber,
+): Promise<ListRequest<Id>> {
   const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
   const since = changes?.since
   const after =
     cursor === undefined
       ? undefined
-      : readCursor<number>(cursor, epoch, fingerprint(list, filters), { isTimed: since !== undefined, isId: isNumber })
+      : readCursor<Id>(cursor, epoch, fingerprint(list, filters), { isTimed: since !== undefined, isId })
   // Must run before the statement that reads the rows: see sync_horizon() in the migrations.
   const horizon = since === undefined ? undefined : await syncHorizon(sql, changes!.communityId)
   return { list, filters, limit, after, since, horizon, epoch }
@@ -110,7 +111,7 @@ export function readSortedListRequest(epoch: string, list: string, query: ListQu
 /** The same for a list whose positions are sealed: see `sealPosition`. Cursors from before they were sealed have numbers. */
 export function readSealedListRequest(epoch: string, list: string, query: ListQuery): ListRequest<number | string> {
   const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
-  const shape = { isTimed: false, isId: (id: unknown) => isNumber(id) || typeof id === 'string' }
+  const shape = { isTimed: false, isId: isAnyId }
   const after = cursor === undefined ? undefined : readCursor(cursor, epoch, fingerprint(list, filters), shape)
   return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
 }
@@ -170,6 +171,8 @@ function writeCursor({ id, at, key }: Position<number | string>, epoch: string, 
 }
 
 const isNumber = (id: unknown) => Number.isSafeInteger(id)
+/** Positions that are sealed are text; before they were, they were numbers. */
+export const isAnyId = (id: unknown) => isNumber(id) || typeof id === 'string'
 const isUuid = (id: unknown) => typeof id === 'string' && UUID.test(id)
 
 function readCursor<Id extends number | string>(

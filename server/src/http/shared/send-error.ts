@@ -8,15 +8,19 @@ import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { validationFailed } from './validation.ts'
 
-/** Maps Fastify's errors to our codes. */
-const FASTIFY_ERRORS: Record<string, ErrorCode> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_request',
-  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_request',
-  FST_ERR_BAD_URL: 'invalid_request',
-  FST_CP_ERR_INVALID_CONTENT_ENCODING: 'unsupported_media_type',
+/** Maps Fastify's errors to our codes, with a description where that of the code says too little. */
+const FASTIFY_ERRORS: Record<string, [ErrorCode, description?: string]> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty, but its Content-Type is application/json.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not well-formed JSON.'],
+  FST_ERR_BAD_URL: ['invalid_request'],
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found'],
+  FST_CP_ERR_INVALID_CONTENT_ENCODING: [
+    'unsupported_media_type',
+    'Send the body uncompressed, or compressed with gzip, deflate or br.',
+  ],
 }
 
 const STREAM_HEADERS = ['content-encoding', 'content-disposition', 'content-length']
@@ -61,10 +65,13 @@ export function toApiError(error: unknown): ApiError {
   const { code, validation, statusCode } = error as { code?: string; validation?: ErrorObject[]; statusCode?: number }
   if (validation) return validationFailed(validation)
   const known = code === undefined ? undefined : FASTIFY_ERRORS[code]
-  if (known) return new ApiError(known, { cause: error })
-  // The JSON parser's SyntaxError, or another malformed body that Fastify rejects.
+  if (known) {
+    const [ours, description] = known
+    return new ApiError(ours, { ...(description && { description }), cause: error })
+  }
+  // Whatever else Fastify and its plugins reject, such as a body that cannot be decompressed.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new ApiError('invalid_request', { description: 'The body is not well-formed JSON.', cause: error })
+    return new ApiError('invalid_request', { cause: error })
   }
   return new ApiError('internal_error', { cause: error })
 }

@@ -119,7 +119,10 @@ const FIELD_ERRORS_MAX = 100
 
 /** Converts schema errors to our error format. */
 export function validationFailed(problems: readonly ErrorObject[]): ApiError {
-  const errors = problems.slice(0, FIELD_ERRORS_MAX).map(toFieldError)
+  return invalidFields(problems.slice(0, FIELD_ERRORS_MAX).map(toFieldError))
+}
+
+export function invalidFields(errors: FieldError[]): ApiError {
   return new ApiError('validation_failed', {
     errors,
     description: errors.map(({ field, message }) => (field ? `${field} ${message}` : `The body ${message}`)).join('; '),
@@ -128,10 +131,7 @@ export function validationFailed(problems: readonly ErrorObject[]): ApiError {
 
 export function invalidField(field: string, code: string, why: Reason | string): ApiError {
   const [message, reason] = typeof why === 'string' ? [why] : [why.message, why]
-  return new ApiError('validation_failed', {
-    errors: [{ code, field, message, ...(reason && { reason }) }],
-    description: `${field} ${message}`,
-  })
+  return invalidFields([{ code, field, message, ...(reason && { reason }) }])
 }
 
 function toFieldError(problem: ErrorObject): FieldError {
