@@ -64,6 +64,9 @@ def _listen(client: Hourbank, forward_to: str, secret: str, include_past: bool) 
     except HourbankError as error:
         print(error, file=sys.stderr)
         return 1
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
     return 0
 
 

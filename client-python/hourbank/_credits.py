@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any, TypedDict, Union
+from typing import Any, Optional, TypedDict, Union
 
 from typing_extensions import NotRequired
 
 from ._request import encode_body
-from .errors import HourbankError
+from .errors import ApiError, HourbankError
 from .types import CreditAnswer
 
 BATCH_CREDITS_MAX = 1_000
@@ -35,6 +36,7 @@ class NewCredit(TypedDict):
 class CreditResult(TypedDict):
     """What came of one credit: ``created``, ``replayed``, or the code of the error."""
 
+    #: Empty if the credit has none.
     reference: str
     result: str
     #: With ``created`` and ``replayed``.
@@ -67,30 +69,67 @@ class CreditSummary:
                 self.rejected.append(result)
 
 
+class EncodedCredit:
+    """Serialized when it is taken from the iterable: later changes of the object do not matter."""
+
+    def __init__(self, credit: Mapping[str, object]) -> None:
+        self.reference = str(credit.get("reference", ""))
+        self.body = b""
+        self.result: Optional[CreditResult] = None
+        try:
+            self.body = encode_body(credit)
+        except ValueError as error:
+            # Such as NaN hours, which JSON cannot express.
+            self.reject(str(error))
+
+    def reject(self, problem: str) -> None:
+        self.result = {
+            "reference": self.reference,
+            "result": "validation_failed",
+            "error_description": problem,
+        }
+
+
 class Batch:
     """Collects credits until the service would accept no more in one request."""
 
-    def __init__(self) -> None:
-        self._items: list[bytes] = []
+    def __init__(self, size_max: int) -> None:
+        self._size_max = size_max
+        self._credits: list[EncodedCredit] = []
         self._bytes = 0
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self._credits)
 
-    def fits(self, item: bytes) -> bool:
-        return len(self._items) < BATCH_CREDITS_MAX and self._bytes + len(item) < BATCH_BYTES_MAX
+    def fits(self, credit: EncodedCredit) -> bool:
+        return len(self) < self._size_max and self._bytes + len(credit.body) < BATCH_BYTES_MAX
 
-    def add(self, item: bytes) -> None:
-        self._items.append(item)
-        self._bytes += len(item) + 1
+    def add(self, credit: EncodedCredit) -> None:
+        self._credits.append(credit)
+        self._bytes += len(credit.body) + 1
 
-    def body(self) -> bytes:
-        return b'{"credits":[' + b",".join(self._items) + b"]}"
+    def pending(self) -> list[EncodedCredit]:
+        """Those without a result."""
+        return [credit for credit in self._credits if credit.result is None]
+
+    def results(self) -> list[CreditResult]:
+        return [credit.result for credit in self._credits if credit.result is not None]
 
 
-def encode_credit(credit: Mapping[str, object]) -> bytes:
-    """Serialized when it is taken from the iterable: later changes of the object do not matter."""
-    return encode_body(credit)
+def encode_batch(credits: Sequence[EncodedCredit]) -> bytes:
+    return b'{"credits":[' + b",".join(credit.body for credit in credits) + b"]}"
+
+
+def reject_malformed(credits: Sequence[EncodedCredit], error: ApiError) -> bool:
+    """Tells whether the batch was rejected because of some of its credits, and rejects these."""
+    problems: dict[int, list[str]] = {}
+    for one in error.errors if error.code == "validation_failed" else []:
+        found = re.fullmatch(r"credits\.([0-9]+)(?:\.(.+))?", one["field"])
+        if found and int(found[1]) < len(credits):
+            problems.setdefault(int(found[1]), []).append(f"{found[2] or 'the credit'} {one['message']}")
+    for position, texts in problems.items():
+        credits[position].reject("; ".join(texts))
+    return len(problems) > 0
 
 
 def read_results(name: str, data: Any, count: int) -> list[CreditResult]:

@@ -13,6 +13,8 @@ from urllib.parse import urlencode
 API_PREFIX = "/api/partner/v1"
 TIMEOUT_DEFAULT = 30.0
 TOTAL_TIMEOUT_DEFAULT = 120.0
+#: Locks and pauses do not accept much longer ones.
+TIMEOUT_MAX = 24 * 60 * 60
 
 
 class CallOptions(TypedDict, total=False):
@@ -33,13 +35,13 @@ CALL_OPTIONS = frozenset(CallOptions.__annotations__)
 class Limits:
     timeout: float = TIMEOUT_DEFAULT
     total_timeout: float = TOTAL_TIMEOUT_DEFAULT
-    #: None: five for reads, and as many as fit into the total timeout for writes.
+    #: None: as many as fit into the total timeout.
     retries: Optional[int] = None
 
     def __post_init__(self) -> None:
         for name in ("timeout", "total_timeout"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be more than 0 seconds.")
+            if not 0 < getattr(self, name) <= TIMEOUT_MAX:
+                raise ValueError(f"{name} must be more than 0 and at most {TIMEOUT_MAX} seconds.")
         if self.retries is not None and not self.retries >= 0:
             raise ValueError("retries must be 0 or more.")
 
@@ -80,7 +82,9 @@ class Operation:
 def encode_body(fields: Mapping[str, object]) -> bytes:
     """Leaves out what is None: the API treats a missing field as not given."""
     given = {name: value for name, value in fields.items() if value is not None}
-    return json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_json_value).encode()
+    text = json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_json_value)
+    # UTF-8 has no lone surrogates, but JSON can escape them. The service then rejects the field.
+    return text.encode(errors="backslashreplace")
 
 
 def id_text(value: int) -> str:

@@ -66,12 +66,17 @@ def sign_webhook(event_id: str, body: bytes, secret: str, timestamp: int) -> dic
 
 
 def _sign(key: bytes, event_id: str, timestamp: str, body: bytes) -> bytes:
-    return hmac.new(key, f"{event_id}.{timestamp}.".encode() + body, hashlib.sha256).digest()
+    return hmac.new(key, _encode(f"{event_id}.{timestamp}.") + body, hashlib.sha256).digest()
+
+
+def _encode(text: str) -> bytes:
+    # Frameworks turn bytes that are not UTF-8 into lone surrogates, which must not raise another error.
+    return text.encode(errors="surrogatepass")
 
 
 def _to_bytes(body: object) -> bytes:
     if isinstance(body, str):
-        return body.encode()
+        return _encode(body)
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body)
     raise WebhookVerificationError("body_not_raw", "Pass the body as received, as text or bytes, not parsed.")

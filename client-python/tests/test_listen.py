@@ -13,8 +13,10 @@ from typing import Any, Optional
 
 import pytest
 from conftest import Service, free_port
+from hostile import FakeTime, HostileService
 
 from hourbank import ApiError, AsyncHourbank, Hourbank, create_webhook_secret, listen, listen_async, verify_webhook
+from hourbank._sync.runtime import Clock
 
 Delivery = tuple[bytes, dict[str, str]]
 
@@ -139,6 +141,40 @@ async def test_the_asynchronous_client_listens_too(credentials: dict[str, Any], 
     assert status == 204 and len(received) > 0
 
 
+class Stop(Exception):
+    """Ends listening."""
+
+
+def stop(*_: object) -> None:
+    raise Stop
+
+
+def test_a_service_that_is_away_is_reported_soon() -> None:
+    time = FakeTime()
+    begun = time.seconds
+    client = time.client(f"http://127.0.0.1:{free_port()}")
+    with pytest.raises(Stop):
+        next(listen(client, forward_to="http://127.0.0.1:1", secret=create_webhook_secret(), on_trouble=stop))
+    assert time.seconds - begun < 20
+
+
+@pytest.mark.parametrize("asked, waited", [("0", 1), ("40", 40), ("9" * 30, 86_400)])
+def test_a_service_that_is_away_may_ask_for_a_longer_pause(
+    hostile: HostileService, monkeypatch: pytest.MonkeyPatch, asked: str, waited: int
+) -> None:
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        stop()
+
+    monkeypatch.setattr("hourbank._sync.listen.Clock", lambda: Clock(sleep=sleep))
+    hostile.answer = lambda call: call.reject(503, "unavailable", retry_after=asked)
+    with pytest.raises(Stop):
+        next(listen(FakeTime().client(hostile.url), forward_to="http://127.0.0.1:1", secret=create_webhook_secret()))
+    assert pauses == [waited]
+
+
 def test_rejected_credentials_end_it(credentials: dict[str, Any]) -> None:
     with Hourbank(**{**credentials, "client_secret": "wrong"}) as client:
         with pytest.raises(ApiError) as caught:
@@ -168,6 +204,17 @@ def test_the_command_prints_the_secret_and_one_line_per_event(credentials: dict[
     assert "  wallet.credited  evt_" in line and line.endswith("  204\n")
     body, headers = received[0]
     assert verify_webhook(body, headers, secret)["type"] == "wallet.credited"
+
+
+def test_an_address_without_a_scheme_is_rejected(hostile: HostileService) -> None:
+    for address in ("hooks", "localhost:3000/hooks", "http:///hooks"):
+        with pytest.raises(ValueError):
+            next(listen(FakeTime().client(hostile.url), forward_to=address, secret="whsec_", on_ready=stop))
+    command = [sys.executable, "-m", "hourbank", "listen", "--forward-to", "localhost:3000/hooks", "--url", hostile.url]
+    environment = {"PATH": os.environ["PATH"], "HOURBANK_CLIENT_ID": "hbc_client", "HOURBANK_CLIENT_SECRET": "secret"}
+    done = subprocess.run(command, env=environment, cwd=Path(__file__).parents[1], capture_output=True, text=True)
+    assert done.returncode == 2 and "forward_to must be an address" in done.stderr
+    assert hostile.calls == []
 
 
 def test_the_command_without_credentials_says_what_is_missing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from threading import Barrier
 from concurrent.futures import ThreadPoolExecutor
@@ -291,3 +292,13 @@ def test_a_list_that_never_ends_is_noticed(hostile: HostileService) -> None:
         list(FakeTime().client(hostile.url).users.iterate())
     assert caught.value.kind == "invalid_response"
     assert len(hostile.asked()) == 2
+
+
+@pytest.mark.parametrize(
+    "options", [{"timeout": 0}, {"timeout": math.nan}, {"timeout": math.inf}, {"total_timeout": math.inf}, {"retries": -1}]
+)
+def test_limits_that_are_none_are_rejected(hostile: HostileService, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        FakeTime().client(hostile.url, **options)
+    with pytest.raises(ValueError):
+        FakeTime().client(hostile.url).users.list(**options)

@@ -49,6 +49,8 @@ REJECTED: dict[str, Callable[[], object]] = {
     "invalid_secret": lambda: verify(secrets="whsec_"),
     "no_matching_signature": lambda: verify(BODY + b" "),
 }
+#: What frameworks make of bytes that are not UTF-8.
+SURROGATES = ["\udcff", "\ud800"]
 
 
 @pytest.mark.parametrize("reason", REJECTED)
@@ -62,6 +64,15 @@ def test_anything_else_is_rejected(reason: str) -> None:
 def test_a_changed_header_is_rejected(changes: dict[str, str]) -> None:
     with pytest.raises(WebhookVerificationError):
         verify(**changes)
+
+
+@pytest.mark.parametrize("text", SURROGATES)
+def test_surrogates_are_rejected(text: str) -> None:
+    for name in ("webhook-id", "webhook-timestamp", "webhook-signature"):
+        with pytest.raises(WebhookVerificationError):
+            verify(**{name: text})
+    with pytest.raises(WebhookVerificationError):
+        verify(text)
 
 
 def test_a_signed_body_that_is_not_an_event_is_rejected() -> None:

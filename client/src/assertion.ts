@@ -60,7 +60,8 @@ async function importKey(key: Uint8Array<ArrayBuffer> | PrivateJwk) {
       }
       // Platforms accept different names for an algorithm here.
       const { alg: own = alg, use: _use, key_ops: _operations, ...bare } = key
-      if (own !== alg) continue
+      // RFC 9864 gives EdDSA with Ed25519 a name of its own, which Node exports.
+      if ((own === 'Ed25519' ? 'EdDSA' : own) !== alg) continue
       return { key: await crypto.subtle.importKey('jwk', bare, algorithm, false, ['sign']), alg, sign }
     } catch {
       // Not a key for this algorithm.

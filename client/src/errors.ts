@@ -5,7 +5,7 @@ import type { Credit, ErrorCode, FieldError } from './types.ts'
  * - `timeout`: no response in time
  * - `aborted`: by the caller's signal
  * - `invalid_response`: a response that is not from this API, such as a proxy's error page
- * - `closed`: called after `close()`
+ * - `closed`: called after `close()`, or waiting for a token at that moment
  * - `api`: rejected by the service; the error is an `ApiError`
  */
 export type ErrorKind = 'network' | 'timeout' | 'aborted' | 'invalid_response' | 'closed' | 'api'

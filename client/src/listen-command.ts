@@ -1,5 +1,5 @@
 import { Hourbank, type HourbankOptions } from './client.ts'
-import { createWebhookSecret, listen } from './listen.ts'
+import { createWebhookSecret, listen, READ_TIMEOUT_MS } from './listen.ts'
 
 export interface ListenCommand extends HourbankOptions {
   forwardTo: string
@@ -14,7 +14,8 @@ export async function runListenCommand(
   print: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const hourbank = new Hourbank(options)
+  // Also limits token requests, so that their own error is reported.
+  const hourbank = new Hourbank({ totalTimeoutMs: READ_TIMEOUT_MS, ...options })
   try {
     await listen(hourbank, {
       forwardTo,

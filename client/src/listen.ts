@@ -1,6 +1,6 @@
 import type { Hourbank } from './client.ts'
 import { ApiError, HourbankError } from './errors.ts'
-import { waitFor } from './retry.ts'
+import { TIMEOUT_MS_MAX, waitFor } from './retry.ts'
 import type { HourbankEvent } from './types.ts'
 
 const SECRET_BYTES = 32
@@ -10,6 +10,8 @@ const POLL_MS_DEFAULT = 1_000
 const FORWARD_TIMEOUT_MS = 15_000
 /** How long to wait for a receiver or a service that is away. */
 const RETRY_MS = 1_000
+/** Soon enough to tell a developer what is wrong, and longer than the service takes to respond. */
+export const READ_TIMEOUT_MS = 15_000
 /** A proxy in front of a receiver that restarts; anything else is the receiver's own answer. */
 const AWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 /** The place in the feed is lost: it was too old, or the service was restored from a backup. */
@@ -45,11 +47,17 @@ export function createWebhookSecret(): string {
  */
 export async function listen(hourbank: Pick<Hourbank, 'events'>, options: ListenOptions): Promise<void> {
   const { forwardTo, includePast = false, onReady, onForwarded, pollMs = POLL_MS_DEFAULT, signal } = options
-  if (!URL.canParse(forwardTo)) throw new TypeError('forwardTo must be an address, such as http://localhost:3000/hooks')
+  // Without a scheme, `localhost:` would be taken for one.
+  if (!URL.canParse(forwardTo) || !/^https?:$/.test(new URL(forwardTo).protocol)) {
+    throw new TypeError('forwardTo must be an address, such as http://localhost:3000/hooks')
+  }
   const key = await importSecret(options.secret)
   const untilBack = waiter(options)
   const readPage = (cursor: string | undefined) =>
-    hourbank.events.list({ limit: 100, ...(cursor !== undefined && { cursor }) }, { signal })
+    hourbank.events.list(
+      { limit: 100, ...(cursor !== undefined && { cursor }) },
+      { signal, totalTimeoutMs: READ_TIMEOUT_MS },
+    )
   let cursor: string | undefined
   let isForwarding = includePast
 
@@ -105,7 +113,9 @@ function waiter({ onTrouble, signal }: ListenOptions) {
         if (error instanceof ApiError && LOST_PLACE.has(error.code)) onLostPlace?.()
         if (!isTroubled) onTrouble?.((error as Error).message)
         isTroubled = true
-        await waitFor(RETRY_MS, signal)
+        // It may ask for a longer pause than a call takes.
+        const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+        await waitFor(Math.min(Math.max(RETRY_MS, askedMs), TIMEOUT_MS_MAX), signal)
       }
     }
   }

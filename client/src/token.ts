@@ -42,7 +42,10 @@ export function keepTokens(
   }
 
   async function ask(askedAt: number): Promise<string> {
-    const { access_token: token, expires_in } = readTokenResponse(await issue())
+    const response = await issue().catch((error: unknown) => {
+      throw isClosed ? closed() : error
+    })
+    const { access_token: token, expires_in } = readTokenResponse(response)
     // Counted from before the request. A short-lived token is used for at least half its lifetime.
     const lifetimeMs = expires_in * 1000
     held = {
@@ -55,7 +58,7 @@ export function keepTokens(
 
   return {
     async current() {
-      if (isClosed) throw new HourbankError('closed', 'This client was closed.')
+      if (isClosed) throw closed()
       if (held && now() < held.freshUntil) return held.token
       const renewed = renew()
       if (!held || now() >= held.usableUntil) return renewed
@@ -79,6 +82,10 @@ export function keepTokens(
       isClosed = true
     },
   }
+}
+
+function closed(): HourbankError {
+  return new HourbankError('closed', 'This client was closed.')
 }
 
 function readTokenResponse(body: Record<string, unknown>): Pick<TokenResponse, 'access_token' | 'expires_in'> {

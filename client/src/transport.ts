@@ -67,9 +67,11 @@ export function createTransport(settings: TransportSettings): Transport {
   const base = settings.baseUrl + API_PREFIX
   const issueMsMax = defaults.totalTimeoutMs + defaults.timeoutMs
   const tokens = keepTokens(issueToken, issueMsMax, clock.now)
+  const closing = new AbortController()
 
   function issueToken() {
-    return sendCredentials('/oauth/token', { grant_type: 'client_credentials', ...(scope && { scope }) }, defaults)
+    const parameters = { grant_type: 'client_credentials', ...(scope && { scope }) }
+    return sendCredentials('/oauth/token', parameters, { ...defaults, signal: closing.signal })
   }
 
   /** Both OAuth endpoints are idempotent. */
@@ -149,7 +151,11 @@ export function createTransport(settings: TransportSettings): Transport {
       const token = await within(limits.totalTimeoutMs, limits.signal, 'POST /oauth/revoke', () => tokens.giveUp())
       if (token !== undefined) await sendCredentials('/oauth/revoke', { token }, limits)
     },
-    close: () => tokens.close(),
+    close() {
+      tokens.close()
+      // Otherwise the end would wait for a token that nobody needs any more.
+      closing.abort()
+    },
   }
 }
 

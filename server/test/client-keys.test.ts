@@ -238,7 +238,9 @@ describe('a client with a key', () => {
         ),
       )
     expect(await statuses()).toEqual([200, 401, 200, 401])
-    await addKey(bank.sql, TESTER, client.clientId, await readPublicKey(JSON.stringify(next.jwk)))
+    // As Web Crypto exports it (RFC 9864).
+    const exported = JSON.stringify({ ...next.jwk, alg: 'Ed25519' })
+    await addKey(bank.sql, TESTER, client.clientId, await readPublicKey(exported))
     expect(await statuses()).toEqual([200, 200, 200, 200])
     await removeKey(bank.sql, TESTER, client.clientId, (await readPublicKey(old.pem)).thumbprint)
     expect(await statuses()).toEqual([401, 200, 401, 200])

@@ -12,7 +12,10 @@ import {
 } from '../../client/src/index.ts'
 import { eventually, freePort, startTestNode } from './bank.ts'
 import { bank, clientOf, hourbank, join, start } from './client-calls.ts'
+import { json, page, refuse, start as startHostile } from './hostile-client.ts'
 
+/** Less than the two minutes for which other calls are retried, and long enough for a busy machine. */
+const AT_ONCE_MS_MAX = 60_000
 const COMMAND = fileURLToPath(new URL('../bin/hourbank.js', import.meta.url))
 
 /** A receiver on a developer's machine: plain HTTP, and restarted while they work. */
@@ -142,13 +145,32 @@ describe('listen', () => {
     expect(troubles.at(-1)).toBeUndefined()
   })
 
+  test('waits as long as the service asks for', async () => {
+    const { hostile, client } = await startHostile({ retries: 0 })
+    const end = new AbortController()
+    const askedAt: number[] = []
+    hostile.answer = (response) => {
+      askedAt.push(performance.now())
+      if (askedAt.length === 1) return refuse(response, 503, 'unavailable', { 'retry-after': '3' })
+      end.abort()
+      json(response, 200, page())
+    }
+    await listen(client, { forwardTo: 'http://127.0.0.1:1', secret: createWebhookSecret(), signal: end.signal })
+    // A timer may fire a little early.
+    expect(askedAt[1]! - askedAt[0]!).toBeGreaterThan(2_900)
+  })
+
   test('ends with the reason if the service rejects it', async () => {
     await startTown()
     const wrong = clientOf(bank, {}, { ...bank.partner, clientSecret: 'wrong' })
     const options = { forwardTo: 'http://127.0.0.1:1', secret: createWebhookSecret() }
     await expect(listen(wrong, options)).rejects.toMatchObject({ code: 'invalid_client' })
     await expect(listen(hourbank, { ...options, secret: 'whsec_' })).rejects.toThrow('A secret is whsec_ and base64.')
-    await expect(listen(hourbank, { ...options, forwardTo: 'hooks' })).rejects.toThrow('forwardTo must be an address')
+    for (const forwardTo of ['hooks', 'localhost:3000/hooks']) {
+      // Ends at the first poll if the address is accepted.
+      const ended = listen(hourbank, { ...options, forwardTo, onReady: () => expect.unreachable() })
+      await expect(ended).rejects.toThrow('forwardTo must be an address')
+    }
   })
 })
 
@@ -175,6 +197,22 @@ test('npx hourbank listen prints the secret, then one line per event, and ends w
   child.kill('SIGINT')
   expect(await exited).toEqual([0, null])
   expect(printed.trim().split('\n')).toHaveLength(3)
+})
+
+test('npx hourbank listen soon says that the service does not respond, and ends with Ctrl-C at once', async () => {
+  const env = {
+    ...process.env,
+    HOURBANK_URL: `http://127.0.0.1:${await freePort()}`,
+    HOURBANK_CLIENT_ID: 'hbc_client',
+    HOURBANK_CLIENT_SECRET: 'secret',
+  }
+  const child = spawn(process.execPath, [COMMAND, 'listen', '--forward-to', 'http://127.0.0.1:1'], { env })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let printed = ''
+  child.stdout.on('data', (text) => (printed += text))
+  await eventually(() => printed.includes('Waiting: POST /oauth/token: no answer (ECONNREFUSED)'), AT_ONCE_MS_MAX)
+  child.kill('SIGINT')
+  await eventually(() => child.exitCode === 0, AT_ONCE_MS_MAX)
 })
 
 test('npx hourbank listen without an address says how it is used', async () => {

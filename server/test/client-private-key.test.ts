@@ -14,7 +14,8 @@ describe('the SDK with a private key', () => {
       const key = await newKey(algorithm)
       const { clientId } = await addKeyClient(bank, key)
       const jwk = { ...(await exportJWK(key.privateKey)) }
-      for (const privateKey of [key.privatePem, jwk, { ...jwk, alg: algorithm, kid: 'mine', use: 'sig' }]) {
+      const exported = { ...(await crypto.subtle.exportKey('jwk', key.privateKey)) }
+      for (const privateKey of [key.privatePem, jwk, { ...jwk, alg: algorithm, kid: 'mine', use: 'sig' }, exported]) {
         const hourbank = new Hourbank({ baseUrl: bank.url, clientId, privateKey, retries: 0 })
         expect((await hourbank.users.list()).data).toEqual([])
         await hourbank.revokeToken()

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type HourbankOptions } from '../../client/src/index.ts'
 import {
   CREDIT,
+  clientFor,
   start,
   json,
   refuse,
@@ -110,6 +111,26 @@ describe('the token', () => {
     clock.ms += 3_600_000
     expect((await client.users.list()).data).toEqual([])
     expect(asked).toBe(2)
+  })
+
+  test('is not waited for at the end, and an earlier one is revoked', async () => {
+    const { hostile, client, clock } = await start()
+    const issue = hostile.answerToken
+    hostile.answerToken = () => undefined
+    const waiting = errorOf(client.users.list())
+    await expect.poll(() => hostile.tokensAsked(), POLL).toBe(1)
+    await client.close()
+    expect(await waiting).toMatchObject({ kind: 'closed' })
+
+    const { client: other } = clientFor(hostile, { now: () => clock.ms })
+    hostile.answerToken = issue
+    await other.users.list()
+    clock.ms += 3_500_000
+    hostile.answerToken = (response, { path }) => path === '/oauth/revoke' && json(response, 200, {})
+    await other.users.list()
+    await expect.poll(() => hostile.tokensAsked(), POLL).toBe(3)
+    await other.close()
+    expect(hostile.calls.at(-1)).toMatchObject({ path: '/oauth/revoke', body: expect.stringContaining('token-1') })
   })
 
   test('that is none is not used', async () => {

@@ -112,6 +112,41 @@ test('of a transfer in a statement and in a notification, the one with details c
   }
 })
 
+const ids = (uetr: string) => `<Refs><UETR>${uetr}</UETR></Refs>`
+
+test('an entry without a bank reference waits for the statement, which may have one', () => {
+  const details = [newPart('10.00') + ids('U-1'), newPart('5.00') + ids('U-2')]
+  const early = transfersIn(statement([entry({ amount: '15.00', details })], 'notification'))
+  const day = transfersIn(statement([entry({ reference: 'A', amount: '15.00', details })]))
+  for (const order of [
+    [early, day],
+    [day, early],
+  ]) {
+    const { transfers, waiting, contradictions } = mergeTransfers(order.flat())
+    expect(transfers.map(({ identity }) => identity)).toEqual([`${ACCOUNT}/A/1`, `${ACCOUNT}/A/2`])
+    expect({ waiting, contradictions }).toEqual({ waiting: early, contradictions: [] })
+  }
+  expect(mergeTransfers(early)).toMatchObject({ transfers: [], waiting: early })
+})
+
+test('a payment whose bank reference is missing in the statement is a contradiction, equal ids alone are none', () => {
+  const early = transfersIn(statement([entry({ reference: 'A', details: [ids('U-1')] })], 'notification'))
+  const day = transfersIn(statement([entry({ details: [ids('U-1')] }), entry({ details: [ids('U-2')] })]))
+  const { transfers, contradictions } = mergeTransfers([...early, ...day])
+  expect(transfers.map(({ identity }) => identity)).toEqual([`${ACCOUNT}/U-2/1`])
+  expect(contradictions.map(({ identity }) => identity)).toEqual([`${ACCOUNT}/A/1`, `${ACCOUNT}/U-1/1`])
+
+  const others = [entry({ reference: 'B', details: [ids('1')] }), entry({ reference: 'C', details: [ids('1')] })]
+  expect(mergeTransfers(transfersIn(statement(others)))).toMatchObject({ transfers: [{}, {}], contradictions: [] })
+})
+
+test('a transfer on a day that does not exist is not settled', () => {
+  const days = ['2026-02-28', '2026-02-29', '2026-02-31', '2026-13-01', '2028-02-29']
+  const transfers = transfersIn(statement(days.map((day) => entry({ reference: day, day }))))
+  expect(transfers.map(({ bookedOn }) => bookedOn)).toEqual(['2026-02-28', '', '', '', '2028-02-29'])
+  expect(transfers[2]!.defect).toBe('it has no booking date')
+})
+
 test('any namespace prefix and characters by number are read', () => {
   const xml = statement([
     entry({ reference: 'A', details: [unstructured('M&#252;ller &amp; S&#xF6;hne <![CDATA[<1>]]>')] }),

@@ -183,6 +183,30 @@ test('the same entry in two files, and in a report of the day and its statement,
   expect(await creditsOf(town.hourbank)).toHaveLength(2)
 })
 
+test('a transfer and its return that get a bank reference only in the statement are settled once', async () => {
+  const town = await startTown(1)
+  const remittance = structured(town.members[0]!.payment_reference)
+  const details = [`<Refs><UETR>U-1</UETR></Refs>${remittance}`]
+  const takenBack = { direction: 'DBIT', day: '2026-01-31', details: [`${details[0]}<RtrInf/>`] }
+  const first = statement([entry({ reference: 'A', details })])
+  const second = statement([
+    entry({ reference: 'B', day: '2026-01-31', details: [remittance] }),
+    entry({ ...takenBack, reference: 'C' }),
+  ])
+
+  const early = await settleTexts(town, statement([entry({ details })], 'notification'))
+  expect(early.report).toContain('Not settled before the statement')
+  await settleTexts(town, first)
+  await settleTexts(town, statement([entry(takenBack)], 'report'))
+  const last = await settleTexts(town, first, second)
+  expect(last.agrees, last.report).toBe(true)
+  const credits = await creditsOf(town.hourbank)
+  expect(credits.map(({ reference, status }) => [reference, status])).toEqual([
+    [`${ACCOUNT}/A/1`, 'reversed'],
+    [`${ACCOUNT}/B/1`, 'completed'],
+  ])
+})
+
 test('entries without a bank reference are told apart by what is known of them, and equal ones by their position', async () => {
   const town = await startTown(1)
   const [{ payment_reference }] = town.members as [TestMember]

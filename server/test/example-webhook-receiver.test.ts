@@ -12,6 +12,7 @@ import { addMember } from '../src/features/members/change-member.ts'
 import { createPartner } from '../src/features/partners/create-partner.ts'
 import { eventually, freePort, SECRET_KEY, startBank, startTestNode, TESTER } from './bank.ts'
 import { newDatabase } from './database.ts'
+import { json, page, refuse, SECRET, startHostile } from './hostile-client.ts'
 import { readmeCommand, runCommand, settingsFor, temporaryFolder } from './example-commands.ts'
 
 const STATE = 'examples/webhook-receiver/state'
@@ -139,6 +140,33 @@ async function refusesStrangers(state: string, port: number): Promise<void> {
   expect(await send(key, -STALE_SECONDS)).toBe('400 timestamp_too_new')
   expect(await send(key, 0, 'x'.repeat(OVERSIZED_BYTES))).toMatch(/^413 /)
 }
+
+test.each([
+  ['with a subscription', { HOURBANK_WEBHOOK_SECRET: 'whsec_c2VjcmV0' }],
+  ['without one', {}],
+])('%s it reads the feed again when the feed has failed', async (_name, secret) => {
+  const state = temporaryFolder()
+  const service = await startHostile()
+  const event = { id: 'evt_1', type: 'user.joined', timestamp: '2026-01-31T09:00:00.000000Z', data: { id: 1 } }
+  service.answer = (response) =>
+    service.asked().length === 1 ? refuse(response, 500, 'internal_error') : json(response, 200, page([event]))
+  const plain = readmeCommand('webhook-receiver', '--tls').split(' --target-url', 1)[0]!
+  const partner = { partnerId: 1, clientId: 'hbc_client', clientSecret: SECRET }
+  const receiver = runCommand(`${plain} --port 0 --state ${state}`, { ...settingsFor(service.url, partner), ...secret })
+  await receiver.printed('Trying again')
+  await receiver.printed('Caught up with the feed')
+  expect(keptIn(state)).toEqual([event])
+})
+
+test('an error of the feed that does not pass ends it', async () => {
+  const service = await startHostile()
+  service.answer = (response) => refuse(response, 403, 'insufficient_scope')
+  const plain = readmeCommand('webhook-receiver', '--tls').split(' --target-url', 1)[0]!
+  const partner = { partnerId: 1, clientId: 'hbc_client', clientSecret: SECRET }
+  const receiver = runCommand(`${plain} --state ${temporaryFolder()}`, settingsFor(service.url, partner))
+  expect(await receiver.ended()).toBe(1)
+  expect(receiver.output()).toContain('insufficient_scope')
+})
 
 test('without a subscription it follows the feed; a place that the feed has lost is told, with what to do', async () => {
   const bank = await startBank({ config: { role: 'all' } })

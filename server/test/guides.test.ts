@@ -61,6 +61,30 @@ describe('commands', () => {
     (guide) => shell.run(guide),
   )
 
+  test('the receiver of the guide to webhooks outlives requests that break off or are too large', async () => {
+    const { blocks } = guides.find(({ path }) => path === 'docs/webhooks.md')!
+    const blockWith = (text: string) => blocks.find((block) => block.text.includes(text))!.text
+    const attack = String.raw`
+      export WEBHOOK_SECRET=whsec_c2VjcmV0
+      npx tsx receiver.ts >receiver.log 2>&1 &
+      until grep -q ready receiver.log; do sleep 0.1; done
+      printf 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc' \
+        | openssl s_client -connect localhost:4443 >/dev/null 2>&1 || true
+      head -c 2000000 /dev/zero >large
+      for body in @large {}; do
+        curl -sk https://localhost:4443 --data-binary "$body" -o answer -w '%{http_code}\n' || true
+      done | sed s/000/500/ # a connection that is closed is as good
+    `
+    await shell.run(
+      guideOf(
+        ['sh', blockWith('receiver-key.pem')],
+        ['ts', blockWith('// receiver.ts')],
+        ['sh', attack],
+        ['text', '500\n400\n'],
+      ),
+    )
+  })
+
   /** So that the report of a run says whether they were. */
   test.skipIf(!hasPython)('the Python programs of the guides were run too', () => {
     expect(guides.some(({ blocks }) => blocks.some(({ language }) => language === 'python'))).toBe(true)

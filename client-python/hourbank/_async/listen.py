@@ -10,13 +10,16 @@ from .._forwarding import (
     AWAY_STATUSES,
     FORWARD_TIMEOUT,
     POLL_SECONDS_DEFAULT,
+    READ_TIMEOUT,
     RETRY_SECONDS,
     body_of,
     is_place_lost,
     is_service_away,
+    require_address,
 )
 from .._paging import LIMIT_MAX, Page, PageArguments
-from ..errors import HourbankError
+from .._request import TIMEOUT_MAX
+from ..errors import ApiError, HourbankError
 from ..events import HourbankEvent
 from ..types import PageMeta
 from ..webhooks import sign_webhook
@@ -42,6 +45,7 @@ async def listen(
     continues where it was; ``on_trouble`` is called with what is wrong, and with None when it is over. ``on_ready`` is
     called once, when every later event will be forwarded. Raises an error if the service rejects the credentials.
     """
+    require_address(forward_to)
     listener = Listener(client, on_trouble or (lambda message: None))
     async with httpx.AsyncClient(timeout=FORWARD_TIMEOUT, follow_redirects=False) as http:
         is_forwarding = include_past
@@ -73,7 +77,7 @@ class Listener:
 
     async def next_page(self) -> Page[HourbankEvent, PageMeta]:
         while True:
-            query: PageArguments = {"limit": LIMIT_MAX}
+            query: PageArguments = {"limit": LIMIT_MAX, "total_timeout": READ_TIMEOUT}
             if self.cursor is not None:
                 query["cursor"] = self.cursor
             try:
@@ -83,7 +87,9 @@ class Listener:
                     raise
                 if is_place_lost(error):
                     self.cursor = None
-                await self._wait(str(error))
+                # It may ask for a longer pause than a call takes.
+                asked = error.retry_after if isinstance(error, ApiError) else None
+                await self._wait(str(error), min(max(RETRY_SECONDS, asked or 0.0), TIMEOUT_MAX))
             else:
                 self._recover()
                 return page
@@ -104,11 +110,11 @@ class Listener:
             self._recover()
             return status
 
-    async def _wait(self, message: str) -> None:
+    async def _wait(self, message: str, seconds: float = RETRY_SECONDS) -> None:
         if not self._is_troubled:
             self._on_trouble(message)
         self._is_troubled = True
-        await self.clock.sleep(RETRY_SECONDS)
+        await self.clock.sleep(seconds)
 
     def _recover(self) -> None:
         if self._is_troubled:

@@ -5,10 +5,22 @@ from typing import Optional, cast
 
 from typing_extensions import Unpack
 
-from .._credits import Batch, CreditResult, CreditSummary, Day, Hours, NewCredit, encode_credit, read_results
+from .._credits import (
+    BATCH_CREDITS_MAX,
+    Batch,
+    CreditSummary,
+    Day,
+    EncodedCredit,
+    Hours,
+    NewCredit,
+    encode_batch,
+    read_results,
+    reject_malformed,
+)
 from .._paging import CreditsArguments, Page
 from .._request import CallOptions, Operation, encode_body, id_text
 from .._response import require_data
+from ..errors import ApiError
 from ..types import Balance, Credit, CreditAnswer, CreditsMeta, Reversal
 from .lists import ItemList
 from .runtime import AnyIterable, iterate
@@ -52,23 +64,26 @@ class Wallet:
         self,
         credits: AnyIterable[NewCredit],
         *,
+        batch_size: int = BATCH_CREDITS_MAX,
         on_progress: Optional[Progress] = None,
         **options: Unpack[CallOptions],
     ) -> CreditSummary:
-        """Makes any number of credits, up to 1,000 per request, each once per reference.
+        """Makes any number of credits, ``batch_size`` per request, each once per reference.
 
-        Calls ``on_progress`` with the summary so far after each batch. A credit that the service rejects is listed in
-        ``rejected`` and does not stop the others. If an error is raised, call it again with the same credits: those
-        that were made already count as ``replayed``.
+        Calls ``on_progress`` with the summary so far after each batch. A credit that is rejected, also because it is
+        malformed, is listed in ``rejected`` and does not stop the others. If an error is raised, call it again with the
+        same credits: those that were made already count as ``replayed``.
         """
+        if not isinstance(batch_size, int) or not 1 <= batch_size <= BATCH_CREDITS_MAX:
+            raise ValueError(f"batch_size must be an integer between 1 and {BATCH_CREDITS_MAX}.")
         summary = CreditSummary()
-        batch = Batch()
+        batch = Batch(batch_size)
         async for credit in iterate(credits):
-            item = encode_credit(credit)
-            if len(batch) > 0 and not batch.fits(item):
+            encoded = EncodedCredit(credit)
+            if len(batch) > 0 and not batch.fits(encoded):
                 await self._send_batch(batch, summary, on_progress, options)
-                batch = Batch()
-            batch.add(item)
+                batch = Batch(batch_size)
+            batch.add(encoded)
         if len(batch) > 0:
             await self._send_batch(batch, summary, on_progress, options)
         return summary
@@ -101,9 +116,18 @@ class Wallet:
     async def _send_batch(
         self, batch: Batch, summary: CreditSummary, on_progress: Optional[Progress], options: CallOptions
     ) -> None:
-        operation = Operation("POST", "/wallet/credits/batch", body=batch.body())
-        body = await self._transport.send(operation, options)
-        results: list[CreditResult] = read_results(operation.name, body.get("data"), len(batch))
-        summary.add(results)
+        # The service rejects a batch as a whole if a credit is malformed. Each round takes at least one of them out.
+        while pending := batch.pending():
+            operation = Operation("POST", "/wallet/credits/batch", body=encode_batch(pending))
+            try:
+                body = await self._transport.send(operation, options)
+            except ApiError as error:
+                if not reject_malformed(pending, error):
+                    raise
+            else:
+                results = read_results(operation.name, body.get("data"), len(pending))
+                for credit, result in zip(pending, results):
+                    credit.result = result
+        summary.add(batch.results())
         if on_progress is not None:
             on_progress(summary)

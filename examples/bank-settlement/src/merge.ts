@@ -2,9 +2,11 @@ import type { Transfer } from './read-statement.ts'
 
 export interface Merged {
   transfers: Transfer[]
+  /** Not to be settled before the statement contains them. */
+  waiting: Transfer[]
   /** The number of repeated transfers: in a second file, or in both a notification or report and the statement. */
   repeated: number
-  /** Different transfers with the same identity: crediting either would be a guess. */
+  /** Different transfers with one identity, or one payment with two: crediting either would be a guess. */
   contradictions: Transfer[]
 }
 
@@ -32,7 +34,37 @@ export function mergeTransfers(all: readonly Transfer[]): Merged {
   const transfers = [...byIdentity.values()].map((transfer) =>
     finalEntries.has(transfer.entry) ? { ...transfer, isFinal: true } : transfer,
   )
-  return { transfers, repeated, contradictions }
+  const settled = transfers.filter(isSettled)
+  const renamed = findRenamed(settled)
+  return {
+    transfers: settled.filter((transfer) => !renamed.has(transfer)),
+    waiting: transfers.filter((transfer) => !isSettled(transfer)),
+    repeated,
+    contradictions: [...contradictions, ...renamed],
+  }
+}
+
+/** An entry that lacks the bank's reference may have it in the statement, and would be credited again under it. */
+function isSettled({ isFinal, hasBankReference }: Transfer): boolean {
+  return isFinal || hasBankReference
+}
+
+/** Finds payments that have the bank's reference in one file, and are known by other ids in another. */
+function findRenamed(transfers: readonly Transfer[]): Set<Transfer> {
+  const byId = new Map<string, Transfer[]>()
+  for (const transfer of transfers) {
+    const { kind, account, bookedOn, amount, currency, transactionIds } = transfer
+    for (const id of transactionIds) {
+      // Some banks give several payments the same id, so amount and day have to be the same too.
+      const key = JSON.stringify([kind, account, id, bookedOn, `${amount}`, currency])
+      byId.set(key, [...(byId.get(key) ?? []), transfer])
+    }
+  }
+  const renamed = [...byId.values()].filter(
+    (same) =>
+      same.some(({ hasBankReference }) => hasBankReference) && !same.every(({ hasBankReference }) => hasBankReference),
+  )
+  return new Set(renamed.flat())
 }
 
 /** Finds the totals of batches whose parts another file has, such as a notification beside its statement. */

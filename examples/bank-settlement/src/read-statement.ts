@@ -14,10 +14,11 @@ export interface Transfer {
   kind: 'credit' | 'return'
   account: string
   /**
-   * Account, bank's reference and position within it: camt.053 has no field that is unique by itself. An entry has the
-   * same identity in every statement and report that contains it.
+   * Account, bank's reference and position within it: camt.053 has no field that is unique by itself. An entry with the
+   * bank's reference has the same identity in every statement and report that contains it.
    */
   identity: string
+  hasBankReference: boolean
   bookedOn: string
   /** In 1/100000 of the currency's unit. */
   amount: bigint
@@ -88,6 +89,7 @@ function readStatement(statement: XmlNode, isFinal: boolean, file: string, conte
         kind,
         account,
         identity: `${account}/${key}/${position}`,
+        hasBankReference: bankReferenceOf(entry) !== undefined,
         entry: `${kind} ${account}/${key}`,
         hasDetails: Object.keys(part.details).length > 0,
         isFinal,
@@ -171,7 +173,9 @@ function readTransfer(entry: XmlNode, { details, amount, currency, defect }: Par
 /** Returns the day as the bank wrote it, in its own time zone; empty if it is not a valid day. */
 function readDate(text = ''): string {
   const [date = ''] = /^\d{4}-\d\d-\d\d/.exec(text) ?? []
-  return Number.isNaN(Date.parse(`${date}T00:00:00Z`)) ? '' : date
+  const ms = Date.parse(`${date}T00:00:00Z`)
+  // 31 February is parsed as 3 March.
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date) ? date : ''
 }
 
 function remittanceOf(entry: XmlNode, details: XmlNode): string {
@@ -186,7 +190,7 @@ function remittanceOf(entry: XmlNode, details: XmlNode): string {
  */
 function keyOf(entry: XmlNode, part: Part): string {
   const given =
-    idAt(entry, 'AcctSvcrRef') ??
+    bankReferenceOf(entry) ??
     idAt(part.details, 'Refs/AcctSvcrRef') ??
     idAt(part.details, 'Refs/UETR') ??
     idAt(part.details, 'Refs/TxId')
@@ -196,6 +200,10 @@ function keyOf(entry: XmlNode, part: Part): string {
   const known = [bookedOn, part.direction, formatAmount(amount), currency, endToEndId, payer]
   const content = JSON.stringify([...known, structuredReferences, remittance])
   return `sha256-${createHash('sha256').update(content).digest('hex').slice(0, HASH_LENGTH)}`
+}
+
+function bankReferenceOf(entry: XmlNode): string | undefined {
+  return idAt(entry, 'AcctSvcrRef')
 }
 
 function idAt(node: XmlNode, path: string): string | undefined {

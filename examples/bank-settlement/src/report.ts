@@ -51,7 +51,11 @@ export function writeReport(run: Run): string {
       credits.refused.map(({ claim, reason }) => describe({ transfer: claim.transfer, reason })),
     ),
     ...list('Returns to be settled by hand', returns.unsettled.map(describe)),
-    ...list('Different transfers under one bank reference', merged.contradictions.map(describeContradiction)),
+    ...list(
+      'Contradictions: different transfers under one reference, or one under two',
+      merged.contradictions.map(describeIdentity),
+    ),
+    ...list('Not settled before the statement gives their final reference', merged.waiting.map(describeIdentity)),
     ...list('Missing in Hourbank', reconciliation.missingReferences),
     ...list('Extra in Hourbank', reconciliation.extraReferences),
     agrees(run) ? 'The bank and Hourbank agree.' : 'The bank and Hourbank DISAGREE.',
@@ -80,7 +84,7 @@ function describe({ transfer, reason }: { transfer: Transfer; reason: string }):
   return printable(`${bookedOn}  ${formatAmount(amount)} ${currency}  ${reason}  (${where})`)
 }
 
-function describeContradiction(transfer: Transfer): string {
+function describeIdentity(transfer: Transfer): string {
   return describe({ transfer, reason: transfer.identity })
 }
 

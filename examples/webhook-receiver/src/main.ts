@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { HourbankError, type Hourbank, type HourbankEvent } from '@hourbank/client'
+import { ApiError, HourbankError, type Hourbank, type HourbankEvent } from '@hourbank/client'
 import { catchUp } from './catch-up.ts'
 import { connect, Refusal } from './connect.ts'
 import { openEventLog, type EventLog } from './event-log.ts'
@@ -27,6 +27,9 @@ separated by a space.`
 const HOST = '127.0.0.1'
 const STATE = fileURLToPath(new URL('../state/', import.meta.url))
 const FOLLOW_EVERY_MS = 2_000
+/** Beside webhooks: for what was not delivered, and so that the stored cursor does not expire. */
+const COMPARE_EVERY_MS = 60 * 60 * 1000
+const RETRY_EVERY_MS = 2_000
 
 type Options = Awaited<ReturnType<typeof readOptions>>
 
@@ -38,14 +41,16 @@ async function main(): Promise<void> {
   const log = await openEventLog(options.state)
   console.log(`${log.size()} events are kept in ${join(options.state, 'events.jsonl')}`)
   const secrets = await findSecrets(hourbank, options)
-  if (secrets.length === 0) return follow(hourbank, log, options)
+  if (secrets.length === 0) {
+    console.log('There is no subscription (--target-url): following the feed')
+    return keepUp(hourbank, log, options.state, FOLLOW_EVERY_MS)
+  }
 
   // Listen first, so that deliveries during the catch-up are stored too; ids prevent duplicates.
   const server = createReceiver({ secrets, tls: options.tls, keep: (event) => keepAndShow(log, event, 'webhook') })
   await listen(server, options)
   try {
-    await catchUp(hourbank, options.state, (event) => keepAndShow(log, event, 'feed'))
-    console.log('Caught up with the feed')
+    await keepUp(hourbank, log, options.state, COMPARE_EVERY_MS)
   } catch (error) {
     // Keep receiving deliveries.
     if (!(error instanceof Refusal || error instanceof HourbankError)) throw error
@@ -53,17 +58,32 @@ async function main(): Promise<void> {
   }
 }
 
-/** For machines that Hourbank cannot reach: the same events, a little later. */
-async function follow(hourbank: Hourbank, log: EventLog, { state }: Options): Promise<void> {
-  console.log('There is no subscription (--target-url): following the feed')
+/** Reads the feed again and again. Ends only with an error that will not pass by itself. */
+async function keepUp(hourbank: Hourbank, log: EventLog, folder: string, everyMs: number): Promise<void> {
+  let isCaughtUp: boolean | undefined
   for (;;) {
-    await catchUp(hourbank, state, (event) => keepAndShow(log, event, 'feed'))
-    await pause(FOLLOW_EVERY_MS)
+    try {
+      await catchUp(hourbank, folder, (event) => keepAndShow(log, event, 'feed'))
+      if (!isCaughtUp) console.log('Caught up with the feed')
+      isCaughtUp = true
+    } catch (error) {
+      if (!isTemporary(error)) throw error
+      if (isCaughtUp !== false) console.error(`${error.message}\nTrying again until the feed responds.`)
+      isCaughtUp = false
+    }
+    await pause(isCaughtUp ? everyMs : RETRY_EVERY_MS)
   }
+}
+
+function isTemporary(error: unknown): error is HourbankError {
+  if (error instanceof ApiError) return error.status >= 500 || error.status === 429
+  return error instanceof HourbankError
 }
 
 async function keepAndShow(log: EventLog, event: HourbankEvent, source: string): Promise<void> {
   const isNew = await log.keep(event)
+  // The feed has all events, also those that were delivered.
+  if (!isNew && source === 'feed') return
   // JSON contains no control characters that could affect the terminal.
   const details = isNew ? JSON.stringify(event.data) : 'known already'
   console.log(`${source}  ${JSON.stringify(event.id)}  ${JSON.stringify(event.type)}  ${details}`)

@@ -75,7 +75,9 @@ function readPem(text: string): KeyObject {
 async function toPublicKey(key: KeyObject, { kid, alg }: JWK): Promise<PublicKey> {
   requireStrong(key)
   const bare = key.export({ format: 'jwk' }) as JWK
-  const jwk = { ...bare, ...(kid !== undefined && { kid }), ...(alg !== undefined && { alg }) }
+  // RFC 9864, as Web Crypto exports it.
+  const algorithm = alg === 'Ed25519' ? 'EdDSA' : alg
+  const jwk = { ...bare, ...(kid !== undefined && { kid }), ...(algorithm !== undefined && { alg: algorithm }) }
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > KEY_ID_LENGTH_MAX)) {
     throw invalid(because('key_kid_length', { max: KEY_ID_LENGTH_MAX }))
   }
