@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util'
-import { print, readOptions, type Command } from './cli/command.ts'
+import { print, readArguments, type Command } from './cli/command.ts'
 import { explain } from './cli/explain.ts'
 import { readConfig } from './config.ts'
 import { tuneCollector } from './process/collector.ts'
@@ -44,18 +43,13 @@ async function main(args: string[]): Promise<number> {
   }
   let parsed
   try {
-    parsed = parseArgs({ args: rest, options: readOptions(command.usage), allowPositionals: true })
+    parsed = readArguments(command.usage, rest)
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\nUsage: hourbank ${command.name} ${command.usage}\n`)
     return USAGE_ERROR
   }
   try {
-    const { values, positionals } = parsed
-    await command.run({
-      config: readConfig(process.env),
-      values: values as Record<string, string | boolean>,
-      positionals,
-    })
+    await command.run({ config: readConfig(process.env), ...parsed })
     return 0
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`)
@@ -92,5 +86,22 @@ async function help(args: string[]): Promise<number> {
   return matching.length > 0 && !args.includes('--help') ? USAGE_ERROR : 0
 }
 
+/**
+ * Without a listener, a reader that leaves (`| head`) or a full disk would end the process at once and leave the embedded
+ * database running. The service does not depend on its output; a command continues, and fails at its end.
+ */
+function surviveLostOutput(isService: boolean): void {
+  // Not in the service: opening this stream makes its log, which writes to the same pipe, non-blocking.
+  if (!isService) process.stderr.on('error', () => {})
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (isService || process.exitCode) return
+    process.exitCode = 1
+    if (code !== 'EPIPE') process.stderr.write(`The output could not be written: ${message}\n`)
+  })
+}
+
+const args = process.argv.slice(2)
 tuneCollector()
-process.exitCode = await main(process.argv.slice(2))
+surviveLostOutput(args[0] === 'serve')
+const exitCode = await main(args)
+process.exitCode ||= exitCode

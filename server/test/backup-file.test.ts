@@ -2,10 +2,14 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isOutage } from '../src/postgres/connect.ts'
-import { migrationNames } from '../src/postgres/migrate.ts'
+import { openEmbedded } from '../src/postgres/embedded/embedded.ts'
+import { lockMigrations, migrationNames } from '../src/postgres/migrate.ts'
 import { eventually } from './bank.ts'
 import { isCluster } from './citus-nodes.ts'
+import { run, start as startCommand } from './commands.ts'
+import { isServerRunning, newDataDir } from './data-dir.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
+import { openTransaction, someoneWaits } from './lock-table.ts'
 import { volume } from './volume.ts'
 import {
   backup,
@@ -20,6 +24,39 @@ import {
   endTransactions,
   fillMany,
 } from './backup-files.ts'
+
+test('SIGTERM, SIGHUP and SIGINT stop a backup and a restore, and leave neither a file nor a running database', async () => {
+  const [source, target, good] = [await newDataDir(), await newDataDir(), newFile()]
+  for (const args of [['migrate'], ['backup', good]])
+    expect(await run(args, { DATA_DIR: source })).toMatchObject({ code: 0 })
+  const stopped = newFile()
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
+    for (const [dataDir, ...args] of [
+      [source, 'backup', stopped],
+      [target, 'restore', good],
+    ] as const) {
+      const database = await openEmbedded(dataDir, 'command')
+      const sql = open(database.url)
+      const held = await openTransaction(sql)
+      if (dataDir === source) await held.tx`lock table listings in access exclusive mode`
+      else await lockMigrations(held.tx)
+      const command = startCommand([...args], { DATA_DIR: dataDir })
+      await someoneWaits(sql)
+      // From here on, only the command keeps the database running.
+      await database.close()
+      // npm repeats Ctrl-C.
+      for (let times = 0; times < 2; times += 1) command.kill(signal)
+      const name = `${signal} during ${args[0]}`
+      expect(await command.outcome, name).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^(Restoring .*\n)?Stopped\.\n$/),
+      })
+      expect(await isServerRunning(dataDir), name).toBe(false)
+      expect(await leftBeside(stopped), name).toEqual([])
+    }
+  }
+})
 
 describe('the file', () => {
   test('is readable by its owner only, and never overwrites another unless asked', async () => {

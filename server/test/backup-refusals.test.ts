@@ -154,6 +154,19 @@ describe('what cannot be restored', () => {
     await refused(folder, /cannot be read: EISDIR/)
   })
 
+  test.each(['verifying the file', 'audit_log', 'finishing'])(
+    'a restore given up at "%s" leaves the database empty',
+    async (label) => {
+      const target = open(await newEmptyDatabase())
+      const giveUp = new AbortController()
+      const attempt = restore(target, await changed(good), (step) => step.label === label && giveUp.abort(), {
+        signal: giveUp.signal,
+      })
+      await expect(attempt).rejects.toThrow(/abort/i)
+      expect(await tablesIn(target)).toEqual([])
+    },
+  )
+
   test('a connection lost half-way leaves the database empty', async () => {
     const source = open(await newDatabase())
     await fillMany(source, volume(20_000))

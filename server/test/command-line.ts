@@ -55,6 +55,12 @@ export async function serveAsProcess(databaseUrl: string): Promise<string> {
   return (await startService(environment(databaseUrl))).url
 }
 
+/** Only root can start a process as another user. */
+interface User {
+  uid?: number
+  gid?: number
+}
+
 export interface EmbeddedService {
   url: string
   pid: number
@@ -67,14 +73,18 @@ export interface EmbeddedService {
 }
 
 /** The same on an embedded database. */
-export async function serveEmbedded(dataDir: string, settings: Record<string, string> = {}): Promise<EmbeddedService> {
-  return startService(embeddedEnvironment(dataDir, settings))
+export async function serveEmbedded(
+  dataDir: string,
+  settings: Record<string, string> = {},
+  user: User = {},
+): Promise<EmbeddedService> {
+  return startService(embeddedEnvironment(dataDir, settings), user)
 }
 
-async function startService(settings: NodeJS.ProcessEnv): Promise<EmbeddedService> {
+async function startService(settings: NodeJS.ProcessEnv, user: User = {}): Promise<EmbeddedService> {
   const port = await freePort()
   const env = { LOG_LEVEL: 'warn', ...settings, PORT: `${port}` }
-  const child = spawn(process.execPath, [COMMAND, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [COMMAND, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'], ...user })
   const exited = once(child, 'exit') as Promise<[number | null]>
   onTestFinished(async () => {
     child.kill('SIGKILL')

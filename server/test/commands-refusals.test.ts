@@ -1,5 +1,9 @@
+import { chmod, readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openEmbedded } from '../src/postgres/embedded/embedded.ts'
 import { freePort, startBank } from './bank.ts'
+import { newDataDir } from './data-dir.ts'
 import { newDatabase } from './database.ts'
 import { type Settings, run } from './commands.ts'
 
@@ -59,6 +63,72 @@ test('what is wrong is said in one line on standard error, without a stack, and 
   expect(after).toEqual(before)
 })
 
+test('a command rejects a word that it does not expect, and changes nothing', async () => {
+  const bank = await startBank()
+  const settings = { DATABASE_URL: bank.databaseUrl }
+  const [before] = await bank.sql`select count(*) from audit_log`
+  const { stdout: help } = await run(['--help'], settings)
+  // `listen` is a command of the SDK, with arguments of its own.
+  const usages = [...help.matchAll(/^ {2}([a-z].*)$/gm)]
+    .map(([, usage]) => usage!)
+    .filter((line) => !line.startsWith('listen '))
+  expect(usages).toContain('client revoke CLIENT_ID [--json]')
+  const commands = usages.map((usage) => [...usage.split(/\[|--/)[0]!.trim().split(' '), 'surplus'])
+  commands.push(
+    ['client', 'revoke', bank.partner.clientId, 'surplus', '--json'],
+    ['demo', '--members', '10', 'surplus'],
+  )
+  await inTurns(commands, async (args) => {
+    const outcome = await run(args, settings)
+    expect.soft({ code: outcome.code, stdout: outcome.stdout }, args.join(' ')).toEqual({ code: 2, stdout: '' })
+    expect.soft(outcome.stderr).toMatch(/^Unexpected argument surplus\.\nUsage: hourbank /)
+  })
+  const [after] = await bank.sql`select count(*) from audit_log`
+  expect(after).toEqual(before)
+})
+
+test('without a database, commands fail instead of reporting on a new one; only migrate and restore create it', async () => {
+  const dataDir = await newDataDir()
+  const before = await stat(dataDir)
+  const file = join(dataDir, 'nightly.backup')
+  const commands = [
+    ['community', 'list'],
+    ['backup', file],
+    ['ledger', 'verify', '--json'],
+    ['demo'],
+    ['cluster', 'status'],
+  ]
+  await inTurns(commands, async (args) => {
+    expect.soft(await run(args, { DATA_DIR: dataDir }), args.join(' ')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `There is no database in ${dataDir}. Set DATABASE_URL or DATA_DIR as for the service, or create one: npm start\n`,
+    })
+  })
+  expect(await readdir(dataDir)).toEqual([])
+  expect((await stat(dataDir)).mode).toBe(before.mode)
+  expect(await run(['migrate'], { DATA_DIR: dataDir })).toMatchObject({ code: 0, stderr: '' })
+  expect(await run(['community', 'list'], { DATA_DIR: dataDir })).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('restore --replacing rejects a folder that is not a data folder of Hourbank, and leaves it as it is', async () => {
+  const [target, other] = [await newDataDir(), await newDataDir()]
+  await writeFile(join(other, 'letter'), 'Dear Ada')
+  await chmod(other, 0o755)
+  const replacing = () => run(['restore', 'any.backup', '--replacing', other], { DATA_DIR: target })
+  expect(await replacing()).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `There is no database of Hourbank's in ${other}.\n`,
+  })
+  expect(await readdir(other)).toEqual(['letter'])
+  expect((await stat(other)).mode & 0o777).toBe(0o755)
+
+  // A database that was never migrated.
+  await (await openEmbedded(other, 'command')).close()
+  expect(await replacing()).toEqual({ code: 1, stdout: '', stderr: `${other} has no tables of Hourbank's.\n` })
+})
+
 test('a database that cannot be used, or settings that are wrong, are one clear message and exit code 1', async () => {
   const there = new URL(await newDatabase())
   const changed = (change: Partial<URL>) => Object.assign(new URL(there), change).href
@@ -73,6 +143,10 @@ test('a database that cannot be used, or settings that are wrong, are one clear 
       `The database cannot be reached (ECONNREFUSED): connect`,
     ],
     [{ DATABASE_URL: changed({ hostname: 'nowhere.invalid' }) }, 'The database cannot be reached'],
+    [
+      { DATABASE_URL: changed({ search: '?sslmode=verify-full&sslrootcert=/nowhere/ca.pem' }) },
+      '/nowhere/ca.pem does not exist.',
+    ],
     // A server of tests may ask for no password.
     [
       { DATABASE_URL: changed(there.password ? { password: 'hunter2' } : { username: 'stranger' }) },

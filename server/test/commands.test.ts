@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { apiDescriptions } from '../src/cli/describe.ts'
 import { migrationNames } from '../src/postgres/migrate.ts'
 import { SCOPE_NAMES } from '../src/core/scopes.ts'
-import { eventually, fetchToken, startBank, type Bank } from './bank.ts'
+import { callNode, eventually, fetchToken, freePort, startBank, type Bank } from './bank.ts'
+import { COMMAND } from './command-line.ts'
+import { run, SECRET_KEY, start } from './commands.ts'
+import { isServerRunning, newDataDir } from './data-dir.ts'
 import { newEmptyDatabase } from './database.ts'
-import { run } from './commands.ts'
 
 /** Runs a command that must succeed beside the bank's running service, and reads its JSON. */
 async function runJson({ databaseUrl }: Bank, ...args: string[]): Promise<any> {
@@ -195,6 +199,50 @@ test('a client can be made, rotated and revoked, and the partner API switched, b
 
   const text = await bank.sql`select audit_log::text as row from audit_log`
   expect(text.map(({ row }) => row).join()).not.toContain('hbs_')
+})
+
+test('a command runs as a user id without a name, which the audit log then shows', async ({ skip }) => {
+  skip(process.getuid?.() !== 0, 'Only root can run a command as another user.')
+  const { databaseUrl, sql } = await startBank()
+  const args = [COMMAND, 'community', 'create', '--slug', 'container', '--name', 'Container']
+  const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl, SECRET_KEY }
+  const user = { uid: 54_321, gid: 54_321, cwd: '/' }
+  const started = await promisify(execFile)(process.execPath, ['--version'], user).catch(() => undefined)
+  skip(started === undefined, 'Other users cannot run this Node.js.')
+  await promisify(execFile)(process.execPath, args, { env, ...user })
+  const [row] = await sql`select actor_name from audit_log where action = 'community.created' order by id desc limit 1`
+  expect(row).toEqual({ actor_name: 'uid 54321' })
+})
+
+test('output that nobody reads ends neither the service nor a command before its database is closed', async () => {
+  const dataDir = await newDataDir()
+  const settings = { DATA_DIR: dataDir, PORT: `${await freePort()}`, DEMO: 'off' }
+  const startUnread = (...args: string[]) => {
+    const child = start(args, settings)
+    child.stdout!.destroy()
+    return child
+  }
+  const service = startUnread('serve')
+  await eventually(() => {
+    if (service.exitCode !== null) throw new Error(service.printed().stderr)
+    return service.printed().stderr.includes('"msg":"serving"')
+  })
+  expect((await callNode(`http://127.0.0.1:${settings.PORT}`, '/readyz')).status).toBe(200)
+  service.kill('SIGTERM')
+  const outcome = await service.outcome
+  expect({ code: outcome.code, hasFailed: outcome.stderr.includes('EPIPE') }).toEqual({ code: 0, hasFailed: false })
+  for (const name of ['migrate', 'openapi']) {
+    expect(await startUnread(name).outcome, name).toEqual({ code: 1, stdout: '', stderr: '' })
+  }
+  expect(await isServerRunning(dataDir)).toBe(false)
+})
+
+test.skipIf(process.platform !== 'linux')('output that does not fit on the disk is an error', async () => {
+  const toFull = promisify(execFile)('sh', ['-c', 'exec "$@" >/dev/full', 'sh', process.execPath, COMMAND, 'openapi'])
+  await expect(toFull).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^The output could not .*ENOSPC.*\n$/),
+  })
 })
 
 test('an empty database can be migrated, and commands ask for it first', async () => {

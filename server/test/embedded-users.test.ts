@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chown, cp, lstat, readFile, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { hourbankEmbedded, serveEmbedded } from './command-line.ts'
 import { query } from './data-dir.ts'
 import { REPO, isRoot, open, hold, newFolder, newDataDir, install, readPid, modeOf } from './embedded-servers.ts'
 
@@ -64,6 +65,21 @@ test.runIf(nobodyCanRunNode)('an ordinary user runs it in a folder of their own,
   expect((await stat(join(dataDir, 'postgres', 'data', 'postmaster.pid'))).uid).toBe(NOBODY.uid)
   await again.close()
 })
+
+test.runIf(nobodyCanRunNode)(
+  'what root does before and between starts leaves the data folder to its owner',
+  async () => {
+    const dataDir = await newDataDir()
+    await chown(dataDir, NOBODY.uid, NOBODY.gid)
+    await hourbankEmbedded(dataDir, 'migrate')
+    await hourbankEmbedded(dataDir, 'backup', join(await newFolder(0o700), 'first.backup'))
+    const byRoot = await serveEmbedded(dataDir, { DEMO: 'off' })
+    expect(await byRoot.end('SIGTERM')).toBe(0)
+    for (const name of await readdir(dataDir)) expect(await stat(join(dataDir, name)), name).toMatchObject(NOBODY)
+    const byOwner = await serveEmbedded(dataDir, { DEMO: 'off' }, NOBODY)
+    expect(await byOwner.end('SIGTERM')).toBe(0)
+  },
+)
 
 async function binaryCopies(): Promise<string[]> {
   const names = await readdir('/var/lib/hourbank').catch(() => [])

@@ -103,7 +103,7 @@ test('erasing asks first, and a file that is no list restores nothing', { timeou
   await writeFile(wrong, '{"erasures": []}')
   const copy = await newEmptyDatabase()
   await expect(hourbank(copy, 'restore', backup, '--erasures', wrong)).rejects.toThrow('not a list of erasures')
-  await expect(hourbank(copy, 'restore', backup, '--replacing', join(folder, 'nowhere'))).rejects.toThrow('no folder')
+  await expect(hourbank(copy, 'restore', backup, '--replacing', join(folder, 'nowhere'))).rejects.toThrow('no database')
   await expect(hourbank(town.url, 'erasures', 'export', wrong)).rejects.toThrow('already exists')
   expect(await open(copy)`select from pg_class where relname = 'members'`).toHaveLength(0)
 })

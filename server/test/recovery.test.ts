@@ -133,7 +133,10 @@ test('a PostgreSQL that accepts no connections is killed and restarted', async (
   process.kill(pid, 'SIGSTOP')
   await restarted(pid, PROBES_MS)
   expect(entries()).toContainEqual(
-    expect.objectContaining({ pid, msg: 'the database accepts no connections; killing it for a restart' }),
+    expect.objectContaining({
+      postgres_pid: pid,
+      msg: 'the database accepts no connections; killing it for a restart',
+    }),
   )
 })
 

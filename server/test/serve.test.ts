@@ -1,9 +1,14 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { connect } from '../src/postgres/connect.ts'
 import { callNode, eventually, fetchToken, freePort } from './bank.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 import { type Settings, start, run } from './commands.ts'
+import { isServerRunning, newDataDir } from './data-dir.ts'
+import { lockTable } from './lock-table.ts'
 
 async function serve(settings: Settings) {
   const port = await freePort()
@@ -44,6 +49,10 @@ async function childrenOf(pid: number): Promise<number[]> {
   return text.split(' ').filter(Boolean).map(Number)
 }
 
+const isThere = (pid: number) => existsSync(`/proc/${pid}`)
+
+const isWeb = async (pid: number) => (await readFile(`/proc/${pid}/cmdline`, 'utf8')).includes('web-process')
+
 // Linux tells who a process's children are.
 test.skipIf(process.platform !== 'linux')(
   'several processes share the port; one that dies is replaced; all end together',
@@ -61,6 +70,51 @@ test.skipIf(process.platform !== 'linux')(
     child.kill('SIGTERM')
     expect((await child.outcome).code).toBe(0)
     await expect(callNode(url, '/healthz')).rejects.toThrow()
+  },
+)
+
+test.skipIf(process.platform !== 'linux')(
+  'a web process that is told to end again and again finishes its requests first',
+  async () => {
+    const databaseUrl = await newEmptyDatabase()
+    const { child, url } = await serve({ DATABASE_URL: databaseUrl, DEMO: 'on', WEB_CONCURRENCY: '2' })
+    const [, clientId, clientSecret] = /client_id +(\S+)\n +client_secret +(\S+)/.exec(child.printed().stdout)!
+    const token = await fetchToken(url, { partnerId: 0, clientId: clientId!, clientSecret: clientSecret! })
+    const sql = connect(databaseUrl, { connectionsMax: 2, name: 'test' })
+    onTestFinished(() => sql.end())
+    const lock = await lockTable(sql, 'members')
+    const inFlight = callNode(url, '/users', { token })
+    await lock.awaited()
+    const workers = await childrenOf(child.pid!)
+    for (let times = 0; times < 5; times += 1) {
+      // The one without a request ends at once.
+      for (const pid of workers.filter(isThere)) process.kill(pid, 'SIGTERM')
+      // Signals of one kind that arrive together count as one.
+      await pause(100)
+    }
+    expect(workers.filter(isThere)).not.toEqual([])
+    await lock.release()
+    expect((await inFlight).status).toBe(200)
+  },
+)
+
+test.skipIf(process.platform !== 'linux')(
+  'the service fails, after it has stopped its database, if its web processes keep ending',
+  async () => {
+    const dataDir = await newDataDir()
+    const { child } = await serve({ DATA_DIR: dataDir, DEMO: 'off', WEB_CONCURRENCY: '2' })
+    while (child.exitCode === null) {
+      for (const pid of await childrenOf(child.pid!).catch(() => [])) {
+        if (await isWeb(pid).catch(() => false)) process.kill(pid, 'SIGKILL')
+      }
+      await pause(50)
+    }
+    const { code, stderr } = await child.outcome
+    expect(code).toBe(1)
+    expect(stderr).toContain('"msg":"web processes keep ending"')
+    expect(stderr).toMatch(/^Web processes keep ending, so the service has stopped\..*$/m)
+    expect(stderr).not.toContain('SIGTERM')
+    expect(await isServerRunning(dataDir)).toBe(false)
   },
 )
 

@@ -50,8 +50,8 @@ export const CONSOLE: Mutant[] = [
   {
     breaks: 'guesses at an account are counted per /64, not per address',
     file: LIMITS,
-    replace: "keyOf('pair', networkOf(address), name)",
-    by: "keyOf('pair', address, name)",
+    replace: "keyOf('pair', networkOf(address), account)",
+    by: "keyOf('pair', address, account)",
     tests: ['sign-in-limits'],
     named: 'one customer',
   },

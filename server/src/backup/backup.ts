@@ -137,7 +137,8 @@ async function writeSnapshot(
   onProgress: (progress: Progress) => void,
   options: BackupOptions,
 ): Promise<BackupSummary> {
-  const snapshot = await inSnapshot(sql, async (tx, tables) => {
+  const pool = options.signal ? sql.until(options.signal) : sql
+  const snapshot = await inSnapshot(pool, async (tx, tables) => {
     const header = await readHeader(tx, options)
     const progress = countRows(tables, onProgress)
     const text = backupText(tx, header, tables, progress)

@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises'
-import { pipeline, Transform, type Readable } from 'node:stream'
+import { addAbortSignal, pipeline, Transform, type Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { Value } from 'typebox/value'
@@ -18,6 +18,7 @@ export interface OpenOptions {
   /** Also accepts a file whose digest none of the keys can verify. */
   acceptUnverified?: boolean
   onProgress?: (bytes: number) => void
+  signal?: AbortSignal | undefined
 }
 
 export interface OpenBackup {
@@ -125,10 +126,11 @@ function findKeys(file: string, seal: Seal, { keys, acceptUnverified }: OpenOpti
 }
 
 /** Without a key, gzip's checksum at least finds damage. */
-async function verifyBody(body: Body, { onProgress = () => {} }: OpenOptions): Promise<void> {
+async function verifyBody(body: Body, { onProgress = () => {}, signal }: OpenOptions): Promise<void> {
   const chunks = body.keys
     ? connect([bytesOf(body, onProgress), verifier(body, body.keys)])
     : readBody(body, onProgress)
+  if (signal) addAbortSignal(signal, chunks)
   try {
     await finished(chunks.resume())
   } catch (error) {

@@ -51,6 +51,8 @@ export interface RestoreOptions {
   migrations?: URL
   /** Runs on the restored data before the commit, in the same transaction. */
   finish?: (tx: Transaction, backupMadeAt: string) => Promise<void>
+  /** Aborts the restore and leaves the database empty. */
+  signal?: AbortSignal
 }
 
 export interface RestoreSummary {
@@ -73,9 +75,9 @@ export async function restore(
   onProgress: (progress: Progress) => void,
   options: RestoreOptions,
 ): Promise<RestoreSummary> {
-  const { keys, acceptUnverified = false } = options
+  const { keys, acceptUnverified = false, signal } = options
   const verifying = (done: number) => onProgress({ done, total: undefined, label: 'verifying the file', unit: 'bytes' })
-  const backup = await openBackup(file, { keys, acceptUnverified, onProgress: verifying })
+  const backup = await openBackup(file, { keys, acceptUnverified, onProgress: verifying, signal })
   let done = 0
   const chunks = backup.read((bytes) => (done = bytes))
   try {
@@ -85,7 +87,8 @@ export async function restore(
     const report = (label: string) => onProgress({ done, total: backup.bytes, label, unit: 'bytes' })
     const { isVerified } = backup
     const context = { file, text, header, isVerified, report, options }
-    return await sql.begin('read write', (tx) => fillDatabase(tx, context))
+    const pool = signal ? sql.until(signal) : sql
+    return await pool.begin('read write', (tx) => fillDatabase(tx, context))
   } finally {
     chunks.destroy()
     await backup.close()

@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { backup } from '../backup/backup.ts'
 import type { BackupKey } from '../backup/backup-keys.ts'
-import { fixSettings } from '../backup/catalogue.ts'
+import { fixSettings, listTables } from '../backup/catalogue.ts'
 import type { Sql, Transaction } from '../postgres/connect.ts'
+import { hasCluster } from '../postgres/embedded/cluster.ts'
 import { restore } from '../backup/restore.ts'
 import { adoptSecretKey, findSecretKey, loadSecretKey, readKeyFile } from '../crypto/secret-key.ts'
 import { holdForReview } from '../features/restores/hold-for-review.ts'
@@ -32,6 +32,8 @@ import { showProgress } from './show-progress.ts'
 import { withAlerts } from './with-alerts.ts'
 
 const PASSPHRASE_LENGTH_MIN = 12
+/** SIGHUP is what a closed terminal sends. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export const backupCommands: Command[] = [
   {
@@ -56,38 +58,39 @@ export const backupCommands: Command[] = [
     usage: 'FILE [--replacing FOLDER|URL] [--erasures LIST] [--passphrase-file FILE] [--unverified]',
     summary:
       'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); what was erased or withdrawn since then is erased and withdrawn again (--replacing: the DATA_DIR or DATABASE_URL that this one replaces, or set REPLACED_DATABASE_URL; --erasures: a list written by: npx hourbank erasures export); --unverified: accept a backup of another installation, which SECRET_KEY cannot verify',
-    run: ({ config, values, positionals: [file] }) =>
-      withOwner(config, async (sql) => {
-        if (!file) throw new Refusal('Name the file to read.')
-        const list = optionalText(values, 'erasures')
-        const place = optionalText(values, 'replacing') ?? config.replacedDatabaseUrl
-        const listed = list === undefined ? [] : await readErasureFile(list)
-        const replaced = place === undefined ? undefined : await readReplaced(config, place)
-        const secretKey = (await findSecretKey(config)) ?? replaced?.secretKey
-        const passphrase = await readPassphrase(values)
-        const keys = [
-          ...[secretKey, config.previousSecretKey].flatMap((text) => (text === undefined ? [] : [secretKeyOf(text)])),
-          ...(passphrase ? [passphrase] : []),
-        ]
-        const counts = { erased: 0, withdrawn: 0 }
-        const finish = async (tx: Transaction, backupMadeAt: string) => {
-          counts.erased = await applyErasures(tx, commandActor(), [...listed, ...(replaced?.erasures ?? [])])
-          if (replaced) counts.withdrawn = await withdrawAgain(tx, commandActor(), replaced, backupMadeAt)
-          else await holdForReview(tx, commandActor(), backupMadeAt)
-        }
-        const acceptUnverified = values.unverified === true
-        const restored = await withProgress('Restoring', (onProgress) =>
-          restore(sql, file, onProgress, { keys, acceptUnverified, finish }),
-        )
-        if (replaced?.secretKey !== undefined) await adoptSecretKey(config, replaced.secretKey)
-        if (restored.migrated.length > 0) print(`Applied migrations: ${restored.migrated.join(', ')}.`)
-        if (!restored.isVerified) print('The backup could not be verified: nothing shows whether it was changed.')
-        print(...describeErasures(list !== undefined || replaced !== undefined, counts.erased))
-        print(...describeWithdrawals(replaced && counts.withdrawn, restored.createdAt))
-        print(`Restored ${restored.rows} rows from ${file}. Start the service with: npm start`)
-      }),
+    run: (input) => withOwner(input.config, (sql) => runRestore(sql, input), { create: true }),
   },
 ]
+
+async function runRestore(sql: Sql, { config, values, positionals: [file] }: CommandInput): Promise<void> {
+  if (!file) throw new Refusal('Name the file to read.')
+  const list = optionalText(values, 'erasures')
+  const place = optionalText(values, 'replacing') ?? config.replacedDatabaseUrl
+  const listed = list === undefined ? [] : await readErasureFile(list)
+  const replaced = place === undefined ? undefined : await readReplaced(config, place)
+  const secretKey = (await findSecretKey(config)) ?? replaced?.secretKey
+  const passphrase = await readPassphrase(values)
+  const keys = [
+    ...[secretKey, config.previousSecretKey].flatMap((text) => (text === undefined ? [] : [secretKeyOf(text)])),
+    ...(passphrase ? [passphrase] : []),
+  ]
+  const counts = { erased: 0, withdrawn: 0 }
+  const finish = async (tx: Transaction, backupMadeAt: string) => {
+    counts.erased = await applyErasures(tx, commandActor(), [...listed, ...(replaced?.erasures ?? [])])
+    if (replaced) counts.withdrawn = await withdrawAgain(tx, commandActor(), replaced, backupMadeAt)
+    else await holdForReview(tx, commandActor(), backupMadeAt)
+  }
+  const acceptUnverified = values.unverified === true
+  const restored = await withProgress('Restoring', (onProgress, signal) =>
+    restore(sql, file, onProgress, { keys, acceptUnverified, finish, signal }),
+  )
+  if (replaced?.secretKey !== undefined) await adoptSecretKey(config, replaced.secretKey)
+  if (restored.migrated.length > 0) print(`Applied migrations: ${restored.migrated.join(', ')}.`)
+  if (!restored.isVerified) print('The backup could not be verified: nothing shows whether it was changed.')
+  print(...describeErasures(list !== undefined || replaced !== undefined, counts.erased))
+  print(...describeWithdrawals(replaced && counts.withdrawn, restored.createdAt))
+  print(`Restored ${restored.rows} rows from ${file}. Start the service with: npm start`)
+}
 
 /** Tells the console whether there is a backup. A backup is no worse if that fails. */
 async function recorded<T>(sql: Sql, config: Config, work: () => Promise<T>): Promise<T> {
@@ -139,11 +142,16 @@ async function readReplaced(config: Config, place: string): Promise<Replaced> {
       'Other users can see the arguments of a command. Set REPLACED_DATABASE_URL instead of giving a password to --replacing.',
     )
   }
-  if (!isUrl && !existsSync(place)) throw new Refusal(`There is no folder ${place}.`)
+  if (!isUrl && !(await hasCluster(place))) throw new Refusal(`There is no database of Hourbank's in ${place}.`)
   const replaced = isUrl ? { databaseUrl: place } : { databaseUrl: undefined, dataDir: resolve(place) }
+  // An address may contain a password.
+  const described = isUrl ? 'The database that is replaced' : place
   const known = await withDatabase({ ...config, ...replaced }, (sql) =>
     sql.begin('isolation level repeatable read read only', async (tx) => {
       await fixSettings(tx)
+      const tables = await listTables(tx)
+      if (!tables.some(({ name }) => name === 'erasures'))
+        throw new Refusal(`${described} has no tables of Hourbank's.`)
       return {
         erasures: await readErasures(tx),
         access: await readAccess(tx),
@@ -172,19 +180,21 @@ function describeErasures(isKnown: boolean, erased: number): string[] {
   ]
 }
 
-/** Ctrl-C aborts the work cleanly, so that no incomplete file is left behind. */
+/** A signal aborts the work, so that neither an incomplete file nor a running embedded database is left behind. */
 async function withProgress<T>(
   title: string,
   work: (onProgress: (progress: Progress) => void, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const progress = showProgress(title)
   const controller = new AbortController()
-  const onSignal = () => controller.abort(new Refusal('Stopped.'))
-  process.once('SIGINT', onSignal)
+  // Never removed: npm repeats Ctrl-C, which must not end the process before it has closed the database.
+  for (const name of STOP_SIGNALS) process.on(name, () => controller.abort(new Refusal('Stopped.')))
   try {
     return await work(progress, controller.signal)
+  } catch (error) {
+    controller.signal.throwIfAborted()
+    throw error
   } finally {
-    process.off('SIGINT', onSignal)
     progress.done()
   }
 }

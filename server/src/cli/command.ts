@@ -1,10 +1,12 @@
-import { userInfo } from 'node:os'
-import type { ParseArgsConfig } from 'node:util'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { Actor } from '../features/audit/record.ts'
 import { findCommunity, type CommunityRow } from '../features/communities/queries.ts'
 import type { Config } from '../config.ts'
 import { connect, type Sql } from '../postgres/connect.ts'
+import { hasCluster } from '../postgres/embedded/cluster.ts'
 import { openEmbedded } from '../postgres/embedded/embedded.ts'
+import { currentUserName } from '../postgres/embedded/place.ts'
 import { isMigrated } from '../postgres/migrate.ts'
 import { grantToService, requireSessionsVisible, roleOf } from '../postgres/service-role.ts'
 import { Refusal } from '../core/refusal.ts'
@@ -14,7 +16,7 @@ const CONNECTIONS_MAX = 2
 export interface Command {
   /** One or two words: `partner create`. */
   name: string
-  /** The arguments, as the help shows them. Options are read from it. */
+  /** The arguments, as the help shows them, which are also the ones that are accepted. Positionals come first. */
   usage: string
   summary: string
   run(input: CommandInput): Promise<void>
@@ -26,14 +28,42 @@ export interface CommandInput {
   positionals: string[]
 }
 
-/** Reads the options that a usage names: `--name NAME` takes a value, `--json` does not. */
-export function readOptions(usage: string): NonNullable<ParseArgsConfig['options']> {
-  const options = usage.matchAll(/--([a-z-]+)( [^\s[\]-])?/g)
-  return Object.fromEntries([...options].map(([, name, value]) => [name, { type: value ? 'string' : 'boolean' }]))
+/**
+ * Reads the arguments that a usage allows: first its positionals, then its options. `--name NAME` takes a value, `--json`
+ * does not.
+ */
+export function readArguments(usage: string, args: string[]): Pick<CommandInput, 'values' | 'positionals'> {
+  const named = [...usage.matchAll(/--([a-z-]+)( [^\s[\]-])?/g)]
+  const options = Object.fromEntries(
+    named.map(([, name, value]) => [name, { type: value ? ('string' as const) : ('boolean' as const) }]),
+  )
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+  const [beforeOptions = ''] = usage.split(/\[|--/)
+  const surplus = positionals[beforeOptions.split(' ').filter(Boolean).length]
+  // An ignored word may be a typo: `demo remove` would create a demo.
+  if (surplus !== undefined) throw new Error(`Unexpected argument ${surplus}.`)
+  // An option given twice counts once, so no value is a list.
+  return { values: values as CommandInput['values'], positionals }
+}
+
+interface DatabaseOptions {
+  /** Creates the embedded database if there is none. */
+  create?: boolean
 }
 
 /** Works alongside a running service or without one: the embedded database is started if it is not running. */
-export async function withDatabase<T>(config: Config, work: (sql: Sql, databaseUrl: string) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  config: Config,
+  work: (sql: Sql, databaseUrl: string) => Promise<T>,
+  { create = false }: DatabaseOptions = {},
+): Promise<T> {
+  // In a shell without the service's settings, a nightly backup would save a new, empty database and report success.
+  if (!config.databaseUrl && !create && !(await hasCluster(config.dataDir))) {
+    throw new Refusal(
+      `There is no database in ${resolve(config.dataDir)}. Set DATABASE_URL or DATA_DIR as for the service, or create ` +
+        'one: npm start',
+    )
+  }
   const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'command')
   const url = config.databaseUrl ?? embedded!.url
   const sql = connect(url, { connectionsMax: CONNECTIONS_MAX, name: 'command' })
@@ -46,12 +76,18 @@ export async function withDatabase<T>(config: Config, work: (sql: Sql, databaseU
 }
 
 /** Like `withDatabase`, but as the owner of the tables. Afterwards the service's role may use them. */
-export async function withOwner<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
-  return withDatabase({ ...config, databaseUrl: config.migrationUrl ?? config.databaseUrl }, async (sql, url) => {
+export async function withOwner<T>(
+  config: Config,
+  work: (sql: Sql) => Promise<T>,
+  options?: DatabaseOptions,
+): Promise<T> {
+  const asOwner = { ...config, databaseUrl: config.migrationUrl ?? config.databaseUrl }
+  const admitAfterwards = async (sql: Sql, url: string) => {
     const result = await work(sql)
     if (config.databaseUrl) await admitService(url, config.databaseUrl)
     return result
-  })
+  }
+  return withDatabase(asOwner, admitAfterwards, options)
 }
 
 /** Grants the role of the service access to what the owner has created, if they are not the same. */
@@ -78,7 +114,7 @@ export async function withTables<T>(config: Config, work: (sql: Sql) => Promise<
 
 /** The user of the command line, for the audit log. */
 export function commandActor(): Actor {
-  return { kind: 'command', name: userInfo().username }
+  return { kind: 'command', name: currentUserName() }
 }
 
 export function requireText(values: CommandInput['values'], name: string): string {

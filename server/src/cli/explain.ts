@@ -27,5 +27,7 @@ export function explain(error: unknown): string {
     return `The database rejects the connection: ${message}. Check DATABASE_URL.`
   if (path !== undefined && code && FILE_DENIED.has(code))
     return `${path} cannot be read or written (${code}). Change its permissions, or run this as the user it belongs to.`
+  // For example the sslrootcert of DATABASE_URL.
+  if (path !== undefined && code === 'ENOENT') return `${path} does not exist.`
   return stack ?? String(error)
 }

@@ -6,8 +6,12 @@ export const migrateCommand: Command = {
   usage: '',
   summary: 'Migrate the database (serve does this too)',
   run: ({ config }) =>
-    withOwner(config, async (sql) => {
-      const applied = await migrate(sql)
-      print(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`)
-    }),
+    withOwner(
+      config,
+      async (sql) => {
+        const applied = await migrate(sql)
+        print(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`)
+      },
+      { create: true },
+    ),
 }

@@ -14,7 +14,7 @@ import { createLog } from '../process/log.ts'
 import { openTracing } from '../process/tracing.ts'
 import { createSecretBox } from '../crypto/secret-box.ts'
 import type { NodeOptions, ServingNode } from '../process/node.ts'
-import { loadSecretKey } from '../crypto/secret-key.ts'
+import { giveToOwnerOf, loadSecretKey } from '../crypto/secret-key.ts'
 import { checkSecretKey } from '../features/subscriptions/check-secret-key.ts'
 import { startWebProcesses } from '../process/web-processes.ts'
 import { admitService, print, type Command } from './command.ts'
@@ -42,8 +42,9 @@ export const serveCommand: Command = {
         if (embedded) await writeAddress(config)
         print(...(await welcome(config, firstSteps)))
         log.info({ port: config.port, role: config.role }, 'serving')
-        const signal = await stopped
-        log.info({ signal }, 'stopping')
+        const end = await Promise.race([stopped, node.failed ?? stopped])
+        if (end instanceof Error) throw end
+        log.info({ signal: end }, 'stopping')
       } finally {
         await node.close()
       }
@@ -93,12 +94,14 @@ async function backUpBeforeMigrating(
 ): Promise<void> {
   const folder = join(config.dataDir, 'backups')
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  await giveToOwnerOf(config.dataDir, folder)
   const file = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.hourbank-backup`)
   // Separate connections, because the migration's is inside its transaction. On Citus the second one holds writers.
   const sql: Sql = connect(databaseUrl, { connectionsMax: 2, name: 'backup' })
   try {
     const { backup } = await import('../backup/backup.ts')
     await backup(sql, file, () => {}, { key: { kind: 'secret_key', text: secretKey } })
+    await giveToOwnerOf(config.dataDir, file)
     log.info({ file }, 'backed up before migrating')
   } finally {
     await sql.end({ timeoutMs: 1000 })

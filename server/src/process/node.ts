@@ -71,6 +71,8 @@ export interface NodeOptions {
 /** A process that serves requests. */
 export interface ServingNode {
   port: number
+  /** Resolves with the reason if the node cannot continue to serve. */
+  failed?: Promise<Error>
   /** Stops accepting requests, finishes those in flight and flushes the call log. */
   close(): Promise<void>
 }

@@ -9,7 +9,10 @@ import type { WebProcessOptions, WebProcessReport } from './web-processes.ts'
 
 tuneCollector()
 const report = (message: WebProcessReport) => process.send!(message)
-const signalled = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+// Permanent handlers: a repeated signal would otherwise end the process at once. The parent decides how long to wait.
+const signalled = new Promise((resolve) => {
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, resolve)
+})
 const received = once(process, 'message') as Promise<[WebProcessOptions]>
 report('ready')
 const [options] = await received

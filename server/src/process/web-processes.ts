@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import { Refusal } from '../core/refusal.ts'
 import type { ServingNode } from './node.ts'
 
 const RESTARTS_PER_MINUTE_MAX = 10
@@ -25,6 +26,8 @@ export async function startWebProcesses(options: WebProcessOptions & { log: Logg
   const children = new Set<Worker>()
   let isClosing = false
   let restarts: number[] = []
+  let giveUp!: (reason: Error) => void
+  const givenUp = new Promise<Error>((resolve) => (giveUp = resolve))
 
   async function start(): Promise<void> {
     const child = cluster.fork()
@@ -49,8 +52,11 @@ export async function startWebProcesses(options: WebProcessOptions & { log: Logg
     restarts = [...restarts.filter((at) => at > now - MINUTE_MS), now]
     log.error({ code, signal, restarts: restarts.length }, 'a web process ended')
     // Exit visibly instead of restarting in a loop.
-    if (restarts.length > RESTARTS_PER_MINUTE_MAX) process.kill(process.pid, 'SIGTERM')
-    else start().catch((error) => log.error({ err: error }, 'a web process could not be started'))
+    if (restarts.length > RESTARTS_PER_MINUTE_MAX) {
+      log.fatal('web processes keep ending')
+      isClosing = true
+      giveUp(new Refusal('Web processes keep ending, so the service has stopped. The log says how they ended.'))
+    } else start().catch((error) => log.error({ err: error }, 'a web process could not be started'))
   }
 
   async function close(): Promise<void> {
@@ -70,5 +76,5 @@ export async function startWebProcesses(options: WebProcessOptions & { log: Logg
     await close()
     throw error
   }
-  return { port: config.port, close }
+  return { port: config.port, failed: givenUp, close }
 }

@@ -54,6 +54,12 @@ export interface Cluster {
   user: User | undefined
 }
 
+/** Changes nothing, neither in the folder nor of its permissions: it may be a wrong one. */
+export async function hasCluster(dataDir: string): Promise<boolean> {
+  const files = [join('data', 'PG_VERSION'), 'password'].map((file) => join(dataDir, 'postgres', file))
+  return !(await Promise.all(files.map(isMissing))).includes(true)
+}
+
 /** Returns the cluster of a data folder and creates it on the first call. Safe for concurrent processes. */
 export async function ensureCluster(dataDir: string): Promise<Cluster> {
   const home = await ensureDataDir(dataDir)

@@ -38,6 +38,15 @@ export interface User {
 
 const isRoot = () => process.getuid?.() === 0
 
+/** A container may run as a user id that /etc/passwd does not list. */
+export function currentUserName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.()}`
+  }
+}
+
 /**
  * Creates the folder if it is missing. It is private to an ordinary user; under root, the database's user may traverse
  * it to reach its own folder inside, but not list it. A folder that somebody else made is closed in the same way.
@@ -61,7 +70,7 @@ export async function ensureDataDir(dataDir: string): Promise<string> {
 
 function toRefusal(cause: NodeJS.ErrnoException, dataDir: string): Error {
   const isFile = cause.code === 'EEXIST' || cause.code === 'ENOTDIR'
-  const reason = isFile ? 'is a file, or lies below one' : `cannot be written by ${userInfo().username} (${cause.code})`
+  const reason = isFile ? 'is a file, or lies below one' : `cannot be written by ${currentUserName()} (${cause.code})`
   return isOutOfSpace(cause)
     ? cause
     : new Refusal(`DATA_DIR is ${dataDir}, which ${reason}. Set DATA_DIR to a folder that this user may write.`, {

@@ -58,7 +58,7 @@ export function watchPostmaster(cluster: Cluster, port: number, log: Logger | un
     probedMs = performance.now()
     if (failedProbes < PROBES_FAILED_MAX) return
     failedProbes = 0
-    log?.error({ pid: postmaster.pid }, 'the database accepts no connections; killing it for a restart')
+    log?.error({ postgres_pid: postmaster.pid }, 'the database accepts no connections; killing it for a restart')
     // A stopped or stuck process reacts to nothing milder than SIGKILL. Committed data is on disk.
     killIfAlive(postmaster.pid)
   }
@@ -75,7 +75,7 @@ export function watchPostmaster(cluster: Cluster, port: number, log: Logger | un
       const { pid } = await startPostmaster(cluster, { port, timeoutSeconds: START_TIMEOUT_SECONDS })
       startedMs = probedMs = performance.now()
       failedProbes = 0
-      log?.info({ pid, attempt: failures }, 'the database was restarted')
+      log?.info({ postgres_pid: pid, attempt: failures }, 'the database was restarted')
     } catch (error) {
       const space = await readDiskSpace(cluster.folder)
       const cause = space?.state === 'full' ? 'its disk is full' : 'see its log'
