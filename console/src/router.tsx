@@ -26,7 +26,7 @@ import { partnersSearch } from './pages/partners/search.ts'
 import { subscriptionSearch } from './pages/subscription/search.ts'
 import { webhooksSearch } from './pages/webhooks/search.ts'
 import { readSearch, writeSearch } from './search-params.ts'
-import { fetchSession } from './session.ts'
+import { fetchSession, showCommunity } from './session.ts'
 import type { Session } from './wire.ts'
 
 /**
@@ -98,10 +98,12 @@ const password = createRoute({
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
-  beforeLoad: async ({ location, params }) => {
+  beforeLoad: async ({ location, params, preload }) => {
     const session = await signedIn(location.publicHref)
+    // Pointing at a link loads its page beforehand, and shows nothing of it yet.
+    if (preload) return session
     const { slug } = params as { slug?: string }
-    const shown = session.communities.find((one) => one.slug === slug) ?? session.communities[0]
+    const shown = showCommunity(session.communities, slug) ?? session.communities[0]
     await whenConnected(() => chooseLanguage(session.admin.language, shown?.language))
     return session
   },

@@ -95,6 +95,15 @@ export function useSession(): Session {
   return session
 }
 
+let lastSlug: string | undefined
+
+/** The community with this slug; on pages without one (the account) the one that was shown last. */
+export function showCommunity(communities: Community[], slug: string | undefined): Community | undefined {
+  const shown = communities.find((one) => one.slug === (slug ?? lastSlug)) ?? (slug ? undefined : communities[0])
+  if (shown) lastSlug = shown.slug
+  return shown
+}
+
 /** The community of the address. */
 export function useCommunity(): Community {
   const { slug } = useParams({ strict: false })

@@ -128,6 +128,8 @@ test('calls have a chart, and credentials a last day', async ({ page }) => {
   await expectAccessibleEverywhere(page, 'expiry')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByRole('table', { name: 'Credentials' })).toContainText('Soon')
+  // The day that was chosen, not the one that begins when it ends.
+  await expect(page.getByText(new RegExp(`^until ${Number(soon.slice(-2))} `))).toBeVisible()
   await expectAccessibleEverywhere(page, 'partner')
   await openPage(page, service, 'overview', 'Overview')
   await expect(page.getByText('credential expires soon, or has just expired')).toBeVisible()

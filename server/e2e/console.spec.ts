@@ -149,6 +149,21 @@ test('Ctrl-K finds pages, members and partners, without a mouse', async ({ page 
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Demo bank')
 })
 
+test('a day is typed into a filter digit by digit', async ({ page }) => {
+  await signIn(page, service)
+  for (const [path, label, filter] of [
+    ['exchanges', 'From', 'from'],
+    ['calls?period=days', 'From day', 'since'],
+  ] as const) {
+    await openPage(page, service, path)
+    await page.getByLabel(label, { exact: true }).focus()
+    // Slow enough for an address to follow in between.
+    await page.keyboard.type('01152026', { delay: 150 })
+    await expect(page).toHaveURL(new RegExp(`${filter}=2026-01-15`))
+    await expect(page.getByLabel(label, { exact: true })).toHaveValue('2026-01-15')
+  }
+})
+
 test('Enter in the search means the first result, also before it has arrived', async ({ page }) => {
   await signIn(page, service)
   await openPage(page, service, 'overview', 'Overview')

@@ -9,6 +9,7 @@ import {
   printedAdmin,
   signIn,
 } from './admin.ts'
+import { makeCommunity } from './pages.ts'
 import { startService, type Service } from './service.ts'
 
 /** The heading of the overview shows which language a page is in. */
@@ -24,8 +25,8 @@ test.afterAll(async () => {
   await service?.stop()
 })
 
-async function chooseForCommunity(page: Page, language: string): Promise<void> {
-  const address = `${service.url}${ADMIN_API}/communities/demo`
+async function chooseForCommunity(page: Page, language: string, slug = 'demo'): Promise<void> {
+  const address = `${service.url}${ADMIN_API}/communities/${slug}`
   const { version } = (await (await page.request.get(address)).json()).data
   const headers = { origin: service.url, 'if-match': `"${version}"` }
   expect((await page.request.patch(address, { headers, data: { language } })).status()).toBe(200)
@@ -162,4 +163,30 @@ test('a statement is printed in the community’s language, whatever the office 
   await page.emulateMedia({ media: 'screen' })
   await chooseForCommunity(page, 'en')
   await chooseOwn(page, service, null)
+})
+
+test('pointing at the name of a German community changes nothing; opening it does, and the account follows', async ({
+  page,
+}) => {
+  await signIn(page, service)
+  const slug = await makeCommunity(service, 0)
+  await chooseForCommunity(page, 'de', slug)
+  await openPage(page, service, 'exchanges/record', 'Record exchanges')
+  const note = page.getByLabel('Note').first()
+  await note.fill('Bread')
+  await page.getByRole('banner').getByRole('button', { expanded: false }).first().click()
+  const other = page.getByRole('link', { name: 'Nobody yet' })
+  // The page behind the link is loaded last of what is loaded beforehand.
+  const loaded = page.waitForResponse(/\/overview-[^/]+\.js$/)
+  await other.hover()
+  await loaded
+  await expect(page.locator('html')).toHaveAttribute('lang', 'en')
+  await expect(note).toHaveValue('Bread')
+
+  await other.click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(OVERVIEW.de)
+  await page.getByRole('button', { name: 'Demo owner' }).click()
+  await page.getByRole('link', { name: 'Konto und Sitzungen' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Konto')
 })

@@ -1,5 +1,5 @@
 import { expect, test, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, openPage, signIn } from './admin.ts'
+import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, holdAnswers, openPage, signIn } from './admin.ts'
 import { startService, type Service } from './service.ts'
 
 /** Stored as a name by a test, as an attacker would. */
@@ -162,6 +162,16 @@ test('a member is hidden, leaves, returns and is erased with the keyboard alone,
   await press('Hide from partners')
   await expect(page.getByRole('dialog')).toContainText('forget this member')
   await dialogHasFocus(page)
+  // What is being done can no longer be cancelled, so that its error is seen.
+  let fail!: () => void
+  const held = new Promise<void>((resolve) => (fail = resolve))
+  await page.route('**/hide', (route) => held.then(() => route.abort()))
+  await press('Hide')
+  await expect(page.getByRole('dialog').getByRole('button', { name: 'Cancel' })).toBeDisabled()
+  await page.keyboard.press('Escape')
+  fail()
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('No connection')
+  await page.unroute('**/hide')
   await press('Hide')
   await expect(page.getByText('is hidden from partners')).toBeVisible()
   expect(await now()).toMatchObject({ hidden: true })
@@ -216,6 +226,49 @@ test('a member is hidden, leaves, returns and is erased with the keyboard alone,
   expect(complaints).toEqual([])
 })
 
+test('the page of the next member shows nothing of the one before, and a tag that is not saved says why', async ({
+  page,
+}) => {
+  await signIn(page, service)
+  const [ada, ben] = [await addMember(page, 'Ada Before'), await addMember(page, 'Ben After')]
+  await call(page, '/adjustments', { member_id: ada.id, hours: 2, reason: 'A gift for Ada' })
+  const release = await holdAnswers(page, new RegExp(`/members/${ben.id}/statement`))
+  const goTo = async ({ name }: Member) => {
+    await page.keyboard.press('Control+k')
+    await expect(page.getByRole('dialog').getByRole('textbox')).toBeFocused()
+    await page.keyboard.type(name)
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(name)
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+  }
+  // He is known, so his page is there at once when it is opened again; his statement is not.
+  await openPage(page, service, `members/${ben.id}`, ben.name)
+  await goTo(ada)
+  await expect(page.getByText('A gift for Ada')).toBeVisible()
+  const tag = page.getByLabel('New tag')
+  await tag.fill('for Ada')
+  await goTo(ben)
+  await expect(tag).toHaveValue('')
+  await expect(page.getByText('A gift for Ada')).toHaveCount(0)
+  release()
+
+  await tag.fill('driver')
+  await page.getByRole('button', { name: 'Add tag' }).click()
+  const remove = page.getByRole('button', { name: 'Remove the tag driver' })
+  await expect(remove).toBeVisible()
+  await page.route('**/tags', (route) => route.abort())
+  const alert = page.getByRole('alert').filter({ hasText: 'No connection' })
+  await remove.click()
+  await expect(alert).toHaveCount(1)
+  await tag.fill('board')
+  await page.getByRole('button', { name: 'Add tag' }).click()
+  await expect(alert).toHaveCount(2)
+  await page.unrouteAll()
+  await remove.click()
+  await expect(remove).toHaveCount(0)
+  await expect(alert).toHaveCount(1)
+})
+
 test('a statement is printed without the console around it, starting with the first day', async ({ page }) => {
   const complaints = complaintsOf(page)
   await signIn(page, service)
@@ -268,16 +321,18 @@ test('a listing is added for a member found by name, changed, closed and reopene
   await expect(dialog.getByText('The category must have 1 to 100 characters.')).toBeVisible()
   await expectAccessible(page)
   await dialog.getByLabel('Category').fill('Curiosities')
-  await dialog.getByLabel('Hours').fill('1.5')
+  await dialog.getByLabel('Hours').fill('1,5')
   await dialog.getByRole('button', { name: 'Add listing' }).click()
   const row = page.getByRole('row').nth(1)
   await expect(row).toContainText(MARKUP)
   await expect(row).toContainText('Curiosities')
 
-  await row.getByRole('button', { name: /^Edit/ }).click()
+  const edit = row.getByRole('button', { name: /^Edit/ })
+  await edit.click()
   await page.getByRole('dialog').getByLabel('Title').fill('A plain title')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   await expect(row).toContainText('A plain title')
+  await expect(edit).toBeFocused()
   await row.getByRole('button', { name: 'Close “A plain title”' }).click()
   await page.getByRole('button', { name: 'Close listing' }).click()
   await expect(row).toContainText('Closed')

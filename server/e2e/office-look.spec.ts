@@ -171,10 +171,16 @@ test('between a label and the ring of its field there is a gap', async ({ page }
   expect(ring - (label.y + label.height)).toBeGreaterThanOrEqual(2)
 })
 
-test('only several statements say that each begins on a new page', async ({ page }) => {
+test('several statements are printed once all of them are there, each on a new page', async ({ page }) => {
   const hint = page.getByText('Each begins on a new page.')
+  const print = page.getByRole('button', { name: 'Print' })
+  const release = await holdAnswers(page, /members\/2\/statement\/by-service/)
   await openPage(page, service, 'members/statements?ids=1,2', '2 statements')
   await expect(hint).toBeVisible()
+  await expect(page.locator('[data-ready]')).toHaveCount(1)
+  await expect(print).toBeDisabled()
+  release()
+  await expect(print).toBeEnabled()
   await openPage(page, service, 'members/statements?ids=1', 'One statement')
   await expect(hint).toHaveCount(0)
 })

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { expect, test, type Page } from '@playwright/test'
 import {
   ADMIN_API,
@@ -10,7 +11,7 @@ import {
   signIn,
 } from './admin.ts'
 import { startService, type Service } from './service.ts'
-import { slip } from './slip.ts'
+import { chooseMember, slip } from './slip.ts'
 
 const SLIPS = 10
 const MARKUP = '<img src=x onerror="document.title=1">'
@@ -128,7 +129,9 @@ test('an error in a slip is shown next to its field, and a lost response does no
   expect(await page.title()).not.toBe('1')
 })
 
-test('a slip that is recorded before its members are found waits for them', async ({ page }) => {
+test('a slip that is recorded before its members are found waits for them, and the next one for the slip', async ({
+  page,
+}) => {
   const [giver, receiver] = [await addMember(page), await addMember(page)]
   await openPage(page, service, 'exchanges/record', 'Record exchanges')
   const row = slip(page, 1)
@@ -139,9 +142,56 @@ test('a slip that is recorded before its members are found waits for them', asyn
   await row.getByLabel('Hours').fill('2')
   await row.getByLabel('Hours').press('Control+Enter')
   await expect(page.getByRole('button', { name: 'Record the exchange' })).toHaveAttribute('data-loading', 'true')
+  const releaseSaved = await holdAnswers(page, /\/exchanges$/, 'POST')
+  const sent = page.waitForRequest(/\/exchanges$/)
   release()
+  await sent
+  // Otherwise it would be gone with the slip that is being recorded.
+  await slip(page, 2).getByLabel('Note').fill('too early')
+  await expect(slip(page, 2).getByLabel('Note')).toHaveValue('')
+  releaseSaved()
   await expect(page.getByText('One exchange recorded')).toBeVisible()
+  await expect(row.getByLabel('Gave time')).toBeFocused()
+  await slip(page, 2).getByLabel('Note').fill('in time')
+  await expect(slip(page, 2).getByLabel('Note')).toHaveValue('in time')
+  await chooseMember(row, 'Gave time', giver.number)
+  await expect(row).toContainText(/2\sh/)
   expect((await memberOf(page, giver)).balance_hours).toBe(2)
+})
+
+test('only the duplicates that were shown are recorded anyway', async ({ page }) => {
+  const [giver, receiver] = [await addMember(page), await addMember(page)]
+  await openPage(page, service, 'exchanges/record', 'Record exchanges')
+  const fill = async (number: number, hours: string) => {
+    const row = slip(page, number)
+    await row.getByLabel('Gave time').fill(giver.number)
+    await row.getByLabel('Received it').fill(receiver.number)
+    await row.getByLabel('Hours').fill(hours)
+  }
+  const record = () => slip(page, 1).getByLabel('Hours').press('Control+Enter')
+  const anyway = page.getByRole('button', { name: 'Record anyway' })
+  await fill(1, '1')
+  await fill(2, '2')
+  await record()
+  await expect(page.getByText('2 exchanges recorded')).toBeVisible()
+
+  await fill(1, '1')
+  await record()
+  await expect(slip(page, 1)).toHaveAttribute('data-duplicate')
+  await fill(2, '2')
+  await anyway.click()
+  await expect(slip(page, 2)).toHaveAttribute('data-duplicate')
+  await slip(page, 2).getByLabel('Hours').fill('')
+  await anyway.click()
+  await expect(slip(page, 2)).toContainText('Hours like 1.5.')
+  await page.getByRole('button', { name: 'Remove slip 1' }).click()
+  await fill(1, '2')
+  await record()
+  await expect(slip(page, 1)).toHaveAttribute('data-duplicate')
+  expect((await memberOf(page, giver)).balance_hours).toBe(3)
+  await anyway.click()
+  await expect(page.getByText('One exchange recorded')).toBeVisible()
+  expect((await memberOf(page, giver)).balance_hours).toBe(5)
 })
 
 test('a transfer is reversed with a reason, and both are one record', async ({ page }) => {
@@ -160,22 +210,39 @@ test('a transfer is reversed with a reason, and both are one record', async ({ p
   await dialog.getByLabel('Reason').fill('A gift to begin with')
   await dialog.getByRole('button', { name: 'Adjust', exact: true }).click()
   await expect(dialog).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Adjust a balance' })).toBeFocused()
 
   await page.getByRole('link', { name: `Given to ${person.name}` }).press('Enter')
   const drawer = page.getByRole('dialog', { name: `Given to ${person.name}` })
   await expect(drawer).toContainText('A gift to begin with')
   await expectAccessible(page)
-  await drawer.getByRole('button', { name: 'Reverse it …' }).click()
+  const reverse = drawer.getByRole('button', { name: 'Reverse it …' })
+  await reverse.click()
   const asking = page.getByRole('dialog', { name: 'Reverse this?' })
   await asking.getByRole('button', { name: 'Reverse', exact: true }).click()
   await expect(asking).toContainText('Say why.')
   await asking.getByLabel('Reason').fill('Given to the wrong person')
   await expectAccessible(page)
+  // Escape closes one dialog at a time, and asks before it throws away what was typed.
+  await page.keyboard.press('Escape')
+  const discarding = page.getByRole('dialog', { name: 'Discard what you typed?' })
+  await dialogHasFocus(page, discarding)
+  await page.keyboard.press('Escape')
+  await expect(discarding).toBeHidden()
+  await expect(asking.getByLabel('Reason')).toBeFocused()
+  await expect(asking.getByLabel('Reason')).toHaveValue('Given to the wrong person')
+  await page.keyboard.press('Escape')
+  await discarding.getByRole('button', { name: 'Discard' }).click()
+  await expect(asking).toBeHidden()
+  await expect(reverse).toBeFocused()
+  await reverse.press('Enter')
+  await asking.getByLabel('Reason').fill('Given to the wrong person')
   await asking.getByRole('button', { name: 'Reverse', exact: true }).click()
   await expect(asking).toBeHidden()
   await expect(drawer).toContainText('Given to the wrong person')
-  await expect(drawer.getByRole('button', { name: 'Reverse it …' })).toBeHidden()
+  await expect(reverse).toBeHidden()
   await page.keyboard.press('Escape')
+  await expect(drawer).toBeHidden()
 
   const member = await memberOf(page, person)
   expect(member.balance_hours).toBe(0)
@@ -208,6 +275,13 @@ test('the audit log tells it in sentences, filters live in the address, and it c
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Export CSV' }).click()
   expect((await download).suggestedFilename()).toBe('demo-audit.csv')
+
+  // The rows of an import that does not exist.
+  await openPage(page, service, 'audit?batch=00000000-0000-4000-8000-000000000000', 'Audit')
+  await expect(page.getByText('Only the rows of one import')).toBeVisible()
+  const ofImport = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  expect((await readFile(await (await ofImport).path(), 'utf8')).trim().split('\n')).toHaveLength(1)
   expect(complaints).toEqual([])
 })
 
@@ -358,6 +432,12 @@ test('settings, categories and what partners see', async ({ page }) => {
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Settings saved')).toBeVisible()
   await expect(limit).toHaveValue('-12.5')
+  // A thousand to some people, and one to others.
+  const largest = page.getByLabel('Largest credit, in hours')
+  await largest.fill('1,000')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('A number like 1000.')).toBeVisible()
+  await expect(largest).toBeFocused()
 
   await page.getByRole('tab', { name: 'Categories' }).click()
   await page.getByRole('button', { name: 'Add a category' }).click()

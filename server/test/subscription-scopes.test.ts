@@ -35,7 +35,9 @@ test('a client that lacks a scope of a subscription may list, pause and delete i
   for (const [address, options] of refused) {
     const { status, headers, body } = await bank.call(address, { token, ...options })
     expect([status, body.error], `${address} ${JSON.stringify(options)}`).toEqual([403, 'insufficient_scope'])
-    expect(headers.get('www-authenticate')).toMatch(/error="insufficient_scope", scope="users\.read users\.pii listings\.read/)
+    expect(headers.get('www-authenticate')).toMatch(
+      /error="insufficient_scope", scope="users\.read users\.pii listings\.read/,
+    )
   }
   // Its event cannot be read by this token, so there is no such delivery.
   const resent = await bank.call(`/webhooks/deliveries/${delivery.id}/redeliver`, { method: 'POST', token })

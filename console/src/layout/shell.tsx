@@ -2,8 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Burger } from '@mantine/core'
 import { Outlet, useLocation, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useSession } from '../session.ts'
-import type { Community } from '../wire.ts'
+import { showCommunity, useSession } from '../session.ts'
 import { AlertBell } from './alert-bell.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { CommunitySwitcher } from './community-switcher.tsx'
@@ -13,20 +12,10 @@ import { SearchButton } from './search-button.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import classes from './shell.module.css'
 
-let lastSlug: string | undefined
-
-/** The community of the address; on pages without one (the account) the one before. */
-function useShownCommunity(): Community | undefined {
-  const { slug } = useParams({ strict: false })
-  const { communities } = useSession()
-  const shown = communities.find((one) => one.slug === (slug ?? lastSlug)) ?? (slug ? undefined : communities[0])
-  if (shown) lastSlug = shown.slug
-  return shown
-}
-
 /** Header, navigation and the page. Below 768 px the navigation opens by the burger. */
 export function Shell() {
-  const community = useShownCommunity()
+  const { slug } = useParams({ strict: false })
+  const community = showCommunity(useSession().communities, slug)
   const { pathname } = useLocation()
   const [openedOn, setOpenedOn] = useState<string>()
   // Closed by every change of the page: the navigation would lie over it.

@@ -1,8 +1,9 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Checkbox, Kbd, Modal, Stack, Table, Text } from '@mantine/core'
+import { Checkbox, Kbd, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { translate } from '../language/translate.ts'
+import { Modal } from '../parts/dialog.tsx'
 import { GO_TO_KEY, PAGES } from './pages.ts'
 import { areSingleKeysOn, switchSingleKeys } from './shortcuts.tsx'
 

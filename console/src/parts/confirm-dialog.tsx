@@ -26,16 +26,23 @@ const plain = (text: string) => text.replaceAll(/\p{Bidi_Control}/gu, '').trim()
 
 /** Asks before something is done. */
 export function ConfirmDialog(props: Props) {
+  const [busy, setBusy] = useState(false)
+  // What is being done cannot be cancelled any more, and its error would be shown nowhere.
+  const close = () => !busy && props.onClose()
   return (
-    <Modal opened={props.opened} onClose={props.onClose} title={props.title}>
-      <Question {...props} />
+    <Modal opened={props.opened} onClose={close} title={props.title}>
+      <Question {...props} busy={busy} setBusy={setBusy} />
     </Modal>
   )
 }
 
+interface QuestionProps extends Props {
+  busy: boolean
+  setBusy: (busy: boolean) => void
+}
+
 /** Mounted again with every opening, so that no earlier error or input is shown. */
-function Question({ onClose, children, confirm, action, danger = false, typed }: Props) {
-  const [busy, setBusy] = useState(false)
+function Question({ onClose, children, confirm, action, danger = false, typed, busy, setBusy }: QuestionProps) {
   const [error, setError] = useState<unknown>()
   const [word, setWord] = useState('')
   const isConfirmed = typed === undefined || plain(word) === plain(typed)
@@ -74,7 +81,12 @@ function Question({ onClose, children, confirm, action, danger = false, typed }:
         )}
         {error !== undefined && <Problem error={error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} {...(typed === undefined ? { 'data-autofocus': true } : {})}>
+          <Button
+            variant="default"
+            disabled={busy}
+            onClick={onClose}
+            {...(typed === undefined ? { 'data-autofocus': true } : {})}
+          >
             <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" loading={busy} disabled={!isConfirmed} {...(danger ? { color: 'red' } : {})}>

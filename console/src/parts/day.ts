@@ -34,6 +34,11 @@ export function dayOf(moment: string, timeZone: string): string {
   return today(timeZone, Date.parse(moment))
 }
 
+/** What ends when a day begins still belongs to the day before. */
+export function lastMomentBefore(end: string): string {
+  return new Date(Date.parse(end) - 1).toISOString()
+}
+
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }

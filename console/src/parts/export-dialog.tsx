@@ -1,9 +1,10 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core'
+import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { formatNumber } from '../language/formats.ts'
 import { translated } from '../language/translate.ts'
+import { Modal } from './dialog.tsx'
 
 const STORED_AS = 'hourbank-export-format'
 const DELIMITERS = [

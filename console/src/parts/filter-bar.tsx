@@ -71,25 +71,28 @@ interface TextProps extends FilterProps {
   dir?: 'ltr'
 }
 
-/** Text that reaches the address after a short pause, so that not every letter is a call. */
-export function TextFilter({ name, label, placeholder, icon, dir }: TextProps) {
+/** What is typed reaches the address after a short pause, so that not every key is a call. */
+function useTypedFilter(name: string, isComplete: (wanted: string) => boolean = () => true) {
   const [filters, change] = useFilters()
   const applied = filters[name] ?? ''
   const [typed, setTyped] = useState(applied)
   const [seen, setSeen] = useState(applied)
-  // The address changed by itself ('Clear', 'back'): the field follows.
   if (applied !== seen) {
     setSeen(applied)
-    setTyped(applied)
+    // The address changed by itself ('Clear', 'back'): the field follows, unless it was the field that changed.
+    if (typed.trim() === seen) setTyped(applied)
   }
   useEffect(() => {
-    if (typed.trim() === applied) return
-    const timer = setTimeout(() => {
-      setSeen(typed.trim())
-      change({ [name]: typed.trim() || undefined })
-    }, TYPING_PAUSE_MS)
+    const wanted = typed.trim()
+    if (wanted === applied || !isComplete(wanted)) return
+    const timer = setTimeout(() => change({ [name]: wanted || undefined }), TYPING_PAUSE_MS)
     return () => clearTimeout(timer)
   })
+  return [typed, setTyped] as const
+}
+
+export function TextFilter({ name, label, placeholder, icon, dir }: TextProps) {
+  const [typed, setTyped] = useTypedFilter(name)
   return (
     <TextInput
       label={label}
@@ -129,13 +132,11 @@ export function ChoiceFilter({ name, label, choices, any = t`All` }: ChoiceProps
 
 /** A day, kept in the address as 2026-01-31. What the service wants as a time is made with `startOfDay` (day.ts). */
 export function DateFilter({ name, label }: FilterProps) {
-  const [filters, change] = useFilters()
-  return (
-    <TextInput
-      type="date"
-      label={label}
-      value={filters[name] ?? ''}
-      onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
-    />
-  )
+  const [typed, setTyped] = useTypedFilter(name, isWholeDay)
+  return <TextInput type="date" label={label} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} />
+}
+
+/** While a year is typed, browsers take its first digits for a year: 0002, 0020, 0202. */
+function isWholeDay(day: string): boolean {
+  return !day.startsWith('0')
 }

@@ -47,6 +47,8 @@ export function MemberCombobox({ value, onChange, onLookup, withInactive = false
     queryKey: [path('/members'), 'choice', asked, withInactive],
     queryFn: ({ signal }) => search(asked, SHOWN_MAX, signal),
     enabled: asked !== '',
+    // Forgotten with the choice: by the next one, balances may have changed.
+    gcTime: 0,
   })
   const members = asked === typed ? (found.data ?? []) : []
   const isFound = members.length > 0

@@ -48,6 +48,7 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
   const [busy, setBusy] = useState(false)
   // Refs beside the state: a double click and the guard must see the truth of now, not of the last render.
   const sending = useRef(false)
+  const locked = useRef(false)
   const latest = useRef(values)
   const source = useRef({ values: options.initial, version: options.version })
   const key = useRef(newRequestKey())
@@ -56,6 +57,8 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
   const lookups = useRef(new Set<Promise<void>>())
 
   const set = (path: Path<Values>, value: unknown) => {
+    // What is typed while the form is being saved is not part of it, and would be gone after it.
+    if (locked.current) return
     latest.current = withPath(latest.current, path.split('.'), value) as Values
     setValues(latest.current)
     setErrors(({ [path]: _gone, ...others }) => others)
@@ -87,6 +90,7 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
     sending.current = true
     setBusy(true)
     await Promise.all(lookups.current)
+    locked.current = true
     const sent = latest.current
     try {
       const found = options.check?.(sent) ?? {}
@@ -105,6 +109,7 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
       fail(error instanceof ApiError ? textsOf(error) : {}, error)
     } finally {
       sending.current = false
+      locked.current = false
       setBusy(false)
     }
   }

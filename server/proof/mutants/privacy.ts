@@ -295,8 +295,8 @@ export const PRIVACY: Mutant[] = [
   {
     breaks: 'GET /listings sends one statement, however many listings there are',
     file: 'features/listings/routes.ts',
-    replace: 'return { data: rows.map(presentListing), meta }',
-    by: 'return { data: await Promise.all(rows.map(async ({ id }) => presentListing((await findListing(sql, communityId, id))!))), meta }',
+    replace: 'const data = rows.map(presentListing)',
+    by: 'const data = await Promise.all(rows.map(async ({ id }) => presentListing((await findListing(sql, communityId, id))!)))',
     tests: ['budget'],
   },
   {

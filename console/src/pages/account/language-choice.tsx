@@ -7,7 +7,7 @@ import { Form } from '../../parts/form.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { keepSession, useSession } from '../../session.ts'
+import { keepSession, showCommunity, useSession } from '../../session.ts'
 import type { Session } from '../../wire.ts'
 
 /** The person's own language; without one, that of the community, else that of the browser. */
@@ -18,7 +18,7 @@ export function LanguageChoice() {
     save: ({ language }) => api.put<Session>('/session/language', { language: language || null }),
     onSaved: async (session) => {
       keepSession(session)
-      await chooseLanguage(session.admin.language, session.communities[0]?.language)
+      await chooseLanguage(session.admin.language, showCommunity(session.communities, undefined)?.language)
       notify(t`Your choice is saved`)
     },
   })

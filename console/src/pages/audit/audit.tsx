@@ -41,9 +41,10 @@ export function Audit() {
     subject_id,
     from: startOfDay(from, zone),
     until: endOfDay(until, zone),
+    batch,
   }
   const isGrouped = view !== SINGLE && batch === undefined && subject_id === undefined
-  const list = useList<AuditRecord>(path('/audit'), { ...query, batch, ...(isGrouped && { grouped: true }) })
+  const list = useList<AuditRecord>(path('/audit'), { ...query, ...(isGrouped && { grouped: true }) })
   const admins = useRead<{ id: number; name: string }[]>(path('/administrators'))
   const actors = [
     ...(admins.data ?? []).map(({ id, name }) => ({ value: `admin ${id}`, label: name })),

@@ -1,7 +1,6 @@
 import { msg, t } from '@lingui/core/macro'
-import { TextInput } from '@mantine/core'
 import { translated } from '../../language/translate.ts'
-import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../../parts/filter-bar.tsx'
+import { ChoiceFilter, DateFilter, FilterBar, TextFilter, useFilters } from '../../parts/filter-bar.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import type { PartnerOverview } from '../../wire.ts'
@@ -74,22 +73,10 @@ function PeriodFilter({ isLastDay = false }: PeriodProps) {
       />
       {period === DAYS && (
         <>
-          <DayFilter name="since" label={t`From day`} />
-          <DayFilter name="until" label={t`To day`} />
+          <DateFilter name="since" label={t`From day`} />
+          <DateFilter name="until" label={t`To day`} />
         </>
       )}
     </>
-  )
-}
-
-function DayFilter({ name, label }: { name: 'since' | 'until'; label: string }) {
-  const [filters, change] = useFilters<CallFilters>()
-  return (
-    <TextInput
-      type="date"
-      label={label}
-      value={filters[name] ?? ''}
-      onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
-    />
   )
 }

@@ -10,6 +10,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { numberForField, readNumber } from '../../parts/read-hours.ts'
 import { Time } from '../../parts/time.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh, useRead } from '../../reading.ts'
@@ -144,8 +145,8 @@ function valuesOf(settings: CommunitySettings): Values {
     second_factor_required,
     iban: iban?.match(/.{1,4}/g)?.join(' ') ?? '',
     account_holder: account_holder ?? '',
-    lower_limit_hours: String(lower_limit_hours),
-    credit_limit_hours: String(credit_limit_hours),
+    lower_limit_hours: numberForField(lower_limit_hours),
+    credit_limit_hours: numberForField(credit_limit_hours),
   }
 }
 
@@ -176,12 +177,6 @@ function bodyOf(values: Values) {
     lower_limit_hours: readNumber(values.lower_limit_hours) ?? 0,
     credit_limit_hours: readNumber(values.credit_limit_hours) ?? 0,
   }
-}
-
-function readNumber(text: string): number | undefined {
-  // A minus sign, as some keyboards and texts have it.
-  const plain = text.trim().replace(',', '.').replace('\u2212', '-')
-  return /^-?\d{1,9}(\.\d+)?$/.test(plain) ? Number(plain) : undefined
 }
 
 /** The command line can set a language that the console does not have. */

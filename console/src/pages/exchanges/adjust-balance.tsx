@@ -13,7 +13,7 @@ import { useTooFewMembers } from '../../parts/too-few-members.ts'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import { readHours } from './read-hours.ts'
+import { readHours } from '../../parts/read-hours.ts'
 import type { OfficeMember, RecordedTransfers } from '../../wire.ts'
 
 const nothingFor = (member?: Pick<OfficeMember, 'id' | 'name'>) => ({

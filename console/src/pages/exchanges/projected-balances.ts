@@ -1,4 +1,4 @@
-import { readHours } from './read-hours.ts'
+import { readHours } from '../../parts/read-hours.ts'
 import type { SlipRow } from './slips.ts'
 
 /** The balance of one side of a slip, before and after it. */

@@ -2,7 +2,7 @@ import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Kbd, Text, Textarea } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { Suspense, useRef } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import { api } from '../../api.ts'
 import { today } from '../../parts/day.ts'
 import { useFilters } from '../../parts/filter-bar.tsx'
@@ -113,8 +113,10 @@ function Slips({ first, correct }: { first?: SlipRow; correct?: number }) {
   const navigate = useNavigate()
   const zone = useTimeZone()
   const path = useCommunityPath()
-  // What looked entered twice, and was said to be meant.
-  const isConfirmed = useRef(false)
+  // The slips of which some looked entered twice, and those that were said to be meant.
+  const questioned = useRef<string>(undefined)
+  const confirmed = useRef<string>(undefined)
+  const [pile, setPile] = useState(0)
   const blank = (): Values => ({
     slips: Array.from({ length: FIRST_ROWS }, () => emptySlip(today(zone))),
     reason: '',
@@ -132,20 +134,23 @@ function Slips({ first, correct }: { first?: SlipRow; correct?: number }) {
     }),
     save: async ({ slips, reason, limit_reason }, { key }) => {
       const rows = filledRows(slips)
-      const confirm_duplicates = isConfirmed.current
-      isConfirmed.current = false
+      const sent = JSON.stringify(rows.map(({ row }) => toBody(row)))
+      const confirm_duplicates = confirmed.current === sent
       const body = { slips: rows.map(({ row }) => toBody(row)), confirm_duplicates, limit_reason, key }
       try {
         return correct === undefined
           ? await api.post<RecordedTransfers>(path('/exchanges'), body)
           : await api.post<RecordedTransfers>(path(`/transfers/${correct}/correct`), { ...body, reason })
       } catch (error) {
+        if (isOnlyAbout(error, 'duplicate')) questioned.current = sent
         const places = rows.map(({ index }) => index)
         throw inPlace(error, places)
       }
     },
     onSaved: ({ transfer_ids: { length } }) => {
+      confirmed.current = undefined
       form.replace(blank())
+      setPile((before) => before + 1)
       notify(correct ? t`Corrected` : plural(length, { one: 'One exchange recorded', other: '# exchanges recorded' }))
       void refresh(path('/transfers'), path('/members'))
       if (correct) void navigate({ to: '/$slug/exchanges', params: { slug } })
@@ -166,7 +171,12 @@ function Slips({ first, correct }: { first?: SlipRow; correct?: number }) {
           </Trans>
         </Text>
       )}
-      <SlipGrid form={form as never} newSlip={() => emptySlip(today(zone))} single={correct !== undefined} />
+      <SlipGrid
+        form={form as never}
+        newSlip={() => emptySlip(today(zone))}
+        single={correct !== undefined}
+        pile={pile}
+      />
       {correct !== undefined && (
         <Textarea
           label={t`Why it is corrected`}
@@ -180,7 +190,7 @@ function Slips({ first, correct }: { first?: SlipRow; correct?: number }) {
       {isOnlyAbout(form.failure, 'duplicate') && (
         <Duplicates
           confirm={() => {
-            isConfirmed.current = true
+            confirmed.current = questioned.current
             void form.submit()
           }}
         />

@@ -13,7 +13,7 @@ import classes from './slip-grid.module.css'
 import { type Projection, projectBalances } from './projected-balances.ts'
 import { PurposeField } from './purpose-field.tsx'
 import { isEmpty, type SlipRow } from './slips.ts'
-import { hoursForField } from './read-hours.ts'
+import { numberForField } from '../../parts/read-hours.ts'
 import type { CommunitySettings } from '../../wire.ts'
 
 /** More than a pile of slips; the service takes no more at once. */
@@ -32,9 +32,11 @@ interface Props {
   newSlip: () => SlipRow
   /** A correction is one slip. */
   single?: boolean
+  /** How many piles were recorded: the next one begins in the first field. */
+  pile: number
 }
 
-export function SlipGrid({ form, newSlip, single = false }: Props) {
+export function SlipGrid({ form, newSlip, single = false, pile }: Props) {
   const path = useCommunityPath()
   const lowerLimit = useRead<CommunitySettings>(path()).data?.lower_limit_hours
   const grid = useRef<HTMLDivElement>(null)
@@ -52,6 +54,9 @@ export function SlipGrid({ form, newSlip, single = false }: Props) {
     focusRow(grid.current, wanted.current)
     wanted.current = undefined
   })
+  useEffect(() => {
+    if (pile > 0) focusRow(grid.current, 0)
+  }, [pile])
   const onKeyDown = (event: KeyboardEvent, index: number) => {
     // Who chooses from the list of members has used the key already.
     if (event.key !== 'Enter' || event.defaultPrevented || event.target instanceof HTMLButtonElement) return
@@ -164,7 +169,7 @@ function Slip({ form, index, projection, lowerLimit }: SlipProps) {
         {...form.text(at('purpose'))}
         onChoose={(purpose, hours) => {
           form.set(at('purpose'), purpose)
-          if (hours !== null && slip.hours.trim() === '') form.set(at('hours'), hoursForField(hours))
+          if (hours !== null && slip.hours.trim() === '') form.set(at('hours'), numberForField(hours))
         }}
       />
       <TextInput label={translate(COLUMNS.note)} autoComplete="off" {...form.text(at('note'))} />

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { ApiError } from '../../api.ts'
 import { type MemberChoice, NO_MEMBER } from '../../parts/member-field.tsx'
 import type { FieldError, TransferRecord } from '../../wire.ts'
-import { hoursForField, readHours } from './read-hours.ts'
+import { numberForField, readHours } from '../../parts/read-hours.ts'
 
 /** A row of the grid. Its fields are named as on the wire, so that the service's errors find them. */
 export interface SlipRow {
@@ -109,5 +109,12 @@ export function isOnlyAbout(error: unknown, code: 'duplicate' | 'below_limit'): 
 export function slipOf(transfer: TransferRecord, giver: MemberChoice, receiver: MemberChoice): SlipRow {
   const { hours, occurred_on, listing, category, note } = transfer
   const purpose = listing ? `listing:${listing.id}` : category ? `category:${category}` : ''
-  return { giver_id: giver, receiver_id: receiver, hours: hoursForField(hours), occurred_on, purpose, note: note ?? '' }
+  return {
+    giver_id: giver,
+    receiver_id: receiver,
+    hours: numberForField(hours),
+    occurred_on,
+    purpose,
+    note: note ?? '',
+  }
 }

@@ -9,7 +9,7 @@ import { useTooFewMembers } from '../../parts/too-few-members.ts'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import { bodyOf, ListingFields, type ListingValues } from './listing-fields.tsx'
+import { bodyOf, checkHours, ListingFields, type ListingValues } from './listing-fields.tsx'
 import type { OfficeListing } from '../../wire.ts'
 
 const NOTHING: ListingValues = {
@@ -25,7 +25,10 @@ export function AddListing({ opened, onClose }: DialogProps) {
   const path = useCommunityPath()
   const form = useForm<ListingValues, OfficeListing>({
     initial: NOTHING,
-    check: ({ member_id }) => (member_id.id === null ? { member_id: t`Choose the member whose listing it is.` } : {}),
+    check: (values) => ({
+      ...(values.member_id.id === null && { member_id: t`Choose the member whose listing it is.` }),
+      ...checkHours(values),
+    }),
     save: (values, { key }) =>
       api.post<OfficeListing>(path('/listings'), { member_id: values.member_id.id, ...bodyOf(values), key }),
     onSaved: async (listing) => {

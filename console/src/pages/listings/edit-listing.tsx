@@ -3,10 +3,11 @@ import { api } from '../../api.ts'
 import { FormDialog } from '../../parts/form.tsx'
 import { NO_MEMBER } from '../../parts/member-field.tsx'
 import { notify } from '../../parts/notices.tsx'
+import { numberForField } from '../../parts/read-hours.ts'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
-import { bodyOf, ListingFields, type ListingValues } from './listing-fields.tsx'
+import { bodyOf, checkHours, ListingFields, type ListingValues } from './listing-fields.tsx'
 import type { OfficeListing } from '../../wire.ts'
 
 /** Mount it again for each listing (`key`): it starts from the current values. */
@@ -19,6 +20,7 @@ export function EditListing({ listing, onClose }: { listing: OfficeListing; onCl
       const current = await api.get<OfficeListing>(path(`/listings/${listing.id}`))
       return { values: valuesOf(current), version: current.version }
     },
+    check: checkHours,
     save: (values, { version }) =>
       api.patch<OfficeListing>(path(`/listings/${listing.id}`), bodyOf(values), { version }),
     onSaved: async () => {
@@ -35,5 +37,12 @@ export function EditListing({ listing, onClose }: { listing: OfficeListing; onCl
 }
 
 function valuesOf({ type, title, description, category, hours }: OfficeListing): ListingValues {
-  return { member_id: NO_MEMBER, type, title, description, category, hours: hours ?? '' }
+  return {
+    member_id: NO_MEMBER,
+    type,
+    title,
+    description,
+    category,
+    hours: hours === null ? '' : numberForField(hours),
+  }
 }

@@ -1,8 +1,9 @@
 import { t } from '@lingui/core/macro'
-import { Group, NumberInput, Radio, Textarea, TextInput } from '@mantine/core'
+import { Group, Radio, Textarea, TextInput } from '@mantine/core'
 import { useId } from 'react'
 import type { FormState } from '../../parts/use-form.ts'
 import { MemberField, type MemberChoice } from '../../parts/member-field.tsx'
+import { readNumber } from '../../parts/read-hours.ts'
 import { useRead } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
 import type { Category, OfficeListing } from '../../wire.ts'
@@ -13,7 +14,7 @@ export interface ListingValues {
   title: string
   description: string
   category: string
-  hours: number | string
+  hours: string
 }
 
 /** Whose it is cannot be changed later: a listing of somebody else is another listing. */
@@ -58,19 +59,23 @@ export function ListingFields({ form, isNew }: { form: FormState<ListingValues>;
           <option key={name} value={name} />
         ))}
       </datalist>
-      <NumberInput
+      <TextInput
         label={t`Hours`}
         description={t`How long it is expected to take. Optional.`}
-        min={0}
-        decimalScale={2}
-        step={0.5}
-        {...form.value<number | string>('hours')}
+        inputMode="decimal"
+        autoComplete="off"
+        dir="auto"
+        {...form.text('hours')}
       />
     </>
   )
 }
 
+export function checkHours({ hours }: ListingValues): Record<string, string> {
+  return hours.trim() !== '' && readNumber(hours) === undefined ? { hours: t`Hours like 1.5.` } : {}
+}
+
 /** As the service takes it. */
 export function bodyOf({ type, title, description, category, hours }: ListingValues) {
-  return { type, title, description, category, hours: hours === '' ? null : Number(hours) }
+  return { type, title, description, category, hours: readNumber(hours) ?? null }
 }

@@ -42,7 +42,8 @@ export function Member() {
   const { id } = useParams({ strict: false })
   const path = useCommunityPath()
   const member = useRead<OfficeMember>(path(`/members/${id}`))
-  if (member.data) return <Shown member={member.data} />
+  // A page of its own for each member: nothing that was shown or typed for one may stay for the next.
+  if (member.data) return <Shown key={member.data.id} member={member.data} />
   return (
     <>
       <PageHeader title={t`Member`} />

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Button, Skeleton, Text, Title } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { Fragment } from 'react'
+import { Fragment, useEffect } from 'react'
 import { formatNumber } from '../../language/formats.ts'
 import { InLanguage, useFormats } from '../../language/in-language.tsx'
 import { shownLanguage } from '../../language/language.ts'
@@ -47,21 +47,39 @@ function paperLanguage({ language }: CommunitySettings): ShownLanguage {
   return shown === PSEUDO ? shown : (firstKnown([language]) ?? shown)
 }
 
+interface OfManyProps {
+  id: string
+  period: Period
+  /** What is not there yet must not be missing on paper. */
+  onReady: (id: string, isReady: boolean) => void
+}
+
 /** The statement of one of several members, each on paper of its own. */
-export function StatementOfMany({ id, period }: { id: string; period: Period }) {
+export function StatementOfMany({ id, period, onReady }: OfManyProps) {
   const { member, settings, statement, failed } = useStatement(id, period)
-  if (failed) return <Problem error={failed} again={() => void statement.refetch()} />
+  const again = () => void Promise.all([member, settings, statement].map((part) => part.refetch()))
+  if (failed) return <Problem error={failed} again={again} />
   const waiting = <Skeleton height={160} role="status" aria-label={t`Loading a statement`} />
   if (!statement.data || !member.data || !settings.data) return waiting
   return (
     <InLanguage language={paperLanguage(settings.data)} waiting={waiting}>
       <section className={classes.ofMany} data-ready>
+        <Ready id={id} onReady={onReady} />
         <SheetTitle member={member.data} />
         {member.data.address && <Text className={classes.address}>{member.data.address}</Text>}
         <Sheet member={member.data} statement={statement.data} settings={settings.data} period={period} />
       </section>
     </InLanguage>
   )
+}
+
+/** Mounted as long as the statement beside it is shown. */
+function Ready({ id, onReady }: Pick<OfManyProps, 'id' | 'onReady'>) {
+  useEffect(() => {
+    onReady(id, true)
+    return () => onReady(id, false)
+  }, [id, onReady])
+  return null
 }
 
 /** All lines of a period by the day of service, as on the statement of a bank. */

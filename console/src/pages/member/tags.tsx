@@ -1,7 +1,9 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Badge, Button, CloseButton, Group, Text } from '@mantine/core'
+import { useState } from 'react'
 import { api } from '../../api.ts'
+import { Problem } from '../../parts/problem.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunityPath } from '../../session.ts'
@@ -21,6 +23,21 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
     save: ({ tag }) => change({ add: [tag] }),
     onSaved: () => form.replace({ tag: '' }),
   })
+  const [removing, setRemoving] = useState(false)
+  const [notRemoved, setNotRemoved] = useState<unknown>()
+  const remove = async (tag: string) => {
+    setRemoving(true)
+    setNotRemoved(undefined)
+    try {
+      await change({ remove: [tag] })
+    } catch (error) {
+      setNotRemoved(error)
+    } finally {
+      setRemoving(false)
+    }
+  }
+  // What is wrong with the tag itself is said at its field.
+  const notAdded = Object.keys(form.errors).length === 0 ? form.failure : undefined
   return (
     <Group gap="xs" align="flex-start">
       {member.tags.map((tag) => (
@@ -34,7 +51,8 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
               <CloseButton
                 size="sm"
                 aria-label={t`Remove the tag ${tag}`}
-                onClick={() => void change({ remove: [tag] })}
+                disabled={removing}
+                onClick={() => void remove(tag)}
               />
             )
           }
@@ -65,6 +83,8 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
           </Group>
         </form>
       )}
+      {notRemoved !== undefined && <Problem error={notRemoved} />}
+      {notAdded !== undefined && <Problem error={notAdded} />}
     </Group>
   )
 }

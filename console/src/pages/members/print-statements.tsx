@@ -1,6 +1,7 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Text } from '@mantine/core'
+import { useCallback, useState } from 'react'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { DateFilter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
 import { LinkButton } from '../../parts/links.tsx'
@@ -16,6 +17,10 @@ export function PrintStatements() {
   const period = usePeriod()
   const members = [...new Set(ids.split(',').filter((id) => /^\d+$/.test(id)))].slice(0, STATEMENTS_MAX)
   const count = members.length
+  const [ready, setReady] = useState<ReadonlySet<string>>(new Set())
+  const onReady = useCallback((id: string, isReady: boolean) => {
+    setReady((before) => new Set(isReady ? [...before, id] : [...before].filter((one) => one !== id)))
+  }, [])
   return (
     <>
       <div className="no-print">
@@ -26,7 +31,7 @@ export function PrintStatements() {
               <LinkButton variant="default" to="/$slug/members" params={{ slug }}>
                 <Trans>All members</Trans>
               </LinkButton>
-              <Button disabled={members.length === 0} onClick={() => window.print()}>
+              <Button disabled={count === 0 || members.some((id) => !ready.has(id))} onClick={() => window.print()}>
                 <Trans>Print</Trans>
               </Button>
             </>
@@ -48,7 +53,7 @@ export function PrintStatements() {
         </EmptyState>
       )}
       {members.map((id) => (
-        <StatementOfMany key={id} id={id} period={period} />
+        <StatementOfMany key={id} id={id} period={period} onReady={onReady} />
       ))}
     </>
   )

@@ -11,6 +11,7 @@ import { notify } from '../../parts/notices.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
+import { idsForExport, idsForTags } from './selection.ts'
 import { TagField } from './tag-field.tsx'
 
 /** More would make the address too long, and nobody prints more at once. */
@@ -29,6 +30,7 @@ export function SelectedMembers({ ids, selectAll, clear }: Props) {
   const path = useCommunityPath()
   const { mayManage } = useRole()
   const count = ids.length
+  const exported = idsForExport(ids)
   return (
     <Group role="group" aria-label={t`Selected members`} gap="sm" mb="sm" className="no-print">
       <Text size="sm" role="status">
@@ -36,9 +38,11 @@ export function SelectedMembers({ ids, selectAll, clear }: Props) {
       </Text>
       {mayManage && <TagMembers ids={ids} what="add" />}
       {mayManage && <TagMembers ids={ids} what="remove" />}
-      <CsvDownload path={path('/members/export')} query={{ ids: ids.join(',') }} sensitive>
-        {t`Export selected`}
-      </CsvDownload>
+      {exported !== undefined && (
+        <CsvDownload path={path('/members/export')} query={{ ids: exported }} sensitive>
+          {t`Export selected`}
+        </CsvDownload>
+      )}
       {ids.length <= STATEMENTS_MAX && (
         <LinkButton
           variant="default"
@@ -77,7 +81,9 @@ function TagMembers({ ids, what }: { ids: number[]; what: 'add' | 'remove' }) {
   const form = useForm({
     initial: { tag: '' },
     check: ({ tag }): Record<string, string> => (tag.trim() ? {} : { tag: t`Write a tag.` }),
-    save: ({ tag }) => api.post(path('/tags'), { member_ids: ids, [what]: [tag] }),
+    save: async ({ tag }) => {
+      for (const member_ids of idsForTags(ids)) await api.post(path('/tags'), { member_ids, [what]: [tag] })
+    },
     onSaved: () => {
       setOpened(false)
       notify(translate(words.done))

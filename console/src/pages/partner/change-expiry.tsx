@@ -3,7 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Button, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
-import { addDays, dayOf, endOfDay, today } from '../../parts/day.ts'
+import { dayOf, endOfDay, lastMomentBefore, today } from '../../parts/day.ts'
 import { FormDialog } from '../../parts/form.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { useTimeZone } from '../../parts/time.tsx'
@@ -17,7 +17,7 @@ export function ChangeExpiry({ client }: { client: Client }) {
   const path = useCommunityPath()
   const zone = useTimeZone()
   const [opened, setOpened] = useState(false)
-  const initial = { expires_at: client.expires_at ? addDays(dayOf(client.expires_at, zone), -1) : '' }
+  const initial = { expires_at: client.expires_at ? dayOf(lastMomentBefore(client.expires_at), zone) : '' }
   const form = useForm({
     initial,
     check: ({ expires_at: day }): Record<string, string> =>

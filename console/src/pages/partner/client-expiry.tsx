@@ -1,5 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { Badge, Text } from '@mantine/core'
+import { lastMomentBefore } from '../../parts/day.ts'
 import { Time } from '../../parts/time.tsx'
 import type { Client } from '../../wire.ts'
 
@@ -12,7 +13,7 @@ export function ClientExpiry({ client: { expires_at, status } }: { client: Clien
   return (
     <Text size="xs" c="dimmed" component="div">
       <Trans>
-        until <Time value={expires_at} as="date" />
+        until <Time value={lastMomentBefore(expires_at)} as="date" />
       </Trans>
       {isSoon && (
         <Badge color="yellow" ms="xs">

@@ -12,10 +12,8 @@ import { shownCredentials } from './credentials.ts'
 import { KeyFields } from './key-fields.tsx'
 import { BY_SECRET, checkKeys, keysOf } from './key-values.ts'
 import { PartnerFields } from './partner-fields.tsx'
-import { bodyOf, checkValues, NEW_PARTNER } from './partner-values.ts'
+import { bodyOf, checkValues, newPartner } from './partner-values.ts'
 import type { CreatedPartner } from '../../wire.ts'
-
-const INITIAL = { ...NEW_PARTNER, ...BY_SECRET }
 
 /** The form, and the secret, which is shown once; then on to the partner's page. */
 export function AddPartner({ opened, onClose }: DialogProps) {
@@ -23,14 +21,15 @@ export function AddPartner({ opened, onClose }: DialogProps) {
   const { slug } = useCommunity()
   const navigate = useNavigate()
   const [made, setMade] = useState<CreatedPartner & { name: string }>()
+  const initial = { ...newPartner(), ...BY_SECRET }
   const form = useForm({
-    initial: INITIAL,
+    initial,
     check: (values) => ({ ...checkValues(values), ...checkKeys(values) }),
     save: (values, { key }) =>
       api.post<CreatedPartner>(path('/partners'), { ...bodyOf(values), ...keysOf(values), key }),
     onSaved: (created, { name }) => {
       onClose()
-      form.replace(INITIAL)
+      form.replace(initial)
       if (created.client_secret === undefined) leave(created)
       else setMade({ ...created, name: name.trim() })
       void refresh(path('/partners'))

@@ -25,13 +25,13 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
       />
       <ScopesField label={t`What the partner may do`} {...scopes} />
       <div className={classes.pair}>
-        <NumberInput
+        <TextInput
           label={t`Hours per day`}
           description={t`The most that may be credited in a day.`}
-          min={0}
-          decimalScale={2}
-          clampBehavior="none"
-          {...form.value<number | string>('hours_per_day')}
+          inputMode="decimal"
+          autoComplete="off"
+          dir="auto"
+          {...form.text('hours_per_day')}
         />
         <NumberInput
           label={t`Calls per minute`}

@@ -1,13 +1,14 @@
 import { t } from '@lingui/core/macro'
+import { numberForField, readNumber } from '../../parts/read-hours.ts'
 import type { PartnerOverview } from '../../wire.ts'
 
-/** As typed. Numbers may be empty while somebody types. */
+/** As typed. */
 export interface PartnerValues {
   name: string
   contact: string
   scopes: string[]
   rate_limit_per_minute: number | string
-  hours_per_day: number | string
+  hours_per_day: string
   /** One per line. */
   allowed_addresses: string
 }
@@ -15,17 +16,19 @@ export interface PartnerValues {
 const RATE_LIMIT_PER_MINUTE = 600
 const HOURS_PER_DAY = 2000
 
-export const NEW_PARTNER: PartnerValues = {
+export const newPartner = (): PartnerValues => ({
   name: '',
   contact: '',
   scopes: [],
   rate_limit_per_minute: RATE_LIMIT_PER_MINUTE,
-  hours_per_day: HOURS_PER_DAY,
+  // In the language on the screen, which is not known when this file is loaded.
+  hours_per_day: numberForField(HOURS_PER_DAY),
   allowed_addresses: '',
-}
+})
 
 export function valuesOf(partner: PartnerOverview): PartnerValues {
-  const { name, contact, scopes, rate_limit_per_minute, hours_per_day } = partner
+  const { name, contact, scopes, rate_limit_per_minute } = partner
+  const hours_per_day = numberForField(partner.hours_per_day)
   const allowed_addresses = partner.allowed_addresses.join('\n')
   return { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses }
 }
@@ -35,7 +38,11 @@ export function checkValues(values: PartnerValues): Record<string, string> {
     ...(values.name.trim() === '' && { name: t`Enter the name of the organisation.` }),
     ...(values.scopes.length === 0 && { scopes: t`Choose at least one.` }),
     ...(values.rate_limit_per_minute === '' && { rate_limit_per_minute: t`Enter a number.` }),
-    ...(values.hours_per_day === '' && { hours_per_day: t`Enter a number. 0: this partner cannot credit hours.` }),
+    ...(readNumber(values.hours_per_day) === undefined && {
+      hours_per_day: values.hours_per_day.trim()
+        ? t`A number like 1000.`
+        : t`Enter a number. 0: this partner cannot credit hours.`,
+    }),
   }
 }
 
@@ -46,7 +53,7 @@ export function bodyOf(values: PartnerValues) {
     contact,
     scopes,
     rate_limit_per_minute: Number(values.rate_limit_per_minute),
-    hours_per_day: Number(values.hours_per_day),
+    hours_per_day: readNumber(values.hours_per_day) ?? 0,
     allowed_addresses: values.allowed_addresses.split(/[\s,]+/).filter(Boolean),
   }
 }

@@ -43,7 +43,8 @@ export function Subscription() {
       {isError && !data && <Problem error={error} again={() => void refetch()} />}
       {!data && !isError && <Loading label={t`Webhook`} height={[260, 640, 480]} />}
       {data && (
-        <Stack gap="lg">
+        // Deliveries of one webhook must not stay on the page of the next.
+        <Stack key={data.id} gap="lg">
           <State subscription={data} />
           <Suspense fallback={<Loading label={t`Success and speed`} height={640} />}>
             <Statistics subscriptionId={data.id} />

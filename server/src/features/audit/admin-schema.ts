@@ -16,18 +16,18 @@ const FILTERS = {
   subject_id: Type.Optional(Id),
   from: Type.Optional(Time),
   until: Type.Optional(Type.String({ format: 'date-time', description: 'Before this time' })),
-}
-
-export const AuditExportQuery = Type.Object(FILTERS)
-export const AuditQuery = Type.Object({
-  ...PageQuery,
-  ...FILTERS,
   batch: Type.Optional(
     Type.String({
       pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
       description: 'Only the entries of one import, by the batch in the detail of its own entry',
     }),
   ),
+}
+
+export const AuditExportQuery = Type.Object(FILTERS)
+export const AuditQuery = Type.Object({
+  ...PageQuery,
+  ...FILTERS,
   grouped: Type.Optional(
     Type.Boolean({
       description:
