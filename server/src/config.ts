@@ -41,7 +41,8 @@ export const SETTINGS = {
   CALL_LOG_DAYS: [integer(1, 3650), 90],
   ROLE: [oneOf('all', 'api', 'worker'), 'all'],
   WEB_CONCURRENCY: [integer(1, WEB_CONCURRENCY_MAX), 1],
-  // Neither 'true' nor a number of hops: a client that reaches the port directly could forge the address that allowlists check.
+  // Neither 'true' nor a number of hops: a client that reaches the port directly could then forge the address that
+  // allowlists check.
   TRUST_PROXY: [networks('the addresses of the proxies in front, like 10.0.0.0/8, 192.0.2.7'), false],
   DEMO: [flag, undefined],
   WEBHOOK_ALLOW_PRIVATE_TARGETS: [flag, false],

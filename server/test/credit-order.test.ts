@@ -58,7 +58,7 @@ test('tomorrow is today where the bank may be, and the transfer belongs to the d
   expect(isToday).toBe(true)
 })
 
-test('the time of a balance never goes back, whoever began first', async () => {
+test('the time of a balance never goes back, even if the earlier transaction commits later', async () => {
   const { bank, id: ada, credit } = await start()
   const { sql, communityId } = bank
   const { id: ben } = await addMember(sql, TESTER, communityId, { name: 'Ben' })

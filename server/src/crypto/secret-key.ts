@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { chmod, lchown, link, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, link, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '../config.ts'
+import { giveToOwnerOf } from '../core/give-to-owner.ts'
 import { Refusal } from '../core/refusal.ts'
 
 const KEY_BYTES = 32
@@ -53,14 +54,6 @@ async function createKey(file: string, key: string): Promise<string> {
     await rm(draft)
   }
   return (await readFile(file, 'utf8')).trim()
-}
-
-/** What root creates in the data folder of another user must belong to that user, whom the service may run as. */
-export async function giveToOwnerOf(dataDir: string, path: string): Promise<void> {
-  if (process.getuid?.() !== 0) return
-  const { uid, gid } = await stat(dataDir)
-  // Not chown: the owner of the folder could have replaced the path by a link to a file of root's.
-  if (uid !== 0) await lchown(path, uid, gid)
 }
 
 async function closeToOthers(file: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { giveToOwnerOf } from '../crypto/secret-key.ts'
+import { giveToOwnerOf } from '../core/give-to-owner.ts'
 
 /** Beside the embedded database, so that commands in another terminal know the service's HOST and PORT. */
 const addressFile = (dataDir: string) => join(dataDir, 'address')

@@ -34,7 +34,10 @@ export async function checkAlerts(sql: Queries): Promise<void> {
   })
 }
 
-/** Only the disk of an embedded database can be read from here. While there is enough space, it writes at most that a failure has ended. */
+/**
+ * Only the disk of an embedded database can be read from here. While there is enough space, it writes nothing, except that
+ * a failure has ended.
+ */
 export async function checkDisk(sql: Queries, { databaseUrl, dataDir }: Config): Promise<void> {
   if (databaseUrl !== undefined) return
   const space = await readDiskSpace(join(dataDir, 'postgres'))

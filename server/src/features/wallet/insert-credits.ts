@@ -46,8 +46,7 @@ export interface CreditRow extends CreditFields {
 
 /**
  * Inserts a batch of credits of one community. Each credit gets its transfer, balance update and event, or none of them.
- * A known reference is resolved before any other check. The function is in migration 0054; migration
- * 0057 changed a line of it.
+ * A known reference is resolved before any other check. The function is in migration 0054, with a line from 0057.
  */
 export async function insertCredits(sql: Queries, communityId: number, items: CreditItem[]): Promise<CreditRow[]> {
   return sql<CreditRow[]>`

@@ -175,8 +175,8 @@ export async function findTransfer(
 
 /**
  * Recomputes the last active day of these locked wallets: the day of the latest exchange that is not reversed, else of
- * joining, as in migration 0041. `offset 0` keeps the condition on the kind outside, because with it the planner read all exchanges of
- * the community instead of those of the wallet (migration 0010).
+ * joining, as in migration 0041. `offset 0` keeps the condition on the kind outside, because with it the planner read all
+ * exchanges of the community instead of those of the wallet (migration 0010).
  */
 export async function recomputeLastActive(
   tx: Transaction,
