@@ -322,7 +322,7 @@ export const ACCESS: Mutant[] = [
     file: 'features/admins/change-admin.ts',
     replace: '      await deleteLinksBy(tx, adminId)\n',
     by: '',
-    tests: ['admin-invitations'],
+    tests: ['reset-links'],
     named: 'a reset link ends when the owner who made it',
   },
   {
@@ -330,7 +330,7 @@ export const ACCESS: Mutant[] = [
     file: 'features/admins/create-admin.ts',
     replace: '  await deleteLinksBy(tx, adminId)\n',
     by: '',
-    tests: ['admin-invitations'],
+    tests: ['reset-links'],
     named: 'with the password of the owner who made it',
   },
   {

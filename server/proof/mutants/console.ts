@@ -139,7 +139,7 @@ export const CONSOLE: Mutant[] = [
     file: CREATE_ADMIN,
     replace: 'await deleteLinksOf(tx, adminId)\n  await deleteInvitationsOf(tx, communityId, adminId)',
     by: 'await deleteInvitationsOf(tx, communityId, adminId)',
-    tests: ['admin-invitations'],
+    tests: ['reset-links'],
     named: 'attack',
   },
   {
@@ -321,7 +321,7 @@ export const CONSOLE: Mutant[] = [
     file: 'features/admins/change-admin.ts',
     replace: 'if (!(await ownsEveryCommunity(tx, actor.id))) {',
     by: 'if (!ownsEveryCommunity) {',
-    tests: ['admin-invitations'],
+    tests: ['reset-links'],
     named: 'attack: a reset link ends',
   },
   {
