@@ -27,7 +27,6 @@ import { createAdmission } from './http/partner/admission.ts'
 import { API_PREFIX, API_VERSION, BODY_BYTES_MAX, framePartnerApi } from './http/partner/frame.ts'
 import { healthRoutes } from './http/health.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
-import { shedLoad } from './http/shared/load.ts'
 import { answerAnyMethod, answerOtherMethods } from './http/shared/method-not-allowed.ts'
 import { describeApi } from './http/partner/openapi.ts'
 import { requireOwnHost } from './http/shared/own-host.ts'
@@ -63,8 +62,6 @@ export interface Timeouts {
   readonly handlerMs: number
   /** For receiving the complete request: limits how long a slow client can hold a connection. */
   readonly requestMs: number
-  /** How late the event loop may run before requests are rejected. */
-  readonly eventLoopDelayMs: number
   /** For a command to Redis; after it, memory counts. */
   readonly redisMs: number
   /** Partner calls that a process answers at a time: enough to fill its statements twice over, few enough to be fast. */
@@ -74,7 +71,6 @@ export interface Timeouts {
 export const TIMEOUTS: Timeouts = {
   handlerMs: 10_000,
   requestMs: 30_000,
-  eventLoopDelayMs: 2000,
   redisMs: 250,
   callsInFlightMax: 256,
 }
@@ -148,7 +144,6 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       admission.count(api)
       framePartnerApi(api, deps)
-      shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)
       answerOtherMethods(api)
 
@@ -168,7 +163,6 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
       const api = plain.withTypeProvider<TypeBoxTypeProvider>()
       await frameAdminApi(api, deps)
       recordRejections(api, deps)
-      shedLoad(api, timeouts.eventLoopDelayMs)
       rejectMalformedQuery(api)
       answerOtherMethods(api)
 

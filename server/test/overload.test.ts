@@ -86,8 +86,9 @@ test('clients that send no body do not use up the limit', async () => {
   expect((await credit('beside')).status).toBe(201)
 })
 
-test('of calls whose bodies arrive together, those beyond the limit get 503', async () => {
-  const bank = await startBank(LIMITED)
+test('of calls whose bodies arrive together, those beyond the limit get 503 and share a line of the log', async () => {
+  const { log, entries } = captureLog('warn')
+  const bank = await startBank({ ...LIMITED, log })
   const { token } = await startWithMember(bank)
   const [{ id }] = await bank.sql<[{ id: number }]>`select id from members`
   const bodyOf = (n: number) => JSON.stringify({ user_id: id, hours: 1, reference: `together-${n}` })
@@ -103,6 +104,10 @@ test('of calls whose bodies arrive together, those beyond the limit get 503', as
     ...Array.from({ length: CALLS_MAX }, () => '201'),
     ...Array.from({ length: CALLS_MAX }, () => '503'),
   ])
+  const [first, ...others] = entries().filter(({ code }) => code === 'overloaded')
+  expect(first).toMatchObject({ rejected: 1, callsMax: CALLS_MAX })
+  // On a slow machine the second line may follow after a second, but there is never one for a single call.
+  for (const other of others) expect(other).toMatchObject({ rejected: expect.any(Number) })
 })
 
 test('a client that disconnects gives up its place, at whatever point of its call', async () => {

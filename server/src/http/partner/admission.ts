@@ -9,7 +9,7 @@ import { API_PREFIX, API_VERSION } from './frame.ts'
 /** Overload means thousands of rejections per second, and a line for each would be a load of its own. */
 const LOG_INTERVAL_MS = 1000
 
-const overloaded = new ApiError('overloaded')
+const overloaded = new ApiError('overloaded', { isLogged: true })
 const HEADERS = {
   'api-version': API_VERSION,
   'cache-control': 'private, no-cache',
@@ -44,7 +44,7 @@ export function createAdmission({ callsMax, log, metrics }: AdmissionOptions): A
     inFlight -= 1
   }
 
-  function logRejections(reqId: string): void {
+  function logRejection(reqId: string): void {
     rejected += 1
     const nowMs = performance.now()
     if (nowMs - loggedAtMs < LOG_INTERVAL_MS) return
@@ -55,7 +55,7 @@ export function createAdmission({ callsMax, log, metrics }: AdmissionOptions): A
 
   function reject({ method }: IncomingMessage, response: ServerResponse): void {
     const requestId = newRequestId()
-    logRejections(requestId)
+    logRejection(requestId)
     metrics.requestDurations.observe({ method: method!, route: 'none', status: overloaded.status }, 0)
     const body = JSON.stringify(overloaded.body(requestId))
     response
@@ -70,9 +70,12 @@ export function createAdmission({ callsMax, log, metrics }: AdmissionOptions): A
   return {
     count(app) {
       // A call counts from when its body is there, or a few slow clients could occupy all places.
-      app.addHook('preValidation', (_request, { open }, done) => {
+      app.addHook('preValidation', ({ id }, { open }, done) => {
         // Bodies of many may arrive at once, and a path may be written so that the guard does not know it.
-        if (inFlight >= callsMax) throw overloaded
+        if (inFlight >= callsMax) {
+          logRejection(id)
+          throw overloaded
+        }
         // A client may have disconnected meanwhile. Nobody would take such a call off the count.
         if (open && !open.isOver) {
           inFlight += 1

@@ -78,6 +78,8 @@ interface Details {
   headers?: Record<string, string>
   /** For the log only. */
   cause?: unknown
+  /** Whoever rejects thousands of calls per second logs them together. */
+  isLogged?: boolean
 }
 
 export class ApiError extends Error {
@@ -87,6 +89,7 @@ export class ApiError extends Error {
   readonly errors: FieldError[] | undefined
   readonly data: object | undefined
   readonly headers: Record<string, string>
+  readonly isLogged: boolean
 
   constructor(
     readonly code: ErrorCode,
@@ -99,6 +102,7 @@ export class ApiError extends Error {
     this.reason = details.reason
     this.errors = details.errors
     this.data = details.data
+    this.isLogged = details.isLogged ?? false
     this.headers = { ...(status === 503 && { 'retry-after': `${RETRY_AFTER_SECONDS}` }), ...details.headers }
   }
 

@@ -49,9 +49,9 @@ function isBodyTooLarge(error: unknown): boolean {
 }
 
 function logFailure(failure: ApiError, request: FastifyRequest): void {
-  const { code, status, cause } = failure
+  const { code, status, cause, isLogged } = failure
   // Expected: an administrator switched the API off, and the call log records these calls.
-  if (status < 500 || code === 'partner_api_disabled') return
+  if (status < 500 || isLogged || code === 'partner_api_disabled') return
   // Rejected deliberately, so a stack would be of no use.
   if (code === 'overloaded') request.log.warn({ reqId: request.id, code }, 'request rejected')
   else request.log.error({ reqId: request.id, err: cause ?? failure, code }, 'request failed')
