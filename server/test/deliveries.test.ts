@@ -140,54 +140,6 @@ test('410 of an address that the subscription no longer has does not disable it'
   expect(await post.subscription(id)).toMatchObject({ status: 'active' })
 })
 
-test('five days of failures disable the subscription; a success restarts the count', async () => {
-  const post = await startPostman()
-  const { id } = await post.subscribe()
-  let ok = false
-  post.receiver.answer = (response) => response.writeHead(ok ? 204 : 500).end()
-  const hourly = async (hours: number) => {
-    for (let hour = 0; hour < hours; hour += 10) {
-      await post.credit()
-      await post.advance(10 * HOUR_MS)
-    }
-  }
-  await hourly(110)
-  expect(await post.subscription(id)).toMatchObject({ status: 'active', failing_since: expect.any(String) })
-  ok = true
-  await post.credit()
-  await post.advance(10 * HOUR_MS)
-  expect(await post.subscription(id)).toMatchObject({ status: 'active', failing_since: null })
-  ok = false
-  await hourly(110)
-  expect(await post.subscription(id)).toMatchObject({ status: 'active' })
-  await hourly(20)
-  expect(await post.subscription(id)).toMatchObject({
-    status: 'disabled',
-    status_reason: 'Nothing but failures for five days',
-  })
-  const audits = await post.bank.sql`select detail from audit_log where action = 'subscription.disabled'`
-  expect(audits).toHaveLength(1)
-})
-
-test('failures of an address that the subscription no longer has do not disable it', async () => {
-  const post = await startPostman()
-  const { id } = await post.subscribe()
-  post.receiver.answer = (response) => response.writeHead(500).end()
-  await post.credit()
-  await post.deliver()
-  expect(await post.subscription(id)).toMatchObject({ failing_since: expect.any(String) })
-  await post.bank.call(`/webhooks/subscriptions/${id}`, {
-    method: 'PATCH',
-    token: post.token,
-    body: { target_url: `${post.receiver.url}/new` },
-  })
-  expect(await post.subscription(id)).toMatchObject({ status: 'active', failing_since: null })
-  await post.credit()
-  await post.advance(6 * DAY_MS)
-  expect(post.receiver.received.at(-1)!.path).toBe('/hook/new')
-  expect(await post.subscription(id)).toMatchObject({ status: 'active', failing_since: expect.any(String) })
-})
-
 test('a dead endpoint with many deliveries waiting is probed, not hammered; a change or a test tries at once', async () => {
   const post = await startPostman()
   const { id } = await post.subscribe()

@@ -5,7 +5,7 @@ import { addMember } from '../src/features/members/change-member.ts'
 import { markDue } from '../src/features/subscriptions/mark-due.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
 import { holdOpen, someoneWaits } from './lock-table.ts'
-import { partnerActions, trustingSender } from './postman.ts'
+import { partnerActions, startPostman, trustingSender } from './postman.ts'
 import { startReceiver } from './receiver.ts'
 import { volume } from './volume.ts'
 
@@ -124,4 +124,31 @@ test(`beside ${WAITING} deliveries on a dead endpoint and a slow one, fresh even
     await markDue(bank.sql, bank.communityId, [subscriptionId])
     await bank.sql`update event_heads set position = ${WAITING} where community_id = ${bank.communityId}`
   }
+})
+
+test('deliveries that a replay has locked do not hold up the others of the community', async () => {
+  const post = await startPostman()
+  const { bank, receiver } = post
+  const slow = await post.subscribe({ event_types: ['webhook.test'], target_url: `${receiver.url}/slow` })
+  const { id } = await post.subscribe()
+  await bank.call(`/webhooks/subscriptions/${slow.id}/test`, { method: 'POST', token: post.token })
+  let answerSlow = () => {}
+  receiver.answer = (response, { path }) => {
+    const end = () => void response.writeHead(204).end()
+    if (path === '/hook/slow') answerSlow = end
+    else end()
+  }
+  const delivering = post.deliver()
+  await eventually(() => receiver.received.length === 1)
+  const replay = await holdOpen(bank.sql, `select from deliveries where subscription_id = ${slow.id} for update`)
+  answerSlow()
+  await post.credit()
+  post.worker.wake()
+  await eventually(async () => (await post.deliveries(id))[0]?.status === 'delivered')
+  expect(await post.deliveries(slow.id)).toMatchObject([{ status: 'pending', attempts: [] }])
+  await replay.release()
+  await delivering
+  expect(await post.deliveries(slow.id)).toMatchObject([
+    { status: 'delivered', attempts: [{ number: 1, status: 204 }] },
+  ])
 })

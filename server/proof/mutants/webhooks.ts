@@ -332,4 +332,28 @@ export const WEBHOOKS: Mutant[] = [
     tests: ['alerts'],
     named: 'one address that is refused',
   },
+  {
+    breaks: 'a replay of one partner does not hold up the deliveries of the others',
+    file: 'delivery/record-completions.ts',
+    replace: 'for no key update skip locked',
+    by: 'for no key update',
+    tests: ['delivery-backlog'],
+    named: 'deliveries that a replay has locked do not hold up the others of the community',
+  },
+  {
+    breaks: 'an event from before its subscription was disabled is collected, however late its transaction ended',
+    file: 'delivery/fan-out.ts',
+    replace: "(s.status <> 'disabled' or s.status_changed_at > t.created_at)",
+    by: "s.status <> 'disabled'",
+    tests: ['delivery-failures'],
+    named: 'a subscription that is disabled still gets the events of transactions that began before that',
+  },
+  {
+    breaks: 'a receiver is not disabled for two failures with weeks between them',
+    file: 'delivery/delivery-queries.ts',
+    replace: 'coalesce(max(at) filter (where is_after_gap), min(at))',
+    by: 'min(at)',
+    tests: ['delivery-failures'],
+    named: 'two days without an attempt end a row of failures, however it began',
+  },
 ]

@@ -1,6 +1,7 @@
 import type { Actor } from '../features/audit/record.ts'
 import { recordAudits } from '../features/audit/record-many.ts'
 import { type Fragment, type Queries, type Sql, transaction } from '../postgres/connect.ts'
+import { FAILING_GAP_MS, FAILING_MAX_MS } from './schedule.ts'
 
 /** Of the stored time of the last success. */
 const SUCCESS_PRECISION_MS = 60_000
@@ -22,21 +23,25 @@ export function clientState(sql: Queries): Fragment {
 }
 
 /**
- * Stores the last success, to the minute, or since when all attempts have failed. Locks only rows that change. Not part
+ * Stores the last success, to the minute, or since which attempt all have failed. Locks only rows that change. Not part
  * of the statement that records completions, so that neither waits for the other's locks while the subscription is
  * deleted.
  */
 export async function noteHealth(
   sql: Queries,
   communityId: number,
-  isSuccess: Map<number, boolean>,
+  attempts: { subscriptionId: number; at: Date; ok: boolean }[],
   now: Date,
 ): Promise<void> {
   await sql`
     with input as materialized (
-      select * from unnest(${[...isSuccess.keys()]}::int8[], ${[...isSuccess.values()]}::bool[]) as i(id, ok)
+      -- One success among them shows that the receiver works.
+      select id, bool_or(ok) as ok, min(at) as at
+      from unnest(${attempts.map(({ subscriptionId }) => subscriptionId)}::int8[], ${attempts.map(({ at }) => at)}::timestamptz[],
+        ${attempts.map(({ ok }) => ok)}::bool[]) as i(id, at, ok)
+      group by id
     ), changing as materialized (
-      select s.id, i.ok from input i join subscriptions s on s.community_id = ${communityId} and s.id = i.id
+      select s.id, i.ok, i.at from input i join subscriptions s on s.community_id = ${communityId} and s.id = i.id
       where case when i.ok
         then s.failing_since is not null or s.last_success_at is null
           or s.last_success_at < ${new Date(now.getTime() - SUCCESS_PRECISION_MS)}::timestamptz
@@ -45,7 +50,7 @@ export async function noteHealth(
     )
     update subscriptions s set
       last_success_at = case when c.ok then ${now}::timestamptz else s.last_success_at end,
-      failing_since = case when c.ok then null else coalesce(s.failing_since, ${now}::timestamptz) end
+      failing_since = case when c.ok then null else coalesce(s.failing_since, c.at) end
     from changing c
     where s.community_id = ${communityId} and s.id = c.id`
 }
@@ -79,17 +84,34 @@ export async function holdDelivery(
   })
 }
 
-/** Disables subscriptions whose attempts have all failed since then. Returns those that were disabled. */
+/** Disables subscriptions whose attempts have all failed for too long. Returns those that were disabled. */
 export async function disableFailing(
   sql: Queries,
   communityId: number,
   subscriptionIds: number[],
-  failingSince: Date,
   now: Date,
 ): Promise<number[]> {
-  return disable(sql, communityId, 'Nothing but failures for five days', now, (tx) => {
-    return tx`id = any (${subscriptionIds}::int8[]) and status = 'active' and failing_since <= ${failingSince}`
-  })
+  const failingTooLong = (tx: Queries) => tx`
+    id = any (${subscriptionIds}::int8[]) and status = 'active'
+      and failing_since <= ${new Date(now.getTime() - FAILING_MAX_MS)}::timestamptz`
+  const [candidate] =
+    await sql`select 1 from subscriptions where community_id = ${communityId} and ${failingTooLong(sql)}`
+  if (!candidate) return []
+  await sql`
+    with attempt as (
+      select s.id, a.at, a.at - lag(a.at) over (partition by s.id order by a.at)
+        > make_interval(secs => ${FAILING_GAP_MS / 1000}) as is_after_gap
+      from subscriptions s
+      join deliveries d on d.community_id = ${communityId} and d.subscription_id = s.id
+      join attempts a on a.community_id = ${communityId} and a.delivery_id = d.id and a.at >= s.failing_since
+      where s.community_id = ${communityId} and s.id in (
+        select id from subscriptions where community_id = ${communityId} and ${failingTooLong(sql)})
+    ), streak as (
+      select id, coalesce(max(at) filter (where is_after_gap), min(at)) as since from attempt group by id
+    )
+    update subscriptions s set failing_since = k.since from streak k
+    where s.community_id = ${communityId} and s.id = k.id and s.failing_since < k.since`
+  return disable(sql, communityId, 'Nothing but failures for five days', now, failingTooLong)
 }
 
 /** Unless it has another address meanwhile. */

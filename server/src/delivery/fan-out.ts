@@ -62,16 +62,26 @@ interface Match {
   id: number
   type: string
   subscription_id: number | null
+  /** Of a disabled subscription: it gets events from before that moment only. */
+  disabled_at: string | null
 }
 
-/** Compares patterns once per type instead of per event. Waits for a subscription that is being deleted. */
+/**
+ * Compares patterns once per type instead of per event. Waits for a subscription that is being deleted. An event is as
+ * old as its transaction, so one from before a subscription was disabled may come after that, and a replay of what it
+ * missed while it was disabled would not find it.
+ */
 async function lockMatches(tx: Queries, communityId: number, events: NewEvent[]): Promise<Match[]> {
   return tx<Match[]>`
-    select s.id, t.type, t.subscription_id
-    from (select distinct i.type, i.subscription_id from ${eventRows(tx, events)}) t
+    select s.id, t.type, t.subscription_id,
+      case when t.subscription_id is null and s.status = 'disabled' then s.status_changed_at end as disabled_at
+    from (
+      select i.type, i.subscription_id, min(i.created_at) as created_at from ${eventRows(tx, events)}
+      group by i.type, i.subscription_id
+    ) t
     join subscriptions s on s.community_id = ${communityId}
       and case when t.subscription_id is not null then s.id = t.subscription_id
-        else s.status <> 'disabled' and ${asksFor(tx, 't')} end
+        else (s.status <> 'disabled' or s.status_changed_at > t.created_at) and ${asksFor(tx, 't')} end
     order by s.id for key share of s`
 }
 
@@ -87,8 +97,10 @@ async function insertDeliveries(
     select ${communityId}, m.id, i.id, i.created_at, ${now}, ${now}
     from ${eventRows(tx, events)}
     join unnest(${matches.map(({ id }) => id)}::int8[], ${matches.map(({ type }) => type)}::text[],
-      ${matches.map((match) => match.subscription_id)}::int8[]) as m(id, type, subscription_id)
+      ${matches.map((match) => match.subscription_id)}::int8[], ${matches.map((match) => match.disabled_at)}::timestamptz[])
+      as m(id, type, subscription_id, disabled_at)
       on m.type = i.type and m.subscription_id is not distinct from i.subscription_id
+        and (m.disabled_at is null or i.created_at < m.disabled_at)
     order by m.id, i.n
     on conflict (community_id, subscription_id, event_id) do nothing`
 }

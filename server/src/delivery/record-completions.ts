@@ -20,13 +20,16 @@ export interface Completion {
  * and moves an earlier success to the attempts, without its response: a replay would store all of them again.
  * Subscriptions are locked first, as deleting them does; deliveries of deleted subscriptions are skipped. One JSON
  * parameter, because the driver escapes each element of an array.
+ *
+ * Returns the ids of deliveries that someone else has locked, which are left as they are: a replay locks those of one
+ * subscription for seconds, and those of all others would wait.
  */
 export async function recordCompletions(
   sql: Queries,
   communityId: number,
   completions: Completion[],
   now: Date,
-): Promise<void> {
+): Promise<Set<number>> {
   const subscriptionIds = [...new Set(completions.map(({ subscriptionId }) => subscriptionId))]
   const input = completions.map(({ id, claims, attempts, status, heldReason, nextAttemptAt, attempt }) => ({
     id,
@@ -42,7 +45,7 @@ export async function recordCompletions(
     error: attempt?.outcome.error,
     response: attempt?.outcome.response,
   }))
-  await sql`
+  const locked = await sql<{ id: number }[]>`
     with kept as materialized (
       select id from subscriptions where community_id = ${communityId} and id = any (${subscriptionIds}::int8[])
       order by id for key share
@@ -55,7 +58,7 @@ export async function recordCompletions(
       from deliveries
       where community_id = ${communityId} and id = any (${completions.map(({ id }) => id)}::int8[])
         and subscription_id = any (array(select id from kept))
-      order by subscription_id, event_id for no key update
+      order by subscription_id, event_id for no key update skip locked
     ), valid as materialized (
       select i.*, l.success_at, l.success_number, l.success_duration_ms, l.success_status,
         i.status = 'delivered' as is_success
@@ -72,13 +75,18 @@ export async function recordCompletions(
         success_response = case when v.is_success then v.response else d.success_response end
       from valid v
       where d.community_id = ${communityId} and d.id = v.id
+    ), attempted as (
+      insert into attempts (community_id, at, delivery_id, number, duration_ms, status, error_kind, error, response)
+      select ${communityId}, r.* from (
+        select sent_at, id, attempts + 1, duration_ms, http_status, error_kind, error, response
+        from valid where sent_at is not null and not is_success
+        union all
+        select success_at, id, success_number, success_duration_ms, success_status, null, null, null
+        from valid where is_success and success_at is not null
+      ) r
     )
-    insert into attempts (community_id, at, delivery_id, number, duration_ms, status, error_kind, error, response)
-    select ${communityId}, r.* from (
-      select sent_at, id, attempts + 1, duration_ms, http_status, error_kind, error, response
-      from valid where sent_at is not null and not is_success
-      union all
-      select success_at, id, success_number, success_duration_ms, success_status, null, null, null
-      from valid where is_success and success_at is not null
-    ) r`
+    select id from deliveries
+    where community_id = ${communityId} and id = any (${completions.map(({ id }) => id)}::int8[])
+      and subscription_id = any (array(select id from kept)) and id <> all (array(select id from locked))`
+  return new Set(locked.map(({ id }) => id))
 }

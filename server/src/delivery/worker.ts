@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { within } from '../core/within.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
@@ -15,7 +16,7 @@ import { openQueue, type Queue, type QueueDeps } from './queue.ts'
 import { readDueDeliveries, type DueRequest } from './read-due.ts'
 import { recordCompletions, type Completion } from './record-completions.ts'
 import { repeat } from './repeat.ts'
-import { FAILING_MAX_MS, LONGEST_DELAYS_MS } from './schedule.ts'
+import { LONGEST_DELAYS_MS } from './schedule.ts'
 import type { Sender } from './send.ts'
 import { deliveryAnnouncer } from './wake.ts'
 
@@ -38,6 +39,8 @@ const STATEMENT_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 1, waitin
 /** For deliveries in flight, then for what is left to record; together within the ten seconds of a shutdown. */
 const CLOSE_TIMEOUT_MS = 8000
 const FINAL_RECORD_TIMEOUT_MS = 1000
+/** Until a result is recorded whose delivery someone else has locked, such as a replay. */
+const LOCKED_PAUSE_MS = 250
 
 export interface WorkerOptions {
   sql: Sql
@@ -79,6 +82,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   let isClosing = false
   let wasSetBack = false
 
+  const recordOne = coalesce(record, STATEMENT_LIMITS)
   const deps: QueueDeps = {
     sql,
     log,
@@ -92,7 +96,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       (communityId: number, requests: DueRequest[]) => readDueDeliveries(sql, communityId, worker, requests, clock()),
       STATEMENT_LIMITS,
     ),
-    record: coalesce(record, STATEMENT_LIMITS),
+    async record(communityId, completion) {
+      while (!(await recordOne(communityId, completion))) await pause(LOCKED_PAUSE_MS, undefined, { ref: false })
+    },
     release: coalesce(
       (communityId: number, releases: Release[]) => releaseQueues(sql, communityId, worker, releases),
       STATEMENT_LIMITS,
@@ -100,22 +106,22 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     announce,
   }
 
-  async function record(communityId: number, completions: Completion[]): Promise<Completion[]> {
-    await recordCompletions(sql, communityId, completions, clock())
-    for (const completion of completions) options.counter?.inc({ outcome: outcomeOf(completion) })
+  /** Returns whether each is recorded. The statement waits for no delivery, because it serves the whole community. */
+  async function record(communityId: number, completions: Completion[]): Promise<boolean[]> {
+    const locked = await recordCompletions(sql, communityId, completions, clock())
+    const recorded = completions.filter(({ id }) => !locked.has(id))
+    for (const completion of recorded) options.counter?.inc({ outcome: outcomeOf(completion) })
     const now = clock()
-    const isSuccess = new Map<number, boolean>()
-    for (const { subscriptionId, attempt } of completions) {
-      // One success among them shows that the receiver works.
-      if (attempt) isSuccess.set(subscriptionId, attempt.outcome.ok || (isSuccess.get(subscriptionId) ?? false))
-    }
-    if (isSuccess.size > 0) await noteHealth(sql, communityId, isSuccess, now)
-    const failing = [...isSuccess].flatMap(([subscriptionId, ok]) => (ok ? [] : [subscriptionId]))
+    const attempts = recorded.flatMap(({ subscriptionId, attempt }) =>
+      attempt ? [{ subscriptionId, at: attempt.at, ok: attempt.outcome.ok }] : [],
+    )
+    if (attempts.length > 0) await noteHealth(sql, communityId, attempts, now)
+    const failing = attempts.flatMap(({ subscriptionId, ok }) => (ok ? [] : [subscriptionId]))
     if (failing.length > 0) {
-      const disabled = await disableFailing(sql, communityId, failing, new Date(now.getTime() - FAILING_MAX_MS), now)
+      const disabled = await disableFailing(sql, communityId, failing, now)
       if (disabled.length > 0) log.warn({ communityId, disabled }, 'disabled: nothing but failures for five days')
     }
-    return completions
+    return completions.map(({ id }) => !locked.has(id))
   }
 
   // Separate loops, so that a community that writes without pause does not keep deliveries from being claimed.

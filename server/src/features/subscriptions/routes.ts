@@ -8,6 +8,7 @@ import { API_PREFIX, insufficientScope } from '../../http/partner/frame.ts'
 import { IdParameter, parseId } from '../../http/shared/ids.ts'
 import { PageMeta, PageQuery, finishList, readListRequest, readSealedListRequest } from '../../http/shared/paging.ts'
 import { openPosition, sealPosition } from '../../http/shared/sealed-position.ts'
+import { LONG_WORK_MS } from '../../http/shared/time-limit.ts'
 import type { PartnerApi } from '../../http/partner/partner-api.ts'
 import { invalidField } from '../../http/shared/validation.ts'
 import {
@@ -187,7 +188,7 @@ export function webhookRoutes(
   })
 
   api.post('/webhooks/subscriptions/:id/replay', {
-    config: OWN,
+    config: { ...OWN, answerWithinMs: LONG_WORK_MS },
     schema: {
       operationId: 'replaySubscription',
       summary: 'Deliver all events since a time again',
