@@ -132,16 +132,15 @@ test('deliveries that a replay has locked do not hold up the others of the commu
   const slow = await post.subscribe({ event_types: ['webhook.test'], target_url: `${receiver.url}/slow` })
   const { id } = await post.subscribe()
   await bank.call(`/webhooks/subscriptions/${slow.id}/test`, { method: 'POST', token: post.token })
-  let answerSlow = () => {}
+  const slowAnswers: ServerResponse[] = []
   receiver.answer = (response, { path }) => {
-    const end = () => void response.writeHead(204).end()
-    if (path === '/hook/slow') answerSlow = end
-    else end()
+    if (path === '/hook/slow') slowAnswers.push(response)
+    else response.writeHead(204).end()
   }
   const delivering = post.deliver()
   await eventually(() => receiver.received.length === 1)
   const replay = await holdOpen(bank.sql, `select from deliveries where subscription_id = ${slow.id} for update`)
-  answerSlow()
+  slowAnswers[0]!.writeHead(204).end()
   await post.credit()
   post.worker.wake()
   await eventually(async () => (await post.deliveries(id))[0]?.status === 'delivered')

@@ -69,6 +69,13 @@ describe('kubernetes.yaml', () => {
     expect(service.spec.selector).toEqual(ofKind('Deployment')[0].spec.template.metadata.labels)
   })
 
+  test('who receives files has a temporary folder, although nothing else can be written', () => {
+    const [{ spec }] = ofKind('Deployment').map((deployment) => deployment.spec.template)
+    expect(spec.containers[0].securityContext.readOnlyRootFilesystem).toBe(true)
+    expect(spec.containers[0].volumeMounts).toEqual([{ name: 'tmp', mountPath: '/tmp' }])
+    expect(spec.volumes).toEqual([{ name: 'tmp', emptyDir: { sizeLimit: '256Mi' } }])
+  })
+
   test('only the migration job knows the owner of the tables', () => {
     const knowing = manifests.filter((manifest) => JSON.stringify(manifest).includes('hourbank-owner'))
     expect(knowing.map(({ kind }) => kind)).toEqual(['Job'])
@@ -111,6 +118,10 @@ describe('compose.yaml', () => {
     // The nodes follow when the standby is promoted.
     expect(services!.api.environment.DATABASE_URL).toContain('@primary:5432,standby:5432/')
     expect(networks!.hourbank.ipam.config).toEqual([{ subnet: '172.30.0.0/24' }])
+  })
+
+  test('who receives files has a temporary folder, although nothing else can be written', () => {
+    expect(services!.api).toMatchObject({ read_only: true, tmpfs: ['/tmp:mode=1777,size=256m'] })
   })
 
   test('names only files and services that exist', () => {

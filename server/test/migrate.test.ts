@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,6 +54,15 @@ test('each migration has a number of its own', async () => {
   expect(new Set(numbers).size).toBe(numbers.length)
   const files = (await readdir(MIGRATIONS_DIR)).filter((file) => file.endsWith('.sql'))
   expect(files.toSorted()).toEqual((await migrationNames()).map((name) => `${name}.sql`))
+})
+
+test('no migration was changed since it was added: where it has run already, nobody would notice', async () => {
+  const listed = (await readFile(join(MIGRATIONS_DIR, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n')
+  const found = (await migrationNames()).map(async (name) => {
+    const text = await readFile(join(MIGRATIONS_DIR, `${name}.sql`))
+    return `${createHash('sha256').update(text).digest('hex')}  ${name}.sql`
+  })
+  expect(await Promise.all(found)).toEqual(listed)
 })
 
 test('a database that is missing a migration is not up to date', async () => {

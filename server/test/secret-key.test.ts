@@ -52,6 +52,32 @@ test('with SECRET_KEY_PREVIOUS every secret is sealed again, and the old key is 
   for (const sealed of await secretsOf(post)) expect(box.open(sealed.secret)).toMatch(/^whsec_/)
 })
 
+test('several nodes, restarted in the documented order, can read what the others write at every moment', async () => {
+  const post = await startPostman()
+  const { sql } = post.bank
+  const [before, changing, changed, after] = [
+    createSecretBox(SECRET_KEY),
+    createSecretBox(SECRET_KEY, OTHER_KEY),
+    createSecretBox(OTHER_KEY, SECRET_KEY),
+    createSecretBox(OTHER_KEY),
+  ]
+  await checkSecretKey(sql, before)
+  const { secret } = await post.subscribe()
+  // Those that start, and those that still run meanwhile.
+  for (const [starting, running] of [
+    [changing, before],
+    [changed, changing],
+    [changing, changed],
+    [changed, changing],
+    [after, changed],
+  ] as const) {
+    await checkSecretKey(sql, starting)
+    for (const row of await secretsOf(post)) expect(running.open(row.secret)).toBe(secret)
+    expect(running.open(starting.seal('a position in the feed'))).toBe('a position in the feed')
+    expect(starting.open(running.seal('a position in the feed'))).toBe('a position in the feed')
+  }
+})
+
 test('reset-secrets gives each subscription another secret and pauses it; its partner rotates and goes on', async () => {
   const post = await startPostman()
   const { bank, token } = post

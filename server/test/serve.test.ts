@@ -118,6 +118,15 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
+test('without a temporary folder for uploads the service does not start, and says so', async () => {
+  const settings = { DATABASE_URL: await newDatabase(), TMPDIR: '/proc/nowhere', LOG_LEVEL: 'silent' }
+  const outcome = await run(['serve'], { ...settings, PORT: `${await freePort()}` })
+  expect(outcome).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^The temporary folder \/proc\/nowhere cannot be written, .*TMPDIR\.\n$/),
+  })
+})
+
 test('a port that is taken is said once, however many processes want it', async () => {
   const blocker = createServer()
   await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))

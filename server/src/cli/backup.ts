@@ -44,6 +44,7 @@ export const backupCommands: Command[] = [
     run: ({ config, values, positionals: [file] }) =>
       withTables(config, async (sql) => {
         if (!file) throw new Refusal('Name the file to write.')
+        if (file === '-') throw new Refusal('A backup is written to a file, not to standard output. Name the file.')
         const passphrase = await readPassphrase(values)
         const key = passphrase ?? secretKeyOf(await loadSecretKey(config))
         const encrypt = passphrase !== undefined || values.encrypt === true

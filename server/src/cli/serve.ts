@@ -10,6 +10,7 @@ import { migrate } from '../postgres/migrate.ts'
 import { makeDemo, type Demo } from '../demo/make-demo.ts'
 import { writeAddress } from '../process/address-file.ts'
 import { checkAddress, toRefusal } from '../process/check-address.ts'
+import { checkTemporaryFolder } from '../process/check-temporary-folder.ts'
 import { createLog } from '../process/log.ts'
 import { openTracing } from '../process/tracing.ts'
 import { createSecretBox } from '../crypto/secret-box.ts'
@@ -28,6 +29,7 @@ export const serveCommand: Command = {
     const log = createLog(config.logLevel)
     const stopped = stopSignal()
     await checkAddress(config)
+    if (config.role !== 'worker') await checkTemporaryFolder()
     const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve', log)
     try {
       const databaseUrl = config.databaseUrl ?? embedded!.serviceUrl
