@@ -230,7 +230,7 @@ describe('a client with a key', () => {
     const second = await startTestNode(bank.databaseUrl, { config: { ...BEHIND_PROXY.config, publicUrl: bank.url } })
     const secondUrl = `http://127.0.0.1:${second.node.port}`
     const client = await addKeyClient(bank)
-    const [old, next] = [client.key, await newKey('EdDSA')]
+    const [old, next] = [client.key, await newKey('Ed25519')]
     const statuses = async () =>
       Promise.all(
         [bank.url, secondUrl].flatMap((url) =>

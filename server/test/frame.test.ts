@@ -137,6 +137,15 @@ test('whatever is wrong with a request is answered in one shape', async () => {
   for (const [name, code, path, options] of cases) expectError(await bank.call(path, options), code, name)
 })
 
+test('a call that has no body may name the type that the client names with every call', async () => {
+  const bank = await startBank()
+  const token = await bank.token()
+  const call = (method: string, path: string) => bank.call(path, { method, token, headers: JSON_BODY })
+  expectError(await call('DELETE', '/webhooks/subscriptions/7'), 'subscription_not_found')
+  expectError(await call('POST', '/webhooks/subscriptions/7/test'), 'subscription_not_found')
+  expectError(await call('POST', '/wallet/credit'), 'invalid_request')
+})
+
 test('a body that cannot be read is told what is wrong with it', async () => {
   const bank = await startBank()
   const describe = async (body: string, headers: Record<string, string> = {}) => {

@@ -25,7 +25,7 @@ test('the metadata document names issuer, endpoints and what they take (RFC 8414
   expect(headers.get('api-version')).toBe('2.0')
   expect(headers.get('request-id')).toBeTruthy()
   const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
-  const algorithms = ['ES256', 'EdDSA', 'PS256', 'RS256']
+  const algorithms = ['ES256', 'Ed25519', 'EdDSA', 'PS256', 'RS256']
   expect(body).toEqual({
     issuer: publicUrl,
     token_endpoint: `${publicUrl}/api/partner/v1/oauth/token`,

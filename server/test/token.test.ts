@@ -83,6 +83,18 @@ describe('ways of asking', () => {
     }
   })
 
+  test('a token in the header is no way of client authentication, and does not disturb one', async () => {
+    const bank = await startBank()
+    const headers = { authorization: `Bearer ${await bank.token()}` }
+    const body = { grant_type: 'client_credentials', ...credentials(bank.partner) }
+    const { status, body: issued } = await bank.call('/oauth/token', { body, headers })
+    expect(status).toBe(200)
+    const revoked = { ...credentials(bank.partner), token: issued.access_token }
+    expect((await bank.call('/oauth/revoke', { body: revoked, headers })).status).toBe(200)
+    expect((await bank.call('/users', { token: issued.access_token })).status).toBe(401)
+    await expectRefusal(bank, { body: { grant_type: 'client_credentials' }, headers }, 401, 'invalid_client')
+  })
+
   test('a malformed Authorization header is an invalid request', async () => {
     const bank = await startBank()
     const { client_id, client_secret } = credentials(bank.partner)
@@ -120,7 +132,7 @@ describe('ways of asking', () => {
     }
     await expectRefusal(
       bank,
-      { ...tokenRequest(bank.partner), headers: { authorization: `Bearer ${token}` } },
+      { ...tokenRequest(bank.partner), headers: { authorization: 'Digest username="x"' } },
       401,
       'invalid_client',
     )

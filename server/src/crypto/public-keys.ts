@@ -3,8 +3,11 @@ import { calculateJwkThumbprint, type JWK } from 'jose'
 import { because, type Reason } from '../core/reasons.ts'
 import { Refusal } from '../core/refusal.ts'
 
-/** The algorithms that clients may sign with. Neither `none` nor HMAC, which would need a shared secret. */
-export const SIGNING_ALGORITHMS = ['ES256', 'EdDSA', 'PS256', 'RS256'] as const
+/**
+ * The algorithms that clients may sign with. Neither `none` nor HMAC, which would need a shared secret. EdDSA is Ed25519
+ * here; libraries use either name (RFC 9864).
+ */
+export const SIGNING_ALGORITHMS = ['ES256', 'Ed25519', 'EdDSA', 'PS256', 'RS256'] as const
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number]
 
 /** NIST SP 800-131A asks for 2048 bits. Beyond 4096, a verification costs more than it adds. */
@@ -58,9 +61,9 @@ export async function readJwk(jwk: JWK): Promise<PublicKey> {
 }
 
 export function algorithmsOf({ kty, alg }: JWK): readonly SigningAlgorithm[] {
-  const possible =
-    kty === 'RSA' ? (['PS256', 'RS256'] as const) : kty === 'EC' ? (['ES256'] as const) : (['EdDSA'] as const)
-  return alg === undefined ? possible : possible.filter((algorithm) => algorithm === alg)
+  if (kty === 'EC') return alg === undefined || alg === 'ES256' ? ['ES256'] : []
+  if (kty === 'OKP') return alg === undefined || alg === 'EdDSA' || alg === 'Ed25519' ? ['Ed25519', 'EdDSA'] : []
+  return (['PS256', 'RS256'] as const).filter((algorithm) => alg === undefined || algorithm === alg)
 }
 
 function readPem(text: string): KeyObject {
@@ -75,7 +78,7 @@ function readPem(text: string): KeyObject {
 async function toPublicKey(key: KeyObject, { kid, alg }: JWK): Promise<PublicKey> {
   requireStrong(key)
   const bare = key.export({ format: 'jwk' }) as JWK
-  // RFC 9864, as Web Crypto exports it.
+  // Nodes of the previous version know only the older name.
   const algorithm = alg === 'Ed25519' ? 'EdDSA' : alg
   const jwk = { ...bare, ...(kid !== undefined && { kid }), ...(algorithm !== undefined && { alg: algorithm }) }
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > KEY_ID_LENGTH_MAX)) {

@@ -68,7 +68,7 @@ function readCredentials(authorization: string | undefined, body: Parameters): S
     return readClientAssertion(authorization, body)
   }
   const { client_id: clientId, client_secret: secret } = body
-  if (authorization === undefined) {
+  if (authorization === undefined || (secret !== undefined && isBearer(authorization))) {
     if (clientId === undefined || secret === undefined) throw invalidClient()
     return { clientId, secret }
   }
@@ -83,7 +83,7 @@ function readCredentials(authorization: string | undefined, body: Parameters): S
 /** RFC 7521 4.2: `client_id` may be there as well, if it names the same client. */
 function readClientAssertion(authorization: string | undefined, body: Parameters): Assertion {
   const { client_id: clientId, client_secret: secret, client_assertion: assertion, client_assertion_type: type } = body
-  if (authorization !== undefined || secret !== undefined) throw twoWays()
+  if ((authorization !== undefined && !isBearer(authorization)) || secret !== undefined) throw twoWays()
   if (assertion === undefined || type === undefined) {
     throw new ApiError('invalid_request', { description: 'client_assertion and client_assertion_type go together.' })
   }
@@ -95,6 +95,11 @@ function readClientAssertion(authorization: string | undefined, body: Parameters
     assertion,
     claimed: { ...claimed, clientId: clientId ?? claimed.clientId },
   }
+}
+
+/** A token authenticates no client (RFC 6749 2.3), but many clients send theirs with every call. */
+function isBearer(authorization: string): boolean {
+  return /^bearer(\s|$)/i.test(authorization)
 }
 
 function twoWays(): ApiError {

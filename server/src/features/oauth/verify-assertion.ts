@@ -51,19 +51,24 @@ export async function verifyAssertion(
   keys: readonly JWK[],
   audiences: readonly string[],
 ): Promise<VerifiedAssertion | undefined> {
-  const candidates = keys.filter((key) => algorithmsOf(key).includes(algorithm))
+  // Without its `alg`, which has been compared: of Ed25519 there are two names.
+  const candidates = keys.filter((key) => algorithmsOf(key).includes(algorithm)).map(({ alg: _, ...key }): JWK => key)
   // Without a key, one that nobody has is tried, so that failures take equally long.
   for (const key of candidates.length > 0 ? candidates : [await decoyFor(algorithm)]) {
-    const payload = await verifySignature(text, key, clientId)
+    const payload = await verifySignature(text, key, { clientId, algorithm })
     if (payload) return checkClaims(payload, audiences)
   }
   return undefined
 }
 
-async function verifySignature(text: string, key: JWK | CryptoKey, clientId: string): Promise<JWTPayload | undefined> {
+async function verifySignature(
+  text: string,
+  key: JWK | CryptoKey,
+  { clientId, algorithm }: Pick<ClaimedAssertion, 'clientId' | 'algorithm'>,
+): Promise<JWTPayload | undefined> {
   try {
     const { payload } = await jwtVerify(text, key, {
-      algorithms: [...SIGNING_ALGORITHMS],
+      algorithms: [algorithm],
       issuer: clientId,
       subject: clientId,
       clockTolerance: CLOCK_LEEWAY_SECONDS,
