@@ -4,11 +4,12 @@ import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../src/postgres/connect.ts'
+import { lockMigrations } from '../src/postgres/migrate.ts'
 import { callNode, eventually, fetchToken, freePort } from './bank.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 import { type Settings, start, run } from './commands.ts'
 import { isServerRunning, newDataDir } from './data-dir.ts'
-import { lockTable } from './lock-table.ts'
+import { lockTable, openTransaction, someoneWaits } from './lock-table.ts'
 
 async function serve(settings: Settings) {
   const port = await freePort()
@@ -117,6 +118,18 @@ test.skipIf(process.platform !== 'linux')(
     expect(await isServerRunning(dataDir)).toBe(false)
   },
 )
+
+test('a signal ends a start that waits, for example for the migration of another node', async () => {
+  const DATABASE_URL = await newDatabase()
+  const sql = connect(DATABASE_URL, { connectionsMax: 2, name: 'test' })
+  onTestFinished(() => sql.end({ timeoutMs: 1000 }))
+  const held = await openTransaction(sql)
+  await lockMigrations(held.tx)
+  const child = start(['serve'], { DATABASE_URL, PORT: `${await freePort()}`, LOG_LEVEL: 'silent' })
+  await someoneWaits(sql, '%advisory%')
+  child.kill('SIGTERM')
+  expect((await child.outcome).code).toBe(1)
+})
 
 test('without a temporary folder for uploads the service does not start, and says so', async () => {
   const settings = { DATABASE_URL: await newDatabase(), TMPDIR: '/proc/nowhere', LOG_LEVEL: 'silent' }

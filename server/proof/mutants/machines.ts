@@ -66,8 +66,8 @@ export const MACHINES: Mutant[] = [
   {
     breaks: 'calls whose bodies arrive together are rejected beyond the limit',
     file: 'http/partner/admission.ts',
-    replace: 'if (inFlight >= callsMax) throw',
-    by: 'if (inFlight >= 100 * callsMax) throw',
+    replace: 'if (inFlight >= callsMax) {',
+    by: 'if (inFlight >= 100 * callsMax) {',
     tests: ['overload'],
     named: 'whose bodies arrive together',
   },

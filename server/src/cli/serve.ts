@@ -27,7 +27,9 @@ export const serveCommand: Command = {
   summary: 'Run the service (what npm start does)',
   async run({ config }) {
     const log = createLog(config.logLevel)
-    const stopped = stopSignal()
+    let isPreparing = true
+    // Until then, only an embedded database would be left behind. Another one rolls back what was not committed.
+    const stopped = stopSignal(() => isPreparing && config.databaseUrl !== undefined)
     await checkAddress(config)
     if (config.role !== 'worker') await checkTemporaryFolder()
     const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve', log)
@@ -40,6 +42,7 @@ export const serveCommand: Command = {
       // Before listening, so that a service that is ready has its demo. The address has been tried: a start that fails must
       // not create credentials that it never shows. If another program takes it meanwhile, `demo credentials` helps.
       const firstSteps = await takeFirstSteps(config, ownerUrl)
+      isPreparing = false
       const node = await listen({ config, databaseUrl, secretKey, log })
       try {
         if (embedded) await writeAddress(config)
@@ -188,12 +191,13 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
 /** Under npm, Ctrl-C arrives twice: from the terminal and from npm. */
 const REPEATED_SIGNAL_MS = 1000
 
-/** Resolves on the first signal, for a clean shutdown; a later signal exits immediately. */
-function stopSignal(): Promise<NodeJS.Signals> {
+/** Resolves on the first signal, for a clean shutdown; a later signal exits immediately, and so does one while `mayExit`. */
+function stopSignal(mayExit: () => boolean): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
+        if (mayExit()) process.exit(1)
         firstAt ??= performance.now()
         resolve(signal)
         if (performance.now() - firstAt > REPEATED_SIGNAL_MS) process.exit(1)

@@ -52,7 +52,7 @@ export async function verifyAssertion(
   audiences: readonly string[],
 ): Promise<VerifiedAssertion | undefined> {
   // Without its `alg`, which has been compared: of Ed25519 there are two names.
-  const candidates = keys.filter((key) => algorithmsOf(key).includes(algorithm)).map(({ alg: _, ...key }): JWK => key)
+  const candidates = keys.filter((key) => algorithmsOf(key).includes(algorithm)).map(withoutAlgorithm)
   // Without a key, one that nobody has is tried, so that failures take equally long.
   for (const key of candidates.length > 0 ? candidates : [await decoyFor(algorithm)]) {
     const payload = await verifySignature(text, key, { clientId, algorithm })
@@ -96,6 +96,10 @@ function checkClaims({ aud, exp, iat, jti }: JWTPayload, audiences: readonly str
     (iat <= nowSeconds + CLOCK_LEEWAY_SECONDS && iat >= nowSeconds - ASSERTION_SECONDS_MAX - CLOCK_LEEWAY_SECONDS)
   if (!isForUs || !isShortLived || !isFresh || typeof jti !== 'string' || jti === '') return undefined
   return { jti, expiresAt: exp! + CLOCK_LEEWAY_SECONDS }
+}
+
+function withoutAlgorithm({ alg: _alg, ...key }: JWK): JWK {
+  return key
 }
 
 const decoys = new Map<SigningAlgorithm, Promise<CryptoKey>>()
