@@ -30,7 +30,7 @@ const PROGRAMS = {
   // For building Citus.
   'postgresql-server-dev': {
     names: [],
-    elsewhere: ['/usr/lib/postgresql/15/lib/pgxs/config/install-sh'],
+    elsewhere: ['/usr/include/postgresql/15/server/postgres.h'],
     packages:
       `make gcc flex bison autoconf automake postgresql-server-dev-15 libcurl4-openssl-dev libssl-dev libkrb5-dev
       liblz4-dev libzstd-dev`.split(/\s+/),

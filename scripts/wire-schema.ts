@@ -6,9 +6,10 @@ export interface Schema {
   format?: string
   const?: unknown
   enum?: unknown[]
+  /** The known ones of texts to which later versions may add. */
+  'x-extensible-enum'?: string[]
   anyOf?: Schema[]
   oneOf?: Schema[]
-  discriminator?: { mapping: Record<string, string> }
   items?: Schema
   properties?: Record<string, Schema>
   required?: string[]
@@ -34,6 +35,15 @@ export interface Document {
     schemas: Record<string, Schema>
     securitySchemes: { clientCredentials?: { flows: { clientCredentials: { scopes: Record<string, string> } } } }
   }
+}
+
+/** The codes of the kinds of errors, in their order; none if the document does not tell errors apart by code. */
+export function errorCodes({ schemas }: Document['components']): string[] {
+  const kinds = (schemas.Error?.anyOf ?? []).map(({ $ref }) => schemas[$ref!.split('/').at(-1)!]!)
+  return kinds.flatMap(({ properties }) => {
+    const { enum: codes = [], 'x-extensible-enum': known = [] } = properties!.error!
+    return [...(codes as string[]), ...known]
+  })
 }
 
 /** The schema of the values of a record, if it has one. */

@@ -1,4 +1,4 @@
-import { objectValues, type Document, type Operation, type Schema } from './wire-schema.ts'
+import { errorCodes, objectValues, type Document, type Operation, type Schema } from './wire-schema.ts'
 
 const HEADER = `from __future__ import annotations
 
@@ -21,7 +21,7 @@ export function pythonTypes(document: object): string {
     ...Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(queryTypes)),
     ...eventTypes(webhooks),
     `Scope: TypeAlias = ${literal(scopes)}`,
-    `ErrorCode: TypeAlias = ${literal(Object.keys(components.schemas.Error?.discriminator?.mapping ?? {}))}`,
+    `ErrorCode: TypeAlias = ${literal(errorCodes(components))}`,
   ].join('\n\n\n')
 }
 
@@ -117,7 +117,9 @@ const SIMPLE_TYPES: Record<string, string> = {
 function typeText(schema: Schema, nameObject?: (schema: Schema) => string): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1)!
   const alternatives = schema.anyOf ?? schema.oneOf
-  if (alternatives) return union(alternatives.map((one) => typeText(one, nameObject)))
+  if (alternatives) return union(alternatives.flatMap((one) => nameTexts(one) ?? typeText(one, nameObject)))
+  const names = nameTexts(schema)
+  if (names) return union(names)
   if (schema.enum) return literal(schema.enum)
   if (schema.const !== undefined) return literal([schema.const])
   if (schema.type === 'array') return `list[${typeText(schema.items!, nameObject)}]`
@@ -127,6 +129,11 @@ function typeText(schema: Schema, nameObject?: (schema: Schema) => string): stri
     return `dict[str, ${values ? typeText(values) : 'Any'}]`
   }
   return SIMPLE_TYPES[schema.type ?? ''] ?? 'Any'
+}
+
+/** Any text is right where later versions may add names; type checkers and editors still see those of today. */
+function nameTexts({ 'x-extensible-enum': known }: Schema): string[] | undefined {
+  return known && [literal(known), 'str']
 }
 
 function union(types: string[]): string {

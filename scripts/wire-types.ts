@@ -1,4 +1,4 @@
-import { objectValues, type Document, type Operation, type Schema } from './wire-schema.ts'
+import { errorCodes, objectValues, type Document, type Operation, type Schema } from './wire-schema.ts'
 
 /**
  * Returns TypeScript for the types of an OpenAPI document. The usual generators need TypeScript's compiler API, which
@@ -12,7 +12,8 @@ export function wireTypes(document: object, { queries = true } = {}): string {
     ...(queries ? Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(queryType)) : []),
     ...eventTypes(webhooks),
     ...scopeList(components),
-    ...errorCodes(components),
+    ...errorCodeType(components),
+    ...unknownName(document),
   ].join('\n\n')
 }
 
@@ -48,8 +49,19 @@ function scopeList({ securitySchemes }: Document['components']): string[] {
 }
 
 /** Only where the errors are typed by code. */
-function errorCodes({ schemas }: Document['components']): string[] {
-  return schemas.Error?.oneOf ? [`export type ErrorCode = Error['error']`] : []
+function errorCodeType(components: Document['components']): string[] {
+  const codes = errorCodes(components)
+  return codes.length > 0 ? [`export type ErrorCode = ${literals(codes)}`] : []
+}
+
+/** A union with `string & {}` would also take any text, but comparisons with a known name would no longer narrow it. */
+const UNKNOWN_NAME = `/** A name that this version does not know. Exists only as a type: no string equals it, so comparisons tell known names from unknown ones. */
+export declare enum UnknownName {
+  Any = 'any',
+}`
+
+function unknownName(document: object): string[] {
+  return JSON.stringify(document).includes('"x-extensible-enum":') ? [UNKNOWN_NAME] : []
 }
 
 const SIMPLE_TYPES: Record<string, string> = {
@@ -64,7 +76,8 @@ function typeText(schema: Schema): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1)!
   if (schema.oneOf) return unionText(schema.oneOf.map(typeText))
   if (schema.anyOf) return unionText(schema.anyOf.map(typeText))
-  if (schema.enum) return unionText(schema.enum.map((value) => JSON.stringify(value)))
+  if (schema['x-extensible-enum']) return `${literals(schema['x-extensible-enum'])} | UnknownName`
+  if (schema.enum) return literals(schema.enum)
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.type === 'array') return `(${typeText(schema.items!)})[]`
   if (schema.type === 'object') return objectText(schema)
@@ -72,6 +85,10 @@ function typeText(schema: Schema): string {
   const simple = SIMPLE_TYPES[schema.type]
   if (!simple) throw new Error(`no type for ${JSON.stringify(schema)}`)
   return simple
+}
+
+function literals(values: unknown[]): string {
+  return unionText(values.map((value) => JSON.stringify(value)))
 }
 
 function unionText(types: string[]): string {

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._response import require_data
-from .types import NewSubscription, Subscription
+from .types import Subscription, SubscriptionWithSecret
 
 
-class CreatedSubscription(NewSubscription):
+class CreatedSubscription(SubscriptionWithSecret):
     #: Accepted, but not emitted yet.
     unknown_event_types: list[str]
 

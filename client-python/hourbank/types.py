@@ -20,7 +20,7 @@ class Attempt(TypedDict):
     duration_ms: int
     #: Status of the HTTP response
     status: Union[int, None]
-    error_kind: Union[Literal["dns", "connect", "tls", "timeout", "status", "refused_address"], None]
+    error_kind: Union[Literal["dns", "connect", "tls", "timeout", "status", "refused_address"], str, None]
     error: Union[str, None]
     #: Its first 1000 characters. Of a success, only while no later one follows
     response: Union[str, None]
@@ -240,26 +240,9 @@ class Member(TypedDict):
     updated_at: str
 
 
-class NewSubscription(TypedDict):
-    id: int
-    event_types: list[str]
-    target_url: str
-    #: The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it
-    scopes: list[Literal["users.read", "users.pii", "listings.read", "wallet.read", "wallet.write", "aggregates.read", "webhooks.manage"]]
-    status: Literal["active", "paused", "disabled"]
-    status_reason: Union[str, None]
-    status_changed_at: str
-    failing_since: Union[str, None]
-    last_success_at: Union[str, None]
-    created_at: str
-    updated_at: str
-    #: The signing key; returned only in this response
-    secret: str
-
-
 class OtherError(TypedDict):
     #: A stable code; more may be added
-    error: Literal["invalid_request", "unsupported_grant_type", "invalid_scope", "invalid_client", "authentication_required", "invalid_token", "insufficient_scope", "ip_not_allowed", "not_found", "user_not_found", "listing_not_found", "credit_not_found", "subscription_not_found", "delivery_not_found", "method_not_allowed", "request_timeout", "daily_limit_reached", "subscription_limit_reached", "cursor_expired", "resync_required", "payload_too_large", "unsupported_media_type", "misdirected_request", "rate_limited", "headers_too_large", "internal_error", "partner_api_disabled", "overloaded", "unavailable"]
+    error: Union[Literal["invalid_request", "unsupported_grant_type", "invalid_scope", "invalid_client", "authentication_required", "invalid_token", "insufficient_scope", "ip_not_allowed", "not_found", "user_not_found", "listing_not_found", "credit_not_found", "subscription_not_found", "delivery_not_found", "method_not_allowed", "request_timeout", "daily_limit_reached", "subscription_limit_reached", "cursor_expired", "resync_required", "payload_too_large", "unsupported_media_type", "misdirected_request", "rate_limited", "headers_too_large", "internal_error", "partner_api_disabled", "overloaded", "unavailable"], str]
     #: For people
     error_description: str
     #: Also in the header Request-Id
@@ -295,8 +278,8 @@ class ReferenceConflictError(TypedDict):
 
 class RejectedCredit(TypedDict):
     reference: str
-    #: The error that the same credit gets in a call of its own
-    result: Literal["user_not_found", "reference_conflict", "daily_limit_reached", "validation_failed"]
+    #: The error that the same credit gets in a call of its own; more may be added
+    result: Union[Literal["user_not_found", "reference_conflict", "daily_limit_reached", "validation_failed"], str]
     #: For people
     error_description: str
     data: NotRequired[Credit]
@@ -354,7 +337,7 @@ class Subscription(TypedDict):
     event_types: list[str]
     target_url: str
     #: The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it
-    scopes: list[Literal["users.read", "users.pii", "listings.read", "wallet.read", "wallet.write", "aggregates.read", "webhooks.manage"]]
+    scopes: list[Union[Literal["users.read", "users.pii", "listings.read", "wallet.read", "wallet.write", "aggregates.read", "webhooks.manage"], str]]
     status: Literal["active", "paused", "disabled"]
     status_reason: Union[str, None]
     status_changed_at: str
@@ -385,9 +368,26 @@ class SubscriptionRequest(TypedDict):
     target_url: str
 
 
+class SubscriptionWithSecret(TypedDict):
+    id: int
+    event_types: list[str]
+    target_url: str
+    #: The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it
+    scopes: list[Union[Literal["users.read", "users.pii", "listings.read", "wallet.read", "wallet.write", "aggregates.read", "webhooks.manage"], str]]
+    status: Literal["active", "paused", "disabled"]
+    status_reason: Union[str, None]
+    status_changed_at: str
+    failing_since: Union[str, None]
+    last_success_at: Union[str, None]
+    created_at: str
+    updated_at: str
+    #: The signing key; returned only in this response
+    secret: str
+
+
 class Suppressed(TypedDict):
     #: The figure is below 10, or is based on fewer than ten members, or excludes fewer than ten
-    suppressed: Literal[True]
+    suppressed: bool
 
 
 class TestSent(TypedDict):

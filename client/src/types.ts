@@ -1,6 +1,6 @@
 // The SDK's names for the wire types. wire.ts is generated from the OpenAPI description of the partner API; this file
 // adds what TypeScript can express beyond it.
-import type { EventDataByType, PageMeta } from './wire.ts'
+import type { EventDataByType, PageMeta, UnknownName } from './wire.ts'
 import { SCOPES } from './wire.ts'
 
 export type {
@@ -25,7 +25,6 @@ export type {
   Gone,
   Listing,
   Member,
-  NewSubscription,
   PageMeta,
   Period,
   RejectedCredit,
@@ -38,7 +37,9 @@ export type {
   SubscriptionChange,
   SubscriptionMeta,
   SubscriptionRequest,
+  SubscriptionWithSecret,
   TestSent,
+  UnknownName,
   VersionedListing,
   VersionedMember,
   WalletCredited,
@@ -75,13 +76,8 @@ interface EventOf<Type extends string, Data> {
 /** A union by type: `switch (event.type)` narrows `event.data`. */
 export type KnownEvent = { [Type in EventType]: EventOf<Type, EventDataByType[Type]> }[EventType]
 
-/** Exists only as a type. No string equals it, so `switch (event.type)` tells known events from unknown ones. */
-declare enum NameUnknownHere {
-  Any = 'any',
-}
-
 /** The name of an event type that this version of the SDK does not know. */
-export type UnknownEventType = NameUnknownHere
+export type UnknownEventType = UnknownName
 
 /** An event of a type that this version of the SDK does not know. New types can be added at any time. */
 export type UnknownEvent = EventOf<UnknownEventType, unknown>

@@ -13,7 +13,7 @@ export interface Attempt {
   duration_ms: number
   /** Status of the HTTP response */
   status: number | null
-  error_kind: 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address' | null
+  error_kind: 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address' | UnknownName | null
   error: string | null
   /** Its first 1000 characters. Of a success, only while no later one follows */
   response: string | null
@@ -224,31 +224,6 @@ export interface Member {
   updated_at: string
 }
 
-export interface NewSubscription {
-  id: number
-  event_types: string[]
-  target_url: string
-  /** The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it */
-  scopes: (
-    | 'users.read'
-    | 'users.pii'
-    | 'listings.read'
-    | 'wallet.read'
-    | 'wallet.write'
-    | 'aggregates.read'
-    | 'webhooks.manage'
-  )[]
-  status: 'active' | 'paused' | 'disabled'
-  status_reason: string | null
-  status_changed_at: string
-  failing_since: string | null
-  last_success_at: string | null
-  created_at: string
-  updated_at: string
-  /** The signing key; returned only in this response */
-  secret: string
-}
-
 export interface OtherError {
   /** A stable code; more may be added */
   error:
@@ -281,6 +256,7 @@ export interface OtherError {
     | 'partner_api_disabled'
     | 'overloaded'
     | 'unavailable'
+    | UnknownName
   /** For people */
   error_description: string
   /** Also in the header Request-Id */
@@ -315,8 +291,8 @@ export interface ReferenceConflictError {
 
 export interface RejectedCredit {
   reference: string
-  /** The error that the same credit gets in a call of its own */
-  result: 'user_not_found' | 'reference_conflict' | 'daily_limit_reached' | 'validation_failed'
+  /** The error that the same credit gets in a call of its own; more may be added */
+  result: 'user_not_found' | 'reference_conflict' | 'daily_limit_reached' | 'validation_failed' | UnknownName
   /** For people */
   error_description: string
   data?: Credit
@@ -382,6 +358,7 @@ export interface Subscription {
     | 'wallet.write'
     | 'aggregates.read'
     | 'webhooks.manage'
+    | UnknownName
   )[]
   status: 'active' | 'paused' | 'disabled'
   status_reason: string | null
@@ -413,9 +390,35 @@ export interface SubscriptionRequest {
   target_url: string
 }
 
+export interface SubscriptionWithSecret {
+  id: number
+  event_types: string[]
+  target_url: string
+  /** The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it */
+  scopes: (
+    | 'users.read'
+    | 'users.pii'
+    | 'listings.read'
+    | 'wallet.read'
+    | 'wallet.write'
+    | 'aggregates.read'
+    | 'webhooks.manage'
+    | UnknownName
+  )[]
+  status: 'active' | 'paused' | 'disabled'
+  status_reason: string | null
+  status_changed_at: string
+  failing_since: string | null
+  last_success_at: string | null
+  created_at: string
+  updated_at: string
+  /** The signing key; returned only in this response */
+  secret: string
+}
+
 export interface Suppressed {
   /** The figure is below 10, or is based on fewer than ten members, or excludes fewer than ten */
-  suppressed: true
+  suppressed: boolean
 }
 
 export interface TestSent {
@@ -673,4 +676,40 @@ export const SCOPES = [
   'webhooks.manage',
 ] as const
 
-export type ErrorCode = Error['error']
+export type ErrorCode =
+  | 'reference_conflict'
+  | 'validation_failed'
+  | 'invalid_request'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'invalid_client'
+  | 'authentication_required'
+  | 'invalid_token'
+  | 'insufficient_scope'
+  | 'ip_not_allowed'
+  | 'not_found'
+  | 'user_not_found'
+  | 'listing_not_found'
+  | 'credit_not_found'
+  | 'subscription_not_found'
+  | 'delivery_not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'daily_limit_reached'
+  | 'subscription_limit_reached'
+  | 'cursor_expired'
+  | 'resync_required'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'misdirected_request'
+  | 'rate_limited'
+  | 'headers_too_large'
+  | 'internal_error'
+  | 'partner_api_disabled'
+  | 'overloaded'
+  | 'unavailable'
+
+/** A name that this version does not know. Exists only as a type: no string equals it, so comparisons tell known names from unknown ones. */
+export declare enum UnknownName {
+  Any = 'any',
+}

@@ -2,8 +2,16 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import spectral from '@stoplight/spectral-core'
 import rulesets from '@stoplight/spectral-rulesets'
 import { Ajv } from 'ajv'
+import { randomUUID } from 'node:crypto'
 import { expect, expectTypeOf, test } from 'vitest'
-import type { Credit, Error as WireError, FieldError } from '../../client/src/wire.ts'
+import type {
+  BatchedCredit,
+  Credit,
+  CreditAnswer,
+  Error as WireError,
+  ErrorCode,
+  FieldError,
+} from '../../client/src/wire.ts'
 import { apiDescriptions } from '../src/cli/describe.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { ERRORS } from '../src/http/shared/errors.ts'
@@ -57,21 +65,27 @@ test('the contact is a setting; without it, partners are sent to the administrat
 })
 
 const { components } = descriptions.partner as { components: { schemas: Record<string, any> } }
-const ajv = new Ajv({ strict: false, discriminator: false, formats: { date: true, 'date-time': true, uuid: true } })
+const FORMATS = { date: true, 'date-time': true, uuid: true, int64: true, double: true } as const
+const ajv = new Ajv({ strict: false, discriminator: false, formats: FORMATS })
 ajv.addSchema({ $id: 'description', components })
 
 function validates(schema: string, value: unknown): boolean {
   return ajv.validate({ $ref: `description#/components/schemas/${schema}` }, value)
 }
 
-test('every error code belongs to exactly one kind of error', () => {
-  const { oneOf, discriminator } = components.schemas.Error
-  const kinds: string[] = oneOf.map(({ $ref }: { $ref: string }) => $ref.split('/').at(-1))
-  const codes = kinds.flatMap((kind) => components.schemas[kind].properties.error.enum)
-  expect(codes.toSorted()).toEqual(Object.keys(ERRORS).toSorted())
-  for (const kind of kinds)
-    for (const code of components.schemas[kind].properties.error.enum)
-      expect(discriminator.mapping[code]).toBe(`#/components/schemas/${kind}`)
+/** The names in the schema, whether it is closed or not. */
+const codesOf = (kind: string): string[] => {
+  const { enum: names, 'x-extensible-enum': known } = components.schemas[kind].properties.error
+  return names ?? known
+}
+
+test('every error code belongs to exactly one kind of error, and an unknown one to the last', () => {
+  const kinds: string[] = components.schemas.Error.anyOf.map(({ $ref }: { $ref: string }) => $ref.split('/').at(-1))
+  expect(kinds.flatMap(codesOf).toSorted()).toEqual(Object.keys(ERRORS).toSorted())
+  const unknown = { error: 'quota_exceeded', error_description: 'Later.', request_id: randomUUID() }
+  expect(kinds.filter((kind) => validates(kind, unknown))).toEqual(['OtherError'])
+  expect(kinds.at(-1)).toBe('OtherError')
+  expect(validates('Error', unknown)).toBe(true)
 })
 
 test('a conflict carries the stored credit, a rejected body its fields, and any other error neither', async () => {
@@ -91,11 +105,17 @@ test('a conflict carries the stored credit, a rejected body its fields, and any 
   for (const error of [conflict, invalid, missing]) expect(validates('Error', error), error.error).toBe(true)
 
   const { data: _, ...withoutCredit } = conflict
-  expect(validates('Error', withoutCredit)).toBe(false)
-  expect(validates('Error', { ...conflict, data: { hours: 'two' } })).toBe(false)
+  expect(validates('ReferenceConflictError', withoutCredit)).toBe(false)
+  expect(validates('ReferenceConflictError', { ...conflict, data: { hours: 'two' } })).toBe(false)
 })
 
 test('the generated types tell by the code what else an error carries', () => {
   expectTypeOf<Extract<WireError, { error: 'reference_conflict' }>['data']>().toEqualTypeOf<Credit>()
   expectTypeOf<Extract<WireError, { error: 'validation_failed' }>['errors']>().toEqualTypeOf<FieldError[]>()
+})
+
+test('the generated types name the known codes and leave room for others, and comparisons still narrow', () => {
+  expectTypeOf<ErrorCode>().toEqualTypeOf<keyof typeof ERRORS>()
+  expectTypeOf<Extract<BatchedCredit, { result: 'created' | 'replayed' }>['credit']>().toEqualTypeOf<CreditAnswer>()
+  expectTypeOf<'quota_exceeded'>().not.toExtend<BatchedCredit['result']>()
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { generatedFiles } from '../../scripts/openapi.ts'
 import { wireTypes } from '../../scripts/wire-types.ts'
 import { apiDescriptions } from '../src/cli/describe.ts'
@@ -34,7 +34,8 @@ interface Operation {
   responses: Record<string, { content?: Record<string, Media> }>
 }
 
-const description = (await apiDescriptions()).partner as {
+const descriptions = await apiDescriptions()
+const description = descriptions.partner as {
   openapi: string
   servers: { url: string }[]
   info: { description: string }
@@ -114,6 +115,77 @@ test('the description is OpenAPI 3.1, and every reference in it leads somewhere'
   expect(Object.keys(scopes)).toEqual(SCOPE_NAMES)
 })
 
+/** Calls `check` with every schema of a document and its place: whatever holds a keyword of JSON Schema, named or not. */
+function forEachSchema(document: object, check: (schema: Record<string, unknown>, place: string) => void): void {
+  const visit = (node: unknown, place: string, areNames: boolean): void => {
+    if (typeof node !== 'object' || node === null) return
+    if (!areNames && !Array.isArray(node)) check(node as Record<string, unknown>, place)
+    for (const [key, value] of Object.entries(node)) {
+      if (areNames || !/^(examples?|default)$/.test(key))
+        visit(value, `${place}/${key}`, !areNames && key === 'properties')
+    }
+  }
+  const { paths, webhooks, components } = document as Record<string, any>
+  for (const [name, part] of Object.entries({ paths, webhooks, schemas: components.schemas })) visit(part, name, false)
+}
+
+const isEnum = (schema: Record<string, unknown>) => Array.isArray(schema.enum)
+const isNoText = (value: unknown) => typeof value !== 'string'
+
+function placesWhere(document: object, isWrong: (schema: Record<string, unknown>) => boolean): string[] {
+  const places: string[] = []
+  forEachSchema(document, (schema, place) => isWrong(schema) && places.push(place))
+  return places
+}
+
+/** Generators read 32 bits without a format, and make a type of their own, or none that works, of an enum without one. */
+describe.each(['partner', 'console'] as const)('in the description of the %s API', (name) => {
+  const document = descriptions[name]
+
+  test('every integer has 64 bits, and every other number double precision', () => {
+    expect(placesWhere(document, ({ type, format }) => type === 'integer' && format !== 'int64')).toEqual([])
+    expect(placesWhere(document, ({ type, format }) => type === 'number' && format !== 'double')).toEqual([])
+    expect(placesWhere(document, ({ format }) => format === 'int64').length).toBeGreaterThan(10)
+  })
+
+  test('every enum has a type', () => {
+    expect(placesWhere(document, (schema) => isEnum(schema) && schema.type === undefined)).toEqual([])
+    expect(placesWhere(document, isEnum).length).toBeGreaterThan(10)
+  })
+})
+
+test('every enum and constant of the partner API is a text: generated clients compare them as text', () => {
+  expect(placesWhere(description, ({ enum: values }) => Array.isArray(values) && values.some(isNoText))).toEqual([])
+  expect(placesWhere(description, (schema) => 'const' in schema && isNoText(schema.const))).toEqual([])
+})
+
+test('no schema has the name that generators for Go give to the constructor of another one', () => {
+  const names = new Set(Object.keys(description.components.schemas))
+  expect([...names].filter((name) => names.has(`New${name}`))).toEqual([])
+})
+
+test('what later versions may add to is no enum, but names what is known', () => {
+  const { schemas } = description.components as { schemas: Record<string, any> }
+  const open = {
+    error: schemas.OtherError.properties.error,
+    result: schemas.RejectedCredit.properties.result,
+    scopes: schemas.Subscription.properties.scopes.items,
+    error_kind: schemas.Attempt.properties.error_kind.anyOf[0],
+  }
+  for (const [name, schema] of Object.entries(open)) {
+    expect(schema, name).toMatchObject({ type: 'string', 'x-extensible-enum': expect.any(Array) })
+    expect(schema.enum, name).toBeUndefined()
+    expect(schema.examples, name).toEqual(schema['x-extensible-enum'])
+  }
+  expect(open.scopes['x-extensible-enum']).toEqual(SCOPE_NAMES)
+})
+
+test('every body is documented as JSON alone: generators make code of several types that does not load', () => {
+  const types = operations.flatMap(({ operation }) => (operation.requestBody ? [operation.requestBody.content] : []))
+  expect(types.length).toBeGreaterThan(5)
+  for (const content of types) expect(Object.keys(content)).toEqual(['application/json'])
+})
+
 test('every operation has a name of its own, a summary, a description, one tag and all its parameters', () => {
   const names = [...operations, ...events].map(({ operation }) => operation.operationId)
   expect(new Set(names).size).toBe(names.length)
@@ -133,7 +205,7 @@ test('every operation has a name of its own, a summary, a description, one tag a
 
 test('every operation has a success with a body, and its errors are the one error', () => {
   const { schemas } = description.components
-  for (const { $ref } of (schemas.Error as { oneOf: { $ref: string }[] }).oneOf) {
+  for (const { $ref } of (schemas.Error as { anyOf: { $ref: string }[] }).anyOf) {
     const required = expect.arrayContaining(['error', 'error_description', 'request_id'])
     expect(schemas[$ref.split('/').at(-1)!]).toMatchObject({ required })
   }
@@ -157,8 +229,10 @@ test('every operation has a success with a body, and its errors are the one erro
   }
 })
 
+const FORMATS = { text: true, date: true, 'date-time': true, uuid: true, int64: true, double: true } as const
+
 test('every request, success and error has an example, which is what its schema says', () => {
-  const ajv = new Ajv({ strict: false, formats: { text: true, date: true, 'date-time': true, uuid: true } })
+  const ajv = new Ajv({ strict: false, formats: FORMATS })
   ajv.addSchema({ $id: 'description', components: description.components })
   const check = (place: string, schema: object, example: unknown) => {
     // References lead into the whole description.

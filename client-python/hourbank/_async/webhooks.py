@@ -11,7 +11,7 @@ from .._request import CallOptions, Operation, encode_body, id_text
 from .._response import require_data
 from .._subscriptions import ChangedSubscription, CreatedSubscription, with_unknown_types
 from ..events import HourbankEvent
-from ..types import Delivery, EventType, NewSubscription, PageMeta, ReplayStarted, Subscription, TestSent
+from ..types import Delivery, EventType, PageMeta, ReplayStarted, Subscription, SubscriptionWithSecret, TestSent
 from .lists import ItemList
 from .transport import Transport
 
@@ -92,14 +92,14 @@ class Subscriptions:
         operation = Operation("POST", f"{_path(subscription_id)}/test", repeatable=False)
         return cast(TestSent, require_data(operation.name, await self._send(operation, options)))
 
-    async def rotate_secret(self, subscription_id: int, **options: Unpack[CallOptions]) -> NewSubscription:
+    async def rotate_secret(self, subscription_id: int, **options: Unpack[CallOptions]) -> SubscriptionWithSecret:
         """Gives the subscription a new secret; the old one signs along for 24 hours.
 
         Not repeated when its response is lost: call it again then, since nobody will see the secret that was made; but
         a second rotation ends the first secret.
         """
         operation = Operation("POST", f"{_path(subscription_id)}/rotate-secret", repeatable=False)
-        return cast(NewSubscription, require_data(operation.name, await self._send(operation, options)))
+        return cast(SubscriptionWithSecret, require_data(operation.name, await self._send(operation, options)))
 
     async def replay(
         self, subscription_id: int, *, since: Union[str, datetime], **options: Unpack[CallOptions]

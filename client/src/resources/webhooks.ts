@@ -4,7 +4,6 @@ import type {
   Delivery,
   DeliveriesQuery,
   EventTypeEntry,
-  NewSubscription,
   Page,
   ReplayRequest,
   ReplayStarted,
@@ -12,6 +11,7 @@ import type {
   SubscriptionChange,
   SubscriptionMeta,
   SubscriptionRequest,
+  SubscriptionWithSecret,
   TestSent,
 } from '../types.ts'
 
@@ -54,7 +54,7 @@ function subscriptionsResource(send: Send) {
      * Subscribes to events. The `secret` is returned only here. Not retried when its response is lost, because that could
      * create a second subscription: look for it with `list`, and delete it before you try again.
      */
-    create: (request: SubscriptionRequest, options?: CallOptions): Promise<NewSubscription & SubscriptionMeta> =>
+    create: (request: SubscriptionRequest, options?: CallOptions): Promise<SubscriptionWithSecret & SubscriptionMeta> =>
       sendForSubscription({ method: 'POST', path: SUBSCRIPTIONS, body: request, repeatable: false }, options),
     /** Fetches one subscription. */
     get: async (id: number, options?: CallOptions): Promise<Subscription> =>
@@ -77,7 +77,7 @@ function subscriptionsResource(send: Send) {
      * Gives the subscription a new secret; the old one stays valid for 24 hours. Not retried when its response is lost:
      * call it again then, because the lost secret cannot be read again. A second rotation ends the oldest secret.
      */
-    rotateSecret: async (id: number, options?: CallOptions): Promise<NewSubscription> =>
+    rotateSecret: async (id: number, options?: CallOptions): Promise<SubscriptionWithSecret> =>
       sendForData(send, { method: 'POST', path: `${pathOf(id)}/rotate-secret`, repeatable: false }, options),
     /** Delivers all events since a time again. Not retried when its response is lost. */
     replay: async (id: number, request: ReplayRequest, options?: CallOptions): Promise<ReplayStarted> =>

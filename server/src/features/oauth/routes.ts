@@ -14,7 +14,6 @@ import { AUTHENTICATION_METHODS, Metadata, RevokeRequest, TokenRequest, TokenRes
 import { Type } from 'typebox'
 
 const FORM = 'application/x-www-form-urlencoded'
-const CONSUMES = ['application/json', FORM]
 
 export function oauthRoutes(api: PartnerApi, deps: Deps): void {
   const issueToken = createTokenIssuer(deps.sql)
@@ -41,9 +40,8 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
       operationId: 'issueToken',
       summary: 'Exchange client credentials for an access token',
       description:
-        'The grant client_credentials of RFC 6749. Client id and secret go into the body, as JSON or as a form, or into HTTP Basic. A client with a key sends an assertion instead of a secret (RFC 7523). Scopes that the client does not have are left out of the grant.',
+        'The grant client_credentials of RFC 6749. The body can also be a form (`application/x-www-form-urlencoded`). Client id and secret go into the body or into HTTP Basic. A client with a key sends an assertion instead of a secret (RFC 7523). Scopes that the client does not have are left out of the grant.',
       tags: ['OAuth'],
-      consumes: CONSUMES,
       body: TokenRequest,
       response: { 200: TokenResponse },
     },
@@ -71,9 +69,8 @@ export function oauthRoutes(api: PartnerApi, deps: Deps): void {
       operationId: 'revokeToken',
       summary: 'Revoke an access token (RFC 7009)',
       description:
-        'With the client authentication of the token endpoint. An unknown, expired or revoked token is not an error.',
+        'With the client authentication of the token endpoint, and as JSON or as a form, as there. An unknown, expired or revoked token is not an error.',
       tags: ['OAuth'],
-      consumes: CONSUMES,
       body: RevokeRequest,
       response: { 200: Type.Object({}) },
     },

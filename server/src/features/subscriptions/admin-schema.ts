@@ -5,7 +5,7 @@ import { PageQuery } from '../../http/shared/paging.ts'
 import { RequestKey } from '../../http/console/request-once.ts'
 import { WAITS, type WaitsFor } from './admin-queries.ts'
 import { PATTERN_LENGTH_MAX } from './event-patterns.ts'
-import { Attempt, Delivery, NewSubscription, Subscription, SubscriptionRequest } from './schema.ts'
+import { Attempt, Delivery, SubscriptionWithSecret, Subscription, SubscriptionRequest } from './schema.ts'
 
 export const WebhookParams = Type.Object({ slug: Type.String(), id: Type.String() })
 
@@ -98,9 +98,9 @@ export const NewEndpointBody = Type.Object(
 
 export const NewEndpoint = Type.Object(
   {
-    id: NewSubscription.properties.id,
+    id: SubscriptionWithSecret.properties.id,
     scopes: Subscription.properties.scopes,
-    secret: NewSubscription.properties.secret,
+    secret: SubscriptionWithSecret.properties.secret,
   },
   { title: 'NewEndpoint' },
 )

@@ -35,7 +35,7 @@ import {
 import {
   DELIVERY,
   Delivery,
-  NewSubscription,
+  SubscriptionWithSecret,
   Subscription,
   SubscriptionChange,
   SubscriptionMeta,
@@ -83,7 +83,7 @@ export function webhookRoutes(
         'The secret is returned only in this response. Deliveries follow the Standard Webhooks specification.',
       tags: TAGS,
       body: SubscriptionRequest,
-      response: { 201: Type.Object({ data: NewSubscription, meta: SubscriptionMeta }) },
+      response: { 201: Type.Object({ data: SubscriptionWithSecret, meta: SubscriptionMeta }) },
     },
     handler: async (request, reply) => {
       validate(request.body)
@@ -179,7 +179,7 @@ export function webhookRoutes(
       description: 'The new secret is returned only in this response. For 24 hours every delivery is signed with both.',
       tags: TAGS,
       params: IdParameter,
-      response: { 200: Type.Object({ data: NewSubscription }) },
+      response: { 200: Type.Object({ data: SubscriptionWithSecret }) },
     },
     handler: async (request) => {
       const { id } = await requireFull(request.caller, request.params.id)

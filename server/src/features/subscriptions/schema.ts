@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { SCOPE_NAMES } from '../../core/scopes.ts'
+import { EXTENSIBLE } from '../../http/shared/portable-schemas.ts'
 import { PATTERN_LENGTH_MAX } from './event-patterns.ts'
 import { TARGET_LENGTH_MAX } from './check-target.ts'
 
@@ -26,7 +27,8 @@ const SUBSCRIPTION = {
   updated_at: '2026-01-31T09:00:00.000000Z',
 } as const
 export const DELIVERY = {
-  id: 42,
+  // A realistic one: ids of deliveries have up to 52 bits.
+  id: 2_876_339_329_982_072,
   subscription_id: 3,
   event_id: 'evt_0b0a2c7e-2c1f-4d53-9c0d-7f8f5a1e6b21',
   event_type: 'wallet.credited',
@@ -85,7 +87,7 @@ export const Subscription = Type.Object(
     id: Type.Integer(),
     event_types: Type.Array(Type.String()),
     target_url: Type.String(),
-    scopes: Type.Array(Type.Enum(SCOPE_NAMES), {
+    scopes: Type.Array(Type.Enum(SCOPE_NAMES, EXTENSIBLE), {
       description:
         'The scopes of the token that created it, which limit what it sends. Tokens without all of them can only list, pause and delete it',
     }),
@@ -108,13 +110,13 @@ export const SubscriptionMeta = Type.Object(
   { title: 'SubscriptionMeta', examples: [{ unknown_event_types: [] }] },
 )
 
-export const NewSubscription = Type.Object(
+export const SubscriptionWithSecret = Type.Object(
   {
     ...Subscription.properties,
     secret: Type.String({ description: 'The signing key; returned only in this response' }),
   },
   {
-    title: 'NewSubscription',
+    title: 'SubscriptionWithSecret',
     examples: [{ ...SUBSCRIPTION, last_success_at: null, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' }],
   },
 )
@@ -125,7 +127,10 @@ export const Attempt = Type.Object(
     at: Type.String({ format: 'date-time' }),
     duration_ms: Type.Integer(),
     status: Type.Union([Type.Integer(), Type.Null()], { description: 'Status of the HTTP response' }),
-    error_kind: Type.Union([Type.Enum(['dns', 'connect', 'tls', 'timeout', 'status', 'refused_address']), Type.Null()]),
+    error_kind: Type.Union([
+      Type.Enum(['dns', 'connect', 'tls', 'timeout', 'status', 'refused_address'], EXTENSIBLE),
+      Type.Null(),
+    ]),
     error: Type.Union([Type.String(), Type.Null()]),
     response: Type.Union([Type.String(), Type.Null()], {
       description: `Its first ${LISTED_RESPONSE_LENGTH_MAX} characters. Of a success, only while no later one follows`,

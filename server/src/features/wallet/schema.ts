@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { LIMIT_HOURS_MAX } from '../communities/change-settings.ts'
+import { EXTENSIBLE } from '../../http/shared/portable-schemas.ts'
 
 const REFERENCE_LENGTH_MAX = 191
 const NOTE_LENGTH_MAX = 500
@@ -120,7 +121,10 @@ const AcceptedCredit = Type.Object(
 const RejectedCredit = Type.Object(
   {
     reference: Type.String(),
-    result: Type.Enum([...ITEM_ERRORS], { description: 'The error that the same credit gets in a call of its own' }),
+    result: Type.Enum([...ITEM_ERRORS], {
+      ...EXTENSIBLE,
+      description: 'The error that the same credit gets in a call of its own; more may be added',
+    }),
     error_description: Type.String({ description: 'For people' }),
     data: Type.Optional(Credit),
   },

@@ -7,6 +7,7 @@ import { REASONS } from '../../core/reasons.ts'
 import { ConsoleError, contactOf } from '../shared/error-schema.ts'
 import { ALL_ERRORS, type ErrorCode } from '../shared/errors.ts'
 import { nameSchemas } from '../shared/name-schemas.ts'
+import { makePortable } from '../shared/portable-schemas.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -85,7 +86,7 @@ export async function describeAdminApi(app: FastifyInstance, config: Config): Pr
     }),
     transformObject: (result) =>
       'openapiObject' in result
-        ? { ...nameSchemas(result.openapiObject), 'x-sentences': SENTENCES }
+        ? { ...nameSchemas(makePortable(result.openapiObject, 'console')), 'x-sentences': SENTENCES }
         : result.swaggerObject,
   })
 }

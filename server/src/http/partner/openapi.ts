@@ -10,6 +10,7 @@ import { ALL_ERRORS, ApiError, ERRORS, type ErrorCode, type PartnerErrorCode } f
 import { API_PREFIX, API_VERSION } from './frame.ts'
 import { SCOPES, type Scope } from '../../core/scopes.ts'
 import { nameSchemas } from '../shared/name-schemas.ts'
+import { makePortable } from '../shared/portable-schemas.ts'
 import { compileValidator, validationFailed } from '../shared/validation.ts'
 
 declare module 'fastify' {
@@ -84,7 +85,9 @@ export async function describeApi(
         schema.hide || route.config?.role ? { hide: true } : describeRoute(schema as RouteSchema, route, errorSchema),
     }),
     transformObject: (result) =>
-      'openapiObject' in result ? dropUnusedExamples(nameSchemas(result.openapiObject)) : result.swaggerObject,
+      'openapiObject' in result
+        ? dropUnusedExamples(nameSchemas(makePortable(result.openapiObject, 'partners')))
+        : result.swaggerObject,
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts'
 import { ERRORS, type PartnerErrorCode } from './errors.ts'
+import { EXTENSIBLE } from './portable-schemas.ts'
 
 const COMMON_PROPERTIES = {
   error_description: { type: 'string', description: 'For people' },
@@ -46,33 +47,26 @@ export const ConsoleError = {
 } as const
 
 /**
- * The errors of the partner API, as one schema that is discriminated by `error`, so that generated clients know which
- * codes carry `data` or `errors`, and of what type.
+ * The errors of the partner API, as one schema whose kinds are told apart by `error`, so that generated clients know
+ * which codes carry `data` or `errors`, and of what type. Without a discriminator, because a discriminator is closed:
+ * clients would reject a code of a later version, which has to be an OtherError.
  */
 export function partnerError(dataByCode: Partial<Record<PartnerErrorCode, object>>): object {
-  const withData = Object.entries(dataByCode).map(([code, data]) => errorSchema([code], { data }))
-  const withFields = errorSchema(['validation_failed'], { errors: FieldErrors })
+  const withData = Object.entries(dataByCode).map(([code, data]) => errorSchema({ enum: [code] }, { data }))
+  const withFields = errorSchema({ enum: ['validation_failed'] }, { errors: FieldErrors })
   const rest = Object.keys(ERRORS).filter((code) => !(code in dataByCode) && code !== 'validation_failed')
-  const other = { ...errorSchema(rest), title: 'OtherError' }
-  const kinds = [...withData, withFields, other]
-  const mapping = kinds.flatMap(({ title, properties }) =>
-    properties.error.enum.map((code) => [code, `#/components/schemas/${title}`]),
-  )
-  return {
-    title: 'Error',
-    type: 'object',
-    oneOf: kinds,
-    discriminator: { propertyName: 'error', mapping: Object.fromEntries(mapping) },
-  }
+  const other = { ...errorSchema({ enum: rest, ...EXTENSIBLE }), title: 'OtherError' }
+  // Generated clients try the kinds in this order.
+  return { title: 'Error', type: 'object', anyOf: [...withData, withFields, other] }
 }
 
-function errorSchema(codes: string[], extra: Record<string, object> = {}) {
+function errorSchema(codes: { enum: string[] }, extra: Record<string, object> = {}) {
   return {
-    title: `${codes[0]!.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Error`,
+    title: `${codes.enum[0]!.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Error`,
     type: 'object',
     required: [...COMMON_REQUIRED, ...Object.keys(extra)],
     properties: {
-      error: { type: 'string', enum: codes, description: 'A stable code; more may be added' },
+      error: { type: 'string', ...codes, description: 'A stable code; more may be added' },
       ...COMMON_PROPERTIES,
       ...extra,
     },
