@@ -90,6 +90,8 @@ export function apiAddress(path: string, query: Query = {}): string {
 
 /** What happens outside a call, given once at the start: this file knows no React. */
 interface Surroundings {
+  /** The person whose page this is, once that is known. */
+  shownAdmin: () => number | undefined
   /** Asks the person to sign in again; true when they did. */
   signInAgain: () => Promise<boolean>
   /** Asks the person to prove again that it is them; true when they did. */
@@ -99,6 +101,7 @@ interface Surroundings {
 }
 
 let surroundings: Surroundings = {
+  shownAdmin: () => undefined,
   signInAgain: async () => false,
   proveAgain: async () => false,
   passwordChangeRequired: () => {},
@@ -107,6 +110,12 @@ let surroundings: Surroundings = {
 
 export function connectApi(given: Surroundings): void {
   surroundings = given
+}
+
+/** Says whose page it is: if somebody else has signed in meanwhile, the service answers as if the session had ended. */
+export function personHeader(): Record<string, string> {
+  const id = surroundings.shownAdmin()
+  return id === undefined ? {} : { 'hourbank-admin': String(id) }
 }
 
 async function send(method: Method, path: string, body: unknown, options: Options = {}): Promise<unknown> {
@@ -157,6 +166,7 @@ async function sendOnce(method: Method, path: string, body: unknown, options: Op
     credentials: 'same-origin',
     headers: {
       accept: 'application/json',
+      ...personHeader(),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(options.version === undefined ? {} : { 'if-match': `"${options.version}"` }),
     },

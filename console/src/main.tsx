@@ -12,13 +12,14 @@ import { aboutLanguage } from './language/languages.ts'
 import { nonce } from './nonce.ts'
 import { freshProof, sessionEnded } from './questions.ts'
 import { router } from './router.tsx'
-import { queryClient } from './session.ts'
+import { lastAdminId, queryClient } from './session.ts'
 import { colorSchemeManager, cssVariablesResolver, theme } from './theme.ts'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 
 connectApi({
+  shownAdmin: lastAdminId,
   signInAgain: sessionEnded.ask,
   proveAgain: freshProof.ask,
   passwordChangeRequired: () => void router.navigate({ to: '/password' }),

@@ -126,6 +126,11 @@ export function useRole(): { role: Role; mayManage: boolean; isOwner: boolean } 
   return { role, mayManage: RANK[role] >= RANK.manager, isOwner: role === 'owner' }
 }
 
+/** The id of the person whose page this is. */
+export function lastAdminId(): number | undefined {
+  return lastSession?.admin.id
+}
+
 /** The email of the person who is signed in, or was until now. */
 export function lastEmail(): string | undefined {
   return lastSession?.admin.email

@@ -511,10 +511,14 @@ export interface ImportResult {
   changed: number
   unchanged: number
   refused: number
+  /** Of a dry run: new rows with the name of a member who is there, or a number that differs only by zeros at its start; omitted if there are none */
+  lookalikes?: number
   /** The opening balances that are recorded, if the file has them */
   openings?: {
     members: number
     hours: number
+    /** Of each adjustment, in the community's language */
+    reason: string
   }
   /** Of a dry run all rows, otherwise the refused ones; so many of each outcome at most */
   fates: RowOutcome[]
@@ -628,8 +632,10 @@ export interface ListedMember {
   erased_at: string | null
   updated_at: string
   balance_hours: number
-  /** The day of the last exchange that was not reversed; without one, of joining */
+  /** The day of the last exchange that was not reversed, or of joining if that is later */
   last_active_on: string
+  /** The day of the last exchange that was not reversed */
+  last_exchange_on: string | null
   tags: string[]
 }
 
@@ -798,8 +804,10 @@ export interface OfficeMember {
   erased_at: string | null
   updated_at: string
   balance_hours: number
-  /** The day of the last exchange that was not reversed; without one, of joining */
+  /** The day of the last exchange that was not reversed, or of joining if that is later */
   last_active_on: string
+  /** The day of the last exchange that was not reversed */
+  last_exchange_on: string | null
   tags: string[]
   /** Changes with every change of the fields that a form can save; goes into If-Match */
   version: string
@@ -981,10 +989,16 @@ export interface RowOutcome {
   /** Of the file, where the row begins */
   line: number
   outcome: 'added' | 'changed' | 'unchanged' | 'refused'
-  /** Why it is refused, in English, or which fields change */
+  /** Why it is refused, or what to look at in it, in English; or which fields change */
   reason: string | null
   /** Why it is refused */
   reasons: {
+    /** x-sentences has its sentence */
+    code: string
+    values: Record<string, string | number>
+  }[]
+  /** What a person should look at in a row that is not refused */
+  notes: {
     /** x-sentences has its sentence */
     code: string
     values: Record<string, string | number>
@@ -1063,6 +1077,8 @@ export interface Session {
   password_change_required: boolean
   /** Whether the person has one */
   second_factor: boolean
+  /** Only such a person can make links for new passwords */
+  owns_every_community: boolean
   communities: Community[]
 }
 

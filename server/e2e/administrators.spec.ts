@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test'
-import { complaintsOf, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
+import { callDemo, complaintsOf, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
+import { makeCommunity } from './pages.ts'
 import { startService, type Service } from './service.ts'
 
 let service: Service
@@ -148,4 +149,26 @@ test('a person who has an account accepts an invitation signed in, and only as t
   ]) {
     await expect(page.getByRole('table').getByText(sentence).first()).toBeVisible()
   }
+})
+
+test('only who owns every community is offered to reset a password, which opens all of them', async ({
+  page,
+  browser,
+}) => {
+  await makeCommunity(service, 0)
+  const invitation = { name: 'Olga', email: 'olga@example.org', role: 'owner', key: 'the-invitation-of-olga' }
+  const { link } = await callDemo<{ link: { url: string } }>(page, service, '/administrators', invitation)
+  const context = await browser.newContext()
+  const other = await context.newPage()
+  await other.goto(link.url)
+  await other.getByRole('textbox', { name: 'New password' }).fill(PASSWORD)
+  await other.getByRole('button', { name: 'Create the account and accept' }).click()
+  await expect(other).toHaveURL(/\/console\/demo\/overview/)
+  await openPage(other, service, 'community?part=administrators', 'Settings')
+  await expect(other.getByRole('button', { name: 'Change role of Olga' })).toBeVisible()
+  await expect(other.getByRole('button', { name: /^Reset password/ })).toHaveCount(0)
+  await context.close()
+
+  await openPage(page, service, 'community?part=administrators', 'Settings')
+  await expect(page.getByRole('button', { name: 'Reset password of Olga' })).toBeVisible()
 })

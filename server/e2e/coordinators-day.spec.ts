@@ -1,6 +1,7 @@
 import { expect, test, type Page } from '@playwright/test'
 import { readFile } from 'node:fs/promises'
 import type { Language } from '../src/core/languages.ts'
+import { openingReason } from '../src/features/members/opening-reason.ts'
 import { isFullVolume } from '../test/volume.ts'
 import { callDemo, complaintsOf, openPage, signIn } from './admin.ts'
 import { germanTable, textOf } from './office-files.ts'
@@ -24,7 +25,9 @@ const GOOD_ROWS = [
 const BAD_ROW = 'T-10;Max;Datum;30.02.2024;1'
 const CORRECTED_ROW = 'T-10;Max;Datum;29.02.2024;1'
 const FILE = 'Mitglieder 2026.csv'
-const OPENINGS = `Opening balances: 6 members, 756.75 h in total. Each is recorded as an adjustment with the reason “Opening balance from ${FILE}”.`
+/** Their reason is in the language of the community. */
+const openings = (language: Language) =>
+  `Opening balances: 6 members, 756.75 h in total. Each is recorded as an adjustment with the reason “${openingReason({ language }, FILE)}”.`
 
 const CALLS = [
   { typed: 'quir', name: 'Quirina Anruferin', balance: '3.5 h' },
@@ -80,7 +83,7 @@ async function spendDay(page: Page, language: Language): Promise<void> {
 
   await test.step('a German table with headers of its own brings members and opening balances', async () => {
     await importTable(page, words, { rows: [...GOOD_ROWS, BAD_ROW], imported: 'Import 9 rows' }, async () => {
-      await expect(page.getByText(say(OPENINGS))).toBeVisible()
+      await expect(page.getByText(say(openings(language)))).toBeVisible()
       await page.getByLabel(say('Leave the bad rows out and import the others')).check()
     })
     await expect(page.getByRole('status').filter({ hasText: see('The members are imported') })).toContainText(

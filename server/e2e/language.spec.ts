@@ -190,3 +190,32 @@ test('pointing at the name of a German community changes nothing; opening it doe
   await page.getByRole('link', { name: 'Konto und Sitzungen' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Konto')
 })
+
+/** As French has it: a space that does not begin a line. */
+const FRENCH_COLON = /\S\u00A0: /
+const OTHER_COLON = /[^\u00A0]: /
+
+test('in French a space stands before a colon, in lists on a phone and in what needs attention too', async ({
+  page,
+}) => {
+  await signIn(page, service)
+  await chooseOwn(page, service, 'fr')
+  // Everybody who owes hours is at the limit.
+  const { lower_limit_hours: limit } = await callDemo<{ lower_limit_hours: number }>(page, service, '')
+  await callDemo(page, service, '', { lower_limit_hours: 0 }, 'PATCH')
+  await openPage(page, service, 'overview', OVERVIEW.fr)
+  const attention = page.getByRole('region', { name: 'À surveiller' })
+  await expect(attention).toContainText(FRENCH_COLON)
+  expect((await attention.allInnerTexts()).join(' ')).not.toMatch(OTHER_COLON)
+  await callDemo(page, service, '', { lower_limit_hours: limit }, 'PATCH')
+
+  await page.setViewportSize({ width: 360, height: 740 })
+  await openPage(page, service, 'members', 'Membres')
+  const label = page.locator('[data-narrow=labelled]').first()
+  await expect(label).toBeVisible()
+  const shown = await label.evaluate(
+    (cell) => cell.ownerDocument.defaultView!.getComputedStyle(cell, '::before').content,
+  )
+  expect(shown).toMatch(FRENCH_COLON)
+  await chooseOwn(page, service, null)
+})

@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { expect, test, type Page } from '@playwright/test'
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test, type Locator, type Page } from '@playwright/test'
 import { encode } from 'uqr'
-import { callDemo, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import { callDemo, complaintsOf, expectAccessible, expectNoViolations, openPage, signIn } from './admin.ts'
 import { germanTable, textOf } from './office-files.ts'
 import { startService, type Service } from './service.ts'
 
@@ -122,6 +124,67 @@ test('a German table with its own headers is mapped, imported with opening balan
   await page.getByRole('button', { name: 'Change how it is read' }).click()
   await expect(page.getByRole('heading', { name: 'Which column is which?' })).toBeVisible()
   expect(complaints).toEqual([])
+})
+
+test('a file that was corrected and saved after it was chosen is to be chosen again', async ({ page }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hourbank-e2e-file-'))
+  const path = join(folder, 'members.csv')
+  const check = async () => {
+    await page.setInputFiles('input[type=file]', path)
+    await page.getByRole('button', { name: 'Check the file' }).click()
+  }
+  await writeFile(path, 'external_id;name\r\nS-1;\r\n')
+  // Saved seconds before: browsers compare no less.
+  const earlier = new Date('2026-01-05')
+  await utimes(path, earlier, earlier)
+  await openPage(page, service, 'members/import', 'Import members')
+  await check()
+  await expect(page.getByText('One row is bad')).toBeVisible()
+  await writeFile(path, 'external_id;name\r\nS-1;Sara Saved\r\n')
+  await page.getByRole('button', { name: 'Change how it is read' }).click()
+  await page.getByRole('button', { name: 'Check the rows' }).click()
+  await expect(page.getByText('The file has changed since you chose it. Choose it again.')).toBeVisible()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Choose another file' }).click()
+  await check()
+  await expect(page.getByText('1 new')).toBeVisible()
+
+  await utimes(path, earlier, earlier)
+  await page.getByRole('button', { name: 'Import 1 row' }).click()
+  await expect(page.getByText('The file has changed since you chose it. Choose it again.')).toBeVisible()
+  await rm(folder, { recursive: true })
+})
+
+/** The words in the cells of a table that go on in a second line. */
+const brokenWords = (table: Locator) =>
+  table.getByRole('cell').evaluateAll((cells) =>
+    cells.flatMap((cell) => {
+      const range = cell.ownerDocument.createRange()
+      const words = [...(cell.firstChild?.textContent ?? '').matchAll(/\S+/g)]
+      const broken = words.filter(({ index, 0: word }) => {
+        range.setStart(cell.firstChild!, index)
+        range.setEnd(cell.firstChild!, index + word.length)
+        return range.getClientRects().length > 1
+      })
+      return broken.map(([word]) => word)
+    }),
+  )
+
+test('the first rows of a file with many columns can be read', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await openPage(page, service, 'members/import', 'Import members')
+  const header = 'Nr;Vorname;Nachname;Straße;PLZ;Ort;Telefon;E-Mail;Eintritt;Stunden;Gruppe;Bemerkung'
+  const row =
+    '1001;Jörg;Weißenbacher;Ringstraße;1010;Wien;06647654321;joerg@example.org;31.05.2024;1.234,50;Vorstand;keine'
+  await page.setInputFiles('input[type=file]', germanTable('Viele Spalten.csv', header, row))
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  const first = page.getByRole('table', { name: 'The first rows of the file' })
+  await expect(first.getByRole('cell')).toHaveCount(12)
+  expect(await brokenWords(first)).toEqual([])
+  // The rest is reached by the keyboard too.
+  await expectNoViolations(page, ['light'])
+  await page.setViewportSize({ width: 360, height: 740 })
+  await expectAccessible(page)
 })
 
 test('an empty cell keeps what is there, unless empty cells are to clear it', async ({ page }) => {

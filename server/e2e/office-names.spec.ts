@@ -118,3 +118,32 @@ test('a directional mark in a name does not turn round a question, a notice or t
   await page.getByRole('dialog').getByRole('textbox').fill('Anna Turned')
   await expect(revoke).toBeEnabled()
 })
+
+test('a name is confirmed by its letters, whatever signs, accents and capitals are typed', async ({ page }) => {
+  const bank = 'Caisse d’Épargne «Mairie» – 🏦'
+  const { partnerId } = await makePartner(page, service, bank)
+  await openPage(page, service, `partners/${partnerId}`, bank)
+  await page.getByRole('button', { name: /^Revoke/ }).click()
+  const dialog = page.getByRole('dialog')
+  const revoke = dialog.getByRole('button', { name: 'Revoke for good' })
+  await dialog.getByRole('textbox').fill("Caisse d'Epargne")
+  await expect(revoke).toBeDisabled()
+  await dialog.getByRole('textbox').fill("caisse d'epargne mairie")
+  await expect(revoke).toBeEnabled()
+
+  // A name without letters is typed as it is.
+  const signs = await makePartner(page, service, '🏦🏦')
+  await openPage(page, service, `partners/${signs.partnerId}`, '🏦🏦')
+  await page.getByRole('button', { name: /^Revoke/ }).click()
+  await dialog.getByRole('textbox').fill('🏦')
+  await expect(revoke).toBeDisabled()
+  await dialog.getByRole('textbox').fill('🏦🏦')
+  await expect(revoke).toBeEnabled()
+
+  // Phones begin with a capital.
+  const { id } = await addMember(page, 'Carla Capital')
+  await openPage(page, service, `members/${id}`, 'Carla Capital')
+  await page.getByRole('button', { name: 'Erase this person' }).click()
+  await dialog.getByRole('textbox').fill('Erase')
+  await expect(dialog.getByRole('button', { name: 'Erase for good' })).toBeEnabled()
+})

@@ -297,6 +297,7 @@ test('settings, categories and what partners see', async ({ page }) => {
   await expect(largest).toBeFocused()
 
   await page.getByRole('tab', { name: 'Categories' }).click()
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Leave' }).click()
   await page.getByRole('button', { name: 'Add a category' }).click()
   // Otherwise the dialog could take the focus after the field was filled, and Enter with it.
   await dialogHasFocus(page)
@@ -314,4 +315,59 @@ test('settings, categories and what partners see', async ({ page }) => {
   await expectAccessible(page)
   await page.goBack()
   expect(complaints).toEqual([])
+})
+
+test('what was typed is not replaced by another tab, by empty slips or by the page before, unless that is meant', async ({
+  page,
+}) => {
+  const asking = page.getByRole('dialog', { name: 'Leave without saving?' })
+  const stay = async () => {
+    await expect(asking).toBeVisible()
+    await asking.getByRole('button', { name: 'Stay here' }).click()
+    await expect(asking).toBeHidden()
+  }
+  await openPage(page, service, 'community', 'Settings')
+  const holder = page.getByLabel('Account holder')
+  await holder.fill('Somebody else')
+  await page.getByRole('tab', { name: 'Categories' }).click()
+  await stay()
+  await expect(holder).toHaveValue('Somebody else')
+  await page.getByRole('tab', { name: 'Categories' }).click()
+  await asking.getByRole('button', { name: 'Leave' }).click()
+  await expect(page.getByRole('button', { name: 'Add a category' })).toBeVisible()
+
+  const { id } = await memberOf(page, await addMember(page))
+  await openPage(page, service, `exchanges/record?member=${id}`, 'Record exchanges')
+  const note = slip(page, 1).getByLabel('Note')
+  await note.fill('Bread')
+  await page.keyboard.press('Control+K')
+  await page.getByRole('textbox', { name: /^Search pages/ }).fill('record')
+  await page.getByRole('button', { name: 'Record an exchange' }).click()
+  await stay()
+  await expect(note).toHaveValue('Bread')
+  await note.fill('')
+
+  // What lies over the page is in the address too.
+  await openPage(page, service, 'exchanges?kind=exchange', 'Exchanges')
+  await page.getByRole('row').nth(1).getByRole('link').first().click()
+  await page.getByRole('button', { name: 'Reverse it …' }).click()
+  const reason = page.getByRole('dialog', { name: 'Reverse this?' }).getByLabel('Reason')
+  await reason.fill('Entered twice')
+  await page.goBack()
+  await stay()
+  await expect(reason).toHaveValue('Entered twice')
+
+  // A question over the page changes the address as well, and replaces nothing.
+  const [partner] = await read(page, '/partners?q=Demo')
+  await openPage(page, service, `partners/${partner.id}`, partner.name)
+  await page.getByLabel('Contact').fill('Ada')
+  await page.keyboard.press('Control+K')
+  await page.getByRole('textbox', { name: /^Search pages/ }).fill('suspend demo')
+  await page.getByRole('button', { name: `Suspend ${partner.name} …` }).click()
+  await page
+    .getByRole('dialog', { name: `Suspend ${partner.name}?` })
+    .getByRole('button', { name: 'Cancel' })
+    .click()
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(page.getByLabel('Contact')).toHaveValue('Ada')
 })

@@ -1,5 +1,14 @@
 import { expect, test } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
+import {
+  ADMIN_API,
+  callDemo,
+  complaintsOf,
+  expectAccessible,
+  openPage,
+  PASSWORD,
+  printedAdmin,
+  signIn,
+} from './admin.ts'
 import { startService, type Service } from './service.ts'
 
 let service: Service
@@ -76,4 +85,31 @@ test('a member is added once although the first answer was lost', async ({ page 
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Zenobia Once')
   const found = (await (await page.request.get(admin('/members?q=Zenobia'))).json()).data
   expect([tries, found.length]).toEqual([2, 1])
+})
+
+test('what one person typed is not saved in the name of another who signed in in the same browser', async ({
+  page,
+}) => {
+  const invitation = { name: 'Berta', email: 'berta@example.org', role: 'owner', key: 'the-invitation-of-berta' }
+  const { link } = await callDemo<{ link: { url: string } }>(page, service, '/administrators', invitation)
+  await openPage(page, service, 'community', 'Settings')
+  await page.getByLabel('Account holder').fill('Typed by the owner')
+
+  // In another tab.
+  const data = { token: new URL(link.url).hash.slice(1), password: PASSWORD, name: 'Berta' }
+  const headers = { origin: service.url }
+  expect((await page.request.post(`${service.url}${ADMIN_API}/links/use`, { headers, data })).ok()).toBe(true)
+  const holder = async () => (await callDemo<{ account_holder: string | null }>(page, service, '')).account_holder
+  const before = await holder()
+
+  await page.getByRole('button', { name: 'Save' }).click()
+  const ended = page.getByRole('dialog', { name: 'Your session has ended' })
+  await expect(ended.getByLabel('Email')).toHaveValue(printedAdmin(service).email)
+  expect(await holder()).toBe(before)
+  await ended.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await ended.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByText('Settings saved')).toBeVisible()
+  expect(await holder()).toBe('Typed by the owner')
+  await openPage(page, service, 'audit?action=community.', 'Audit')
+  await expect(page.getByRole('table').getByRole('row').nth(1)).toContainText('Demo owner')
 })

@@ -107,6 +107,22 @@ test('sign-ins and failed sign-ins are in the audit log, with the address they c
   ])
 })
 
+test('a wrong current password is in the audit log of each community', async () => {
+  const bank = await startBank()
+  const ada = await addAdmin(bank)
+  const elsewhere = await bank.addCommunity('elsewhere')
+  await createAdmin(bank.sql, TESTER, elsewhere, { email: ada.email, name: 'Volunteer 7', role: 'viewer' })
+  const body = { current_password: 'a wrong password', new_password: 'lantern orbit mustard' }
+  expect((await ada.call('/password', { body })).body.errors).toMatchObject([{ field: 'current_password' }])
+  const rows = await bank.sql`
+    select actor_id, actor_name, detail from audit_log where action = 'admin.proof_failed' order by community_id`
+  const detail = { address: '127.0.0.1', method: 'password' }
+  expect(rows).toEqual([
+    { actor_id: ada.id, actor_name: 'The owner', detail },
+    { actor_id: ada.id, actor_name: 'Volunteer 7', detail },
+  ])
+})
+
 test('nobody comes in without a session, to another community, or with another role', async () => {
   const bank = await startBank()
   await bank.addCommunity('elsewhere')
@@ -164,6 +180,27 @@ test('a request that another site made is refused, whatever cookie it carries', 
   expect((await owner.call('/administrators', { ...input, headers: { 'sec-fetch-site': 'same-origin' } })).status).toBe(
     201,
   )
+})
+
+test('a page of one person does nothing for another who signed in in the same browser, and ends no session', async () => {
+  const bank = await startBank()
+  const [ada, ben] = [await addAdmin(bank), await addAdmin(bank)]
+  const asAda = { headers: { 'hourbank-admin': String(ada.id) } }
+  const invitation = { body: { email: 'new@town.example', name: 'New', role: 'viewer' } }
+  expect((await ada.call('/session', asAda)).status).toBe(200)
+  for (const answer of [
+    await ben.call('/administrators', { ...invitation, ...asAda }),
+    await ben.call('/session', asAda),
+    await ben.call('/session', { method: 'DELETE', ...asAda }),
+  ]) {
+    expect([answer.status, answer.body.error]).toEqual([401, 'sign_in_required'])
+  }
+  // Not even where the token is exchanged: the browser goes on with the new one.
+  await bank.sql`update admin_sessions set rotated_at = now() - interval '16 minutes' where admin_id = ${ben.id}`
+  const old = ben.cookie()
+  expect((await ben.call('/session', asAda)).status).toBe(401)
+  expect(ben.cookie()).not.toBe(old)
+  expect((await ben.call('/invitations')).body.data).toEqual([])
 })
 
 test('a session that was planted in a browser is not the one that sign-in begins', async () => {

@@ -20,6 +20,7 @@ test('attack: a reset link ends when its person gets another role, and needs an 
     return status === 200
   }
   // While there is one community, its owner can help.
+  expect((await owner.call('/session')).body.data.owns_every_community).toBe(true)
   const first = await makeLink()
   expect((await newBrowser(bank).call('/links/inspect', { body: { token: first } })).body.data).toMatchObject({
     purpose: 'reset',
@@ -38,6 +39,8 @@ test('attack: a reset link ends when its person gets another role, and needs an 
   const elsewhere = await bank.addCommunity('elsewhere')
   await createAdmin(bank.sql, TESTER, elsewhere, { email: TREASURER, name: 'Tess', role: 'owner' })
   expect(await isValid(third)).toBe(false)
+
+  expect((await owner.call('/session')).body.data.owns_every_community).toBe(false)
 
   // Whether the person runs the other community makes no difference.
   const local = await joinByLink(bank, owner, 'local@town.example')

@@ -7,6 +7,9 @@ import { REJECTIONS_AREA } from './language.ts'
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
+/** Not of a day that does not exist, such as 2023-02-29: it would be shown as another one. */
+const isDay = (text: string) => DAY.test(text) && new Date(`${text}T00:00Z`).toJSON()?.startsWith(text) === true
+
 type Values = Record<string, string | number>
 
 /** As the service rejects a request, a field or a row of a file. */
@@ -40,5 +43,5 @@ function isKnown({ reason }: Pick<Rejected, 'reason'>): boolean {
 /** Days as the language writes them, and texts so that their own direction does not disturb the sentence. */
 function toShown([name, value]: [string, string | number]): [string, string | number] {
   if (typeof value === 'number') return [name, value]
-  return [name, isolate(DAY.test(value) ? formatDay(value) : value)]
+  return [name, isolate(isDay(value) ? formatDay(value) : value)]
 }

@@ -23,6 +23,16 @@ interface Props {
 
 /** Nobody can type a mark that is not seen. */
 const plain = (text: string) => text.replaceAll(/\p{Bidi_Control}/gu, '').trim()
+/** Keyboards lack the apostrophes, dashes and accents of names, and phones begin with a capital. */
+const letters = (text: string) =>
+  text
+    .normalize('NFKD')
+    .toUpperCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+
+function isTyped(word: string, wanted: string): boolean {
+  return letters(wanted) === '' ? plain(word) === plain(wanted) : letters(word) === letters(wanted)
+}
 
 /** Asks before something is done. */
 export function ConfirmDialog(props: Props) {
@@ -45,7 +55,7 @@ interface QuestionProps extends Props {
 function Question({ onClose, children, confirm, action, danger = false, typed, busy, setBusy }: QuestionProps) {
   const [error, setError] = useState<unknown>()
   const [word, setWord] = useState('')
-  const isConfirmed = typed === undefined || plain(word) === plain(typed)
+  const isConfirmed = typed === undefined || isTyped(word, typed)
   const act = async () => {
     if (busy || !isConfirmed) return
     setBusy(true)

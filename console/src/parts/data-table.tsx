@@ -48,14 +48,17 @@ interface TableProps<Row> {
   /** What is shown when there is no row, an `<EmptyState>`. */
   empty: ReactNode
   selection?: Selection<Row> | undefined
+  /** For as many columns as a file has: all are alike, words stay whole, and the table scrolls sideways. */
+  wide?: boolean
 }
 
 /** Rows that are all here. A list that is loaded page by page is a `<DataTable>`. */
-export function PlainTable<Row>({ label, columns, rows, rowKey, rowLink, empty, selection }: TableProps<Row>) {
+export function PlainTable<Row>(table: TableProps<Row>) {
+  const { label, columns, rows, rowKey, rowLink, empty, selection, wide = false } = table
   if (rows.length === 0) return <div className={classes.frame}>{empty}</div>
   // The roles are said although the elements have them: as cards (`display: block`) browsers would forget them.
   return (
-    <div className={classes.frame}>
+    <div className={classes.frame} {...(wide && { role: 'region', 'aria-label': label, tabIndex: 0 })}>
       <table
         className={classes.table}
         role="table"
@@ -96,9 +99,9 @@ export function PlainTable<Row>({ label, columns, rows, rowKey, rowLink, empty, 
                   key={column.header}
                   role="cell"
                   data-align={column.align}
-                  data-whole={column.whole || undefined}
-                  data-narrow={index === 0 ? 'main' : column.narrow}
-                  {...(column.quiet ? { 'data-quiet': true } : { 'data-label': column.header })}
+                  data-whole={wide || column.whole || undefined}
+                  data-narrow={index === 0 && !wide ? 'main' : column.narrow}
+                  {...(column.quiet ? { 'data-quiet': true } : { 'data-label': labelOf(column) })}
                 >
                   {index === 0 && rowLink ? (
                     <RowLink link={rowLink(row)}>{column.cell(row)}</RowLink>
@@ -113,6 +116,11 @@ export function PlainTable<Row>({ label, columns, rows, rowKey, rowLink, empty, 
       </table>
     </div>
   )
+}
+
+/** The label of a value on a narrow screen. */
+function labelOf<Row>({ header, narrow }: Column<Row>): string {
+  return narrow === 'labelled' ? t`${header}:` : header
 }
 
 function Head<Row>({ header, align, quiet, sort }: Column<Row>) {

@@ -72,9 +72,11 @@ function Failure({ form }: { form: AnyForm }) {
       <ChangedByOthers fields={form.changedByOthers} />
       {stray.length > 0 && (
         <List size="sm" mt={4}>
-          {stray.map(([field, message]) => (
-            <List.Item key={field}>
-              {field}: {message}
+          {stray.map(([name, value]) => (
+            <List.Item key={name}>
+              <Trans>
+                {name}: {value}
+              </Trans>
             </List.Item>
           ))}
         </List>
@@ -108,7 +110,13 @@ function ChangedByOthers({ fields }: { fields: ChangedField[] }) {
 }
 
 function Changed({ name, value, kept }: { name: string; value: string; kept: boolean }) {
-  if (!kept) return `${name}: ${value}`
+  if (!kept) {
+    return (
+      <Trans>
+        {name}: {value}
+      </Trans>
+    )
+  }
   return (
     <Trans>
       {name}: {value} (you changed it too; your input is kept)

@@ -4,6 +4,14 @@ import { Button, Group, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import { Modal } from './dialog.tsx'
 
+/** Names in the address that open a question over the page, which stays as it is. */
+const QUESTIONS = new Set(['suspend'])
+
+interface Place {
+  pathname: string
+  search: object
+}
+
 interface Props {
   /** Asked at the moment of leaving, so that a save that has just succeeded no longer holds anyone back. */
   isUnsaved: () => boolean
@@ -11,14 +19,17 @@ interface Props {
   text?: string
 }
 
-/** Asks before a page with unsaved input is left, by a link, the back button, or closing the window. */
+/**
+ * Asks before a page with unsaved input is left, by a link, the back button, or closing the window; also for another
+ * part of the same page, because what the address names after `?` may be what the input belongs to.
+ */
 export function UnsavedGuard({
   isUnsaved,
   title = t`Leave without saving?`,
   text = t`What you typed on this page has not been saved.`,
 }: Props) {
   const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isUnsaved(),
+    shouldBlockFn: ({ current, next }) => contentOf(current) !== contentOf(next) && isUnsaved(),
     enableBeforeUnload: isUnsaved,
     withResolver: true,
   })
@@ -36,4 +47,9 @@ export function UnsavedGuard({
       </Group>
     </Modal>
   )
+}
+
+function contentOf({ pathname, search }: Place): string {
+  const names = Object.entries(search).filter(([name, value]) => value !== undefined && !QUESTIONS.has(name))
+  return JSON.stringify([pathname, ...names.toSorted()])
 }

@@ -167,6 +167,14 @@ export const CONSOLE: Mutant[] = [
     named: 'of two password changes',
   },
   {
+    breaks: 'a wrong current password is in the audit log',
+    file: 'features/admins/sign-in.ts',
+    replace: "await auditInAllCommunities(sql, 'self', admin.id, 'admin.proof_failed', detail)",
+    by: 'void detail',
+    tests: ['admin-sessions'],
+    named: 'a wrong current password',
+  },
+  {
     breaks: 'an idle session ends',
     file: SESSIONS,
     replace: 'and s.last_seen_at > now() - make_interval(secs => ${IDLE_SECONDS})',
@@ -205,6 +213,14 @@ export const CONSOLE: Mutant[] = [
     by: 'hostOf(origin) === request.host',
     tests: ['own-host'],
     named: 'X-Forwarded-Host',
+  },
+  {
+    breaks: 'a page of one person does not act for another',
+    file: FRAME,
+    replace: 'if (!isShownTo(request, session)) ',
+    by: 'if (isShownTo === undefined) ',
+    tests: ['admin-sessions'],
+    named: 'a page of one person',
   },
   {
     breaks: 'a role allows only what it says',
@@ -256,7 +272,7 @@ export const CONSOLE: Mutant[] = [
   {
     breaks: 'a request key is used for one request',
     file: 'http/console/request-once.ts',
-    replace: ' || !stored.digest.equals(digest)',
+    replace: ' || isOther',
     by: '',
     tests: ['admin-versions'],
     named: 'what is created under one key',

@@ -257,6 +257,22 @@ export const LEDGER: Mutant[] = [
     named: 'another day of joining',
   },
   {
+    breaks: 'two rows of a file with one member are refused, whichever id each has',
+    file: 'features/spreadsheets/queries.ts',
+    replace: 'partition by id, case when id is null then external_id end',
+    by: 'partition by external_id',
+    tests: ['admin-import'],
+    named: 'two rows of one file',
+  },
+  {
+    breaks: 'a row that is shorter than the first line clears nothing',
+    file: 'features/spreadsheets/check-row-width.ts',
+    replace: "if (clearEmpty) return because('row_short', { count, width })",
+    by: '',
+    tests: ['office-files'],
+    named: 'where empty cells clear',
+  },
+  {
     breaks: 'an import skips who is erased meanwhile',
     file: 'features/members/import-queries.ts',
     replace: '(select m.erased_at is null from members m where m.community_id = ${communityId} and m.id = r.id)',

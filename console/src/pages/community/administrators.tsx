@@ -100,19 +100,23 @@ function AdministratorTable({ administrators, isOwner, showLink }: TableProps) {
 
 function Actions({ administrator, ask }: { administrator: Administrator; ask: (act: Act) => void }) {
   const { name } = administrator
+  const { owns_every_community: mayReset } = useSession()
   return (
     <Group gap="xs" justify="flex-end">
       <Button variant="default" size="compact-sm" aria-label={t`Change role of ${name}`} onClick={() => ask('role')}>
         <Trans>Change role</Trans>
       </Button>
-      <Button
-        variant="default"
-        size="compact-sm"
-        aria-label={t`Reset password of ${name}`}
-        onClick={() => ask('reset')}
-      >
-        <Trans>Reset password</Trans>
-      </Button>
+      {/* A password opens all communities of a person. */}
+      {mayReset && (
+        <Button
+          variant="default"
+          size="compact-sm"
+          aria-label={t`Reset password of ${name}`}
+          onClick={() => ask('reset')}
+        >
+          <Trans>Reset password</Trans>
+        </Button>
+      )}
       <Button
         variant="outline"
         color="red"

@@ -24,20 +24,22 @@ const OUTCOMES: Record<
   refused: { word: msg({ message: 'Bad', context: 'a row' }), look: ['red', 'cross'] },
 }
 
-/** What becomes of every row; where some are bad, those first. */
+/** The rows that are shown: all of them, those with one outcome, or those that look like a record which is there. */
+type Choice = RowOutcome['outcome'] | 'lookalikes' | ''
+
+/** What becomes of every row; where some are bad or to be looked at, those first. */
 export function FateTable({ result }: { result: ImportResult }) {
-  const [outcome, setOutcome] = useState<RowOutcome['outcome'] | ''>(result.refused > 0 ? 'refused' : '')
-  const wanted = result.fates.filter((fate) => outcome === '' || fate.outcome === outcome)
-  const shown = wanted.slice(0, SHOWN_MAX)
-  const total = outcome === '' ? result.rows : result[outcome]
+  const [choice, setChoice] = useState(firstChoice(result))
+  const shown = result.fates.filter((fate) => isChosen(fate, choice)).slice(0, SHOWN_MAX)
+  const total = choice === '' ? result.rows : (result[choice] ?? 0)
   const [count, all] = [formatNumber(shown.length), formatNumber(total)]
   return (
     <Stack gap="sm">
       <NativeSelect
         label={t`Show`}
         maw="16rem"
-        value={outcome}
-        onChange={(event) => setOutcome(event.currentTarget.value as RowOutcome['outcome'] | '')}
+        value={choice}
+        onChange={(event) => setChoice(event.currentTarget.value as Choice)}
         data={choices(result)}
       />
       <PlainTable
@@ -69,13 +71,27 @@ export function FateTable({ result }: { result: ImportResult }) {
   )
 }
 
-function choices(result: ImportResult): { value: RowOutcome['outcome'] | ''; label: string }[] {
+function firstChoice({ refused, lookalikes }: ImportResult): Choice {
+  if (refused > 0) return 'refused'
+  return lookalikes === undefined ? '' : 'lookalikes'
+}
+
+function isChosen({ outcome, notes }: RowOutcome, choice: Choice): boolean {
+  if (choice === 'lookalikes') return notes.length > 0
+  return choice === '' || outcome === choice
+}
+
+function choices(result: ImportResult): { value: Choice; label: string }[] {
   const [rows, bad, added] = [formatNumber(result.rows), formatNumber(result.refused), formatNumber(result.added)]
   const [changed, unchanged] = [formatNumber(result.changed), formatNumber(result.unchanged)]
+  const similar = formatNumber(result.lookalikes ?? 0)
   return [
     { value: '', label: t`All rows (${rows})` },
     { value: 'refused', label: t`Bad rows (${bad})` },
     { value: 'added', label: t`New (${added})` },
+    ...(result.lookalikes === undefined
+      ? []
+      : [{ value: 'lookalikes' as const, label: t`New, but perhaps here already (${similar})` }]),
     { value: 'changed', label: t`Changed (${changed})` },
     { value: 'unchanged', label: t`Unchanged (${unchanged})` },
   ]
@@ -110,8 +126,12 @@ const FIELDS: Record<string, MessageDescriptor> = {
   hours: msg`hours`,
 }
 
-function reasonOf({ outcome, reason, reasons }: RowOutcome): string {
+function reasonOf({ outcome, reason, reasons, notes }: RowOutcome): string {
   if (outcome === 'refused') return rejectionText({ message: reason ?? '', parts: reasons.map(toRejected) })
+  if (outcome === 'added' && notes.length > 0) {
+    const note = rejectionText({ message: reason ?? '', parts: notes.map(toRejected) })
+    return t`Will be added. ${note}`
+  }
   if (outcome === 'added') return t`Will be added`
   if (outcome === 'unchanged') return t`No change`
   const names = (reason ?? '').split(', ').map((field) => {

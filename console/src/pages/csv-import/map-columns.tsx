@@ -168,6 +168,7 @@ function FirstRows({ look }: { look: InspectedFile }) {
   return (
     <PlainTable<{ n: number; cells: string[] }>
       label={t`The first rows of the file`}
+      wide
       rows={rows}
       rowKey={({ n }) => n}
       empty={

@@ -44,7 +44,15 @@ export function Preview({ kind, file, reading, preview, onDone, onMap, onRestart
           ? t`Empty cells clear what is there: look at the changed rows before you import them.`
           : t`Empty cells keep what is there.`}
       </Text>
-      {preview.openings && <Openings sum={preview.openings} fileName={file.name} />}
+      {preview.openings && <Openings sum={preview.openings} />}
+      {preview.lookalikes !== undefined && (
+        <Alert color="yellow" icon={<Icon name="warning" />} title={lookalikesTitle(preview.lookalikes)}>
+          <Trans>
+            Such a row has the name of a member, or a number that differs only by zeros at its start, which spreadsheets
+            leave out. It is imported as a further member.
+          </Trans>
+        </Alert>
+      )}
       {preview.refused > 0 && (
         <>
           <Alert color="yellow" icon={<Icon name="warning" />} title={badRowsTitle(preview.refused)}>
@@ -122,18 +130,25 @@ export function ImportCounts({ result }: { result: ImportResult }) {
 }
 
 /** The sum is what the office can compare with its own books. */
-function Openings({ sum, fileName }: { sum: NonNullable<ImportResult['openings']>; fileName: string }) {
-  const { members } = sum
+function Openings({ sum }: { sum: NonNullable<ImportResult['openings']> }) {
+  const { members, reason } = sum
   const hours = formatHours(sum.hours)
   return (
     <Text size="sm">
       <Plural
         value={members}
-        one={`Opening balances: one member, ${hours} in total. Each is recorded as an adjustment with the reason “Opening balance from ${fileName}”.`}
-        other={`Opening balances: # members, ${hours} in total. Each is recorded as an adjustment with the reason “Opening balance from ${fileName}”.`}
+        one={`Opening balances: one member, ${hours} in total. Each is recorded as an adjustment with the reason “${reason}”.`}
+        other={`Opening balances: # members, ${hours} in total. Each is recorded as an adjustment with the reason “${reason}”.`}
       />
     </Text>
   )
+}
+
+function lookalikesTitle(count: number): string {
+  return plural(count, {
+    one: 'One new row may be a member who is here already',
+    other: '# new rows may be members who are here already',
+  })
 }
 
 function badRowsTitle(count: number): string {

@@ -1,4 +1,5 @@
-import { ApiError, api, apiAddress, ConnectionError, type Query } from '../../api.ts'
+import { t } from '@lingui/core/macro'
+import { ApiError, api, apiAddress, ConnectionError, personHeader, type Query, UserError } from '../../api.ts'
 import { loadRejections } from '../../language/language.ts'
 import type { ImportResult, InspectedFile } from '../../wire.ts'
 import type { Reading } from './reading-choices.ts'
@@ -55,11 +56,12 @@ async function request(path: string, query: Query, file: File, accept: string): 
     response = await fetch(apiAddress(path, query), {
       method: 'POST',
       credentials: 'same-origin',
-      headers: { accept, 'content-type': 'text/csv' },
+      headers: { accept, 'content-type': 'text/csv', ...personHeader() },
       body: file,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
   } catch (error) {
+    if (!(await isReadable(file))) throw new UserError(t`The file has changed since you chose it. Choose it again.`)
     throw new ConnectionError(error)
   }
   if (!response.ok) {
@@ -67,6 +69,16 @@ async function request(path: string, query: Query, file: File, accept: string): 
     throw new ApiError(response.status, await response.json().catch(() => ({})))
   }
   return response
+}
+
+/** Browsers do not read a file that was saved again since it was chosen, and fetch does not say why it failed. */
+async function isReadable(file: File): Promise<boolean> {
+  try {
+    await file.slice(0, 1).arrayBuffer()
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function* linesOf(response: Response): AsyncGenerator<string> {

@@ -13,10 +13,8 @@ import { ButtonLoading, Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Stat, StatRow } from '../../parts/stat.tsx'
-import { useTimeZone } from '../../parts/time.tsx'
 import { useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import { hasOnlyJoined } from '../members/last-exchange.ts'
 import { MemberStatus } from '../members/member-status.tsx'
 import type { OfficeMember } from '../../wire.ts'
 import { Contact } from './contact.tsx'
@@ -75,7 +73,6 @@ function NotShown({ error, again }: { error: unknown; again: () => void }) {
 
 function Shown({ member }: { member: OfficeMember }) {
   const { mayManage } = useRole()
-  const isNew = hasOnlyJoined(member, useTimeZone())
   const isErased = member.erased_at !== null
   const mayChange = mayManage && !isErased
   return (
@@ -91,8 +88,8 @@ function Shown({ member }: { member: OfficeMember }) {
           <Stat label={t`Balance`} value={formatHours(member.balance_hours)} hint={balanceHint(member.balance_hours)} />
           <Stat
             label={t`Last exchange`}
-            value={isNew ? '–' : formatDay(member.last_active_on)}
-            hint={isNew && t`none since joining`}
+            value={member.last_exchange_on === null ? '–' : formatDay(member.last_exchange_on)}
+            hint={member.last_exchange_on === null && t`none since joining`}
           />
         </StatRow>
         <Contact member={member} mayChange={mayChange} />

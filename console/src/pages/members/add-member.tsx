@@ -11,11 +11,9 @@ import { Icon } from '../../parts/icons.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { Name } from '../../parts/name.tsx'
 import { notify } from '../../parts/notices.tsx'
-import { useTimeZone } from '../../parts/time.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
-import { hasOnlyJoined } from './last-exchange.ts'
 import { MemberFields, type MemberValues, valuesOf } from './member-fields.tsx'
 import { MemberStatus } from './member-status.tsx'
 import type { ListedMember, OfficeMember } from '../../wire.ts'
@@ -74,13 +72,13 @@ function isAboutDuplicate(error: unknown): boolean {
   return error instanceof ApiError && error.fieldErrors.some(({ code }) => code === 'duplicate')
 }
 
-function lastExchange(member: ListedMember, zone: string): string {
-  const day = formatDay(member.last_active_on)
-  return hasOnlyJoined(member, zone) ? t`joined ${day}` : t`last exchange ${day}`
+function lastExchange({ last_exchange_on, last_active_on }: ListedMember): string {
+  // Without an exchange, the last active day is the one of joining.
+  const day = formatDay(last_exchange_on ?? last_active_on)
+  return last_exchange_on === null ? t`joined ${day}` : t`last exchange ${day}`
 }
 
 function SameName({ name, confirm }: { name: string; confirm: () => void }) {
-  const zone = useTimeZone()
   const { slug } = useCommunity()
   const path = useCommunityPath()
   const same = useRead<ListedMember[]>(path('/members'), { name: name.trim(), limit: 5 })
@@ -94,7 +92,7 @@ function SameName({ name, confirm }: { name: string; confirm: () => void }) {
                 <Name>{member.name}</Name>
               </LinkText>
               {[member.external_id, member.phone, member.email].filter(Boolean).map((text) => ` · ${text}`)}
-              {` · ${lastExchange(member, zone)} `}
+              {` · ${lastExchange(member)} `}
               {member.status === 'inactive' && <MemberStatus member={member} />}
             </List.Item>
           ))}

@@ -18,7 +18,6 @@ import { PageHeader } from '../../parts/page-header.tsx'
 import { Time, useTimeZone } from '../../parts/time.tsx'
 import { useList, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import { hasOnlyJoined } from './last-exchange.ts'
 import { MemberStatus } from './member-status.tsx'
 import type { ListedMember } from '../../wire.ts'
 
@@ -53,7 +52,7 @@ const NAMES = ['q', 'status', 'hidden', 'balance', 'inactive', 'tag']
 
 type Filters = { [name in 'q' | 'status' | 'hidden' | 'balance' | 'inactive' | 'tag' | 'sort' | 'rows']?: string }
 
-function columns(zone: string): Column<ListedMember>[] {
+function columns(): Column<ListedMember>[] {
   return [
     { header: t`Name`, sort: 'name', cell: (member) => <Described member={member} /> },
     { header: t`Number`, cell: (member) => member.external_id ?? '–' },
@@ -63,7 +62,7 @@ function columns(zone: string): Column<ListedMember>[] {
       sort: 'last_active_on',
       narrow: 'labelled',
       cell: (member) =>
-        hasOnlyJoined(member, zone) ? t`none since joining` : <time>{formatDay(member.last_active_on)}</time>,
+        member.last_exchange_on === null ? t`none since joining` : <time>{formatDay(member.last_exchange_on)}</time>,
     },
     { header: t`Joined`, sort: 'joined_at', cell: (member) => <Time value={member.joined_at} as="date" /> },
     {
@@ -148,7 +147,7 @@ export function Members() {
         rowLink={(member) => ({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })}
         selection={{ has: ({ id }) => marked.has(id), set: mark, label: ({ name }) => t`Select ${name}` }}
         empty={Object.values(filters).some(Boolean) ? <NothingFound /> : <NobodyYet mayManage={mayManage} />}
-        columns={columns(zone)}
+        columns={columns()}
       />
     </>
   )

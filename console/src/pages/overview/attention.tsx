@@ -61,16 +61,19 @@ function Example({ kind, example }: { kind: AttentionKind; example: AttentionExa
   const { slug } = useCommunity()
   const { to, about } = MATTERS[kind]
   const name = example.name.charAt(0).toUpperCase() + example.name.slice(1)
-  return (
-    <>
-      {to && example.id !== undefined ? (
-        <LinkText inherit underline="always" to={to} params={{ slug, id: String(example.id) }}>
-          <Name>{name}</Name>
-        </LinkText>
-      ) : (
+  const who =
+    to && example.id !== undefined ? (
+      <LinkText inherit underline="always" to={to} params={{ slug, id: String(example.id) }}>
         <Name>{name}</Name>
-      )}
-      {about && <>: {about(example)}</>}
-    </>
+      </LinkText>
+    ) : (
+      <Name>{name}</Name>
+    )
+  const what = about?.(example)
+  if (!what) return who
+  return (
+    <Trans>
+      {who}: {what}
+    </Trans>
   )
 }

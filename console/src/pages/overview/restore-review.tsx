@@ -49,16 +49,26 @@ export function RestoreReview({ review: { backup_at, partners, administrators } 
         </Trans>
       </Text>
       <ul aria-label={t`Partners to review`}>
-        {partners.map(({ partner_id, name, clients, webhooks }) => (
-          <li key={partner_id}>
+        {partners.map(({ partner_id, name, clients, webhooks }) => {
+          const who = (
             <LinkText inherit underline="always" to="/$slug/partners/$id" params={{ slug, id: String(partner_id) }}>
               <Name>{name}</Name>
             </LinkText>
-            {': '}
-            <Plural value={clients} one="# client" other="# clients" />,{' '}
-            <Plural value={webhooks} one="# webhook" other="# webhooks" />
-          </li>
-        ))}
+          )
+          const what = (
+            <>
+              <Plural value={clients} one="# client" other="# clients" />,{' '}
+              <Plural value={webhooks} one="# webhook" other="# webhooks" />
+            </>
+          )
+          return (
+            <li key={partner_id}>
+              <Trans>
+                {who}: {what}
+              </Trans>
+            </li>
+          )
+        })}
       </ul>
       {partners.length === 0 && (
         <Text size="sm">

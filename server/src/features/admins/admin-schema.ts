@@ -18,6 +18,7 @@ export const Session = Type.Object(
     }),
     password_change_required: Type.Boolean(),
     second_factor: Type.Boolean({ description: 'Whether the person has one' }),
+    owns_every_community: Type.Boolean({ description: 'Only such a person can make links for new passwords' }),
     communities: Type.Array(
       Type.Object(
         {

@@ -1,7 +1,9 @@
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 
-const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+$/u
+/** Without what has a meaning between addresses: a mail program could read another address in the text. */
+const PART = String.raw`[^\s@\p{Cc}<>()\[\]\\,;:"]`
+const EMAIL = new RegExp(String.raw`^${PART}{1,64}@(?:${PART}+|\[[\w.:]+\])$`, 'u')
 const EMAIL_LENGTH_MAX = 254
 const NAME_LENGTH_MAX = 200
 

@@ -3,6 +3,7 @@ import type { AdminApi } from '../../http/console/admin-api.ts'
 import { Done, FormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
 import type { Deps } from '../../http/deps.ts'
 import { foldCase } from '../../http/console/attempt-queries.ts'
+import { refundOverloaded } from '../../http/console/sign-in-limits.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { enter } from '../second-factor/second-step.ts'
 import { acceptInvitation, createInvitedAdmin, inspectInvitation } from './accept-invitation.ts'
@@ -42,7 +43,7 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
   async function limited<T>(address: string, work: () => Promise<T>): Promise<T> {
     const attempt = { address, account: 'link' }
     await signInLimits.spend(attempt)
-    const result = await work()
+    const result = await refundOverloaded(signInLimits, attempt, work())
     await signInLimits.forgive(attempt)
     return result
   }

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import { Done, FormText, Nullable } from '../../http/console/admin-shapes.ts'
 import { browserToken, clearSessionCookie } from '../../http/console/admin-frame.ts'
+import { refundOverloaded } from '../../http/console/sign-in-limits.ts'
 import type { Deps } from '../../http/deps.ts'
 import { parseId } from '../../http/shared/ids.ts'
 import { because } from '../../core/reasons.ts'
@@ -65,8 +66,10 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       response: { 201: Type.Object({ data: Session }) },
     },
     handler: async (request, reply) => {
-      await signInLimits.spend({ address: request.ip, account: 'set-up' })
-      const entrant = await setUp(sql, request.body, () => isAwaited(reply))
+      const attempt = { address: request.ip, account: 'set-up' }
+      await signInLimits.spend(attempt)
+      const made = setUp(sql, request.body, () => isAwaited(reply))
+      const entrant = await refundOverloaded(signInLimits, attempt, made)
       return reply.code(201).send(await enter(deps, entrant, request, reply))
     },
   })

@@ -6,11 +6,10 @@ import { transaction, type Queries } from '../../postgres/connect.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
 import { foldCase } from '../../http/console/attempt-queries.ts'
-import type { Attempt, SignInLimits } from '../../http/console/sign-in-limits.ts'
+import { refundOverloaded, type Attempt, type SignInLimits } from '../../http/console/sign-in-limits.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
-import { QueueFull } from '../../core/work-queue.ts'
 import { isKnownBrowser } from './browser-queries.ts'
 import { auditInAllCommunities, replacePassword } from './create-admin.ts'
 import { requireOpenSession } from './lock-own-account.ts'
@@ -52,7 +51,8 @@ export async function signIn(
     throw error
   })
   const admin = await findAdmin(sql, email)
-  const isRight = await verifyPassword(admin?.password_hash, input.password, origin.isWanted).catch(refunding)
+  const verified = verifyPassword(admin?.password_hash, input.password, origin.isWanted)
+  const isRight = await refundOverloaded(limits, attempt, verified)
   if (!admin) throw new ApiError('sign_in_failed')
   const mayEnter = isRight && (!admin.password_one_time || (await consumeOneTimePassword(sql, admin)))
   if (!mayEnter) {
@@ -62,11 +62,6 @@ export async function signIn(
   }
   await limits.forgive(attempt)
   return admin
-
-  async function refunding(error: unknown): Promise<never> {
-    if (error instanceof QueueFull) await limits.refund(attempt)
-    throw error
-  }
 }
 
 /** Not awaited: a response that takes longer would tell that there is such an account. */
@@ -94,7 +89,12 @@ export async function changePassword(
   await limits.spend(attempt)
   const stored = await findAdminById(sql, admin.id)
   const wrong = new Refusal(because('password_wrong'), { field: 'current_password' })
-  if (!(await verifyPassword(stored?.password_hash, input.current_password, origin.isWanted))) throw wrong
+  const verified = verifyPassword(stored?.password_hash, input.current_password, origin.isWanted)
+  if (!(await refundOverloaded(limits, attempt, verified))) {
+    const detail = { address: origin.address, method: 'password' }
+    await auditInAllCommunities(sql, 'self', admin.id, 'admin.proof_failed', detail)
+    throw wrong
+  }
   await limits.forgive(attempt)
   await checkPassword(input.new_password, { email: admin.email, field: 'new_password' })
   if (input.new_password === input.current_password)

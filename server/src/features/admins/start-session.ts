@@ -5,7 +5,7 @@ import { insertSession } from '../../http/console/session-queries.ts'
 import { findSession, newSessionToken, type AdminSession } from '../../http/console/sessions.ts'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError } from '../../http/shared/errors.ts'
-import { communitiesWithRole } from '../../postgres/across-communities.ts'
+import { communitiesWithRole, ownsEveryCommunity } from '../../postgres/across-communities.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import { isNewBrowser, rememberBrowser } from './browser-queries.ts'
 import { newBrowserMail } from './mails.ts'
@@ -13,12 +13,14 @@ import { tellPerson } from './tell-person.ts'
 
 export async function presentSession({ sql }: Deps, session: AdminSession) {
   const communities = await communitiesWithRole(sql, session.admin.id)
+  const isOwnerOfAll = await ownsEveryCommunity(sql, session.admin.id)
   return {
     data: {
       session_id: session.id,
       admin: session.admin,
       password_change_required: session.password_one_time,
       second_factor: session.has_second_factor,
+      owns_every_community: isOwnerOfAll,
       communities,
     },
   }

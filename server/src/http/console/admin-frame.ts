@@ -34,6 +34,8 @@ const RANK: Record<AdminRole, number> = { viewer: 1, manager: 2, owner: 3 }
 const BROWSER_SECONDS = 365 * 24 * 60 * 60
 /** Longer than a replica may lag (LAG_MAX_MS), so that a change has arrived there when this ends. */
 const CHANGED_SECONDS = 10
+/** With it the console says whose page sends the request. */
+const PERSON_HEADER = 'hourbank-admin'
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 declare module 'fastify' {
@@ -118,7 +120,14 @@ async function authenticate(
   const session = token ? await findSession(deps.sql, token, isClean ? parameters.slug : undefined) : undefined
   if (!session) throw new ApiError('sign_in_required')
   if (session.newToken) setSessionCookie(deps, reply, session.newToken)
+  if (!isShownTo(request, session)) throw new ApiError('sign_in_required')
   return session
+}
+
+/** The tabs of a browser share its cookie: a page of one person must not act for another who signed in since. */
+function isShownTo({ headers }: FastifyRequest, { admin }: AdminSession): boolean {
+  const shownTo = headers[PERSON_HEADER]
+  return shownTo === undefined || shownTo === String(admin.id)
 }
 
 function requireAccess(request: FastifyRequest, session: AdminSession): void {

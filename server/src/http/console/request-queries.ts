@@ -52,3 +52,21 @@ export async function setRequestIds(sql: Queries, communityId: number, key: stri
   await sql`
     update admin_requests set made_ids = ${ids}::int8[] where community_id = ${communityId} and key = ${key}`
 }
+
+/**
+ * Removes the digests of what was entered about a member: a digest confirms a guess of the text. Ids of different
+ * kinds are not told apart: a request without a digest is still not carried out twice.
+ */
+export async function blankDigests(tx: Transaction, communityId: number, memberId: number): Promise<void> {
+  const wallet = tx`(select id from accounts where community_id = ${communityId} and member_id = ${memberId})`
+  await tx`
+    update admin_requests set digest = ''
+    where community_id = ${communityId} and key = any (array(
+      select key from admin_requests
+      where community_id = ${communityId} and digest <> '' and coalesce(made_ids, transfer_ids) && (array(
+        select id from listings where community_id = ${communityId} and member_id = ${memberId}
+        union all select id from transfers where community_id = ${communityId} and debit_account_id = ${wallet}
+        union all select id from transfers where community_id = ${communityId} and credit_account_id = ${wallet}
+      ) || ${memberId}::int8)
+      order by key for no key update))`
+}

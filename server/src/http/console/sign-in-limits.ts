@@ -1,5 +1,6 @@
 import { networkOf } from '../../core/networks.ts'
 import { because, type Reason } from '../../core/reasons.ts'
+import { QueueFull } from '../../core/work-queue.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import { ApiError, tooManyFailures } from '../shared/errors.ts'
@@ -33,6 +34,16 @@ export interface SignInLimits {
   forgive(attempt: Attempt): Promise<void>
   /** After an attempt that was not carried out. */
   refund(attempt: Attempt): Promise<void>
+}
+
+/** Returns the result of a counted attempt. One that is rejected because of overload, and not carried out, does not count. */
+export async function refundOverloaded<T>(limits: SignInLimits, attempt: Attempt, result: Promise<T>): Promise<T> {
+  try {
+    return await result
+  } catch (error) {
+    if (error instanceof QueueFull) await limits.refund(attempt)
+    throw error
+  }
 }
 
 interface Limit {
