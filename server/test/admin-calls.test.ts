@@ -305,3 +305,31 @@ test('the chart counts calls by how they were answered, by the clock of the comm
   expect(await chart('')).toHaveLength(25)
   expect((await owner.call('/calls/chart?from=2020-01-01T00:00:00Z')).status).toBe(422)
 })
+
+test('the chart counts each moment once on the days on which the clocks change', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const owner = await addAdmin(bank)
+  await bank.sql`update communities set time_zone = 'Europe/Vienna'`
+  // In autumn, 2:00 to 3:00 comes twice.
+  const times = ['2026-10-25T00:40:00Z', '2026-10-25T01:05:00Z', '2026-10-25T01:40:00Z']
+  const calls = times.map((time) => ({ minute: (Date.parse(time) - NOON) / 60_000 }))
+  await log(bank, calls)
+  const chart = async (from: string, until: string): Promise<{ at: string; answered: number }[]> =>
+    (await owner.call(`/calls/chart?from=${from}&until=${until}`)).body.data
+  const counted = async (from: string, until: string) => {
+    const points = await chart(from, until)
+    expect(new Set(points.map(({ at }) => at)).size).toBe(points.length)
+    const busy = points.filter(({ answered }) => answered > 0).map(({ at }) => at.slice(11, 16))
+    return [points.length, ...busy]
+  }
+  expect(await counted('2026-10-25T00:30:00Z', '2026-10-25T01:10:00Z')).toEqual([8, '00:40', '01:05'])
+  expect(await counted('2026-10-25T00:00:00Z', '2026-10-25T02:00:00Z')).toEqual([24, '00:40', '01:05', '01:40'])
+  expect(await counted('2026-10-24T12:00:00Z', '2026-10-25T12:00:00Z')).toEqual([24, '00:00', '01:00'])
+  expect(await counted('2026-03-28T12:00:00Z', '2026-03-29T12:00:00Z')).toEqual([24])
+  const days = await chart('2026-10-23T22:00:00Z', '2026-10-26T23:00:00Z')
+  expect(days.map(({ at, answered }) => [at.slice(0, 13), answered])).toEqual([
+    ['2026-10-23T22', 0],
+    ['2026-10-24T22', 3],
+    ['2026-10-25T23', 0],
+  ])
+})

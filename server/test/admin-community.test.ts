@@ -45,6 +45,11 @@ test('what cannot be is refused beside its field, and nothing changes', async ()
     ['name', 'x'.repeat(201)],
     ['time_zone', 'Europe/Nowhere'],
     ['time_zone', '+02:00'],
+    // Known to JavaScript only.
+    ['time_zone', 'MIT'],
+    ['time_zone', 'SystemV/PST8'],
+    // India for JavaScript, Israel for PostgreSQL.
+    ['time_zone', 'IST'],
     ['language', 'not a language'],
     ['lower_limit_hours', 1],
     ['lower_limit_hours', -0.001],
@@ -56,6 +61,20 @@ test('what cannot be is refused beside its field, and nothing changes', async ()
     expect([refused.status, refused.body.errors[0].field]).toEqual([422, field])
   }
   expect((await owner.call('/communities/town')).body.data).toEqual(before)
+})
+
+test('a community whose time zone is no longer accepted keeps it until it takes another', async () => {
+  const { bank, change } = await start()
+  await bank.sql`update communities set time_zone = 'CET'`
+  expect((await change({ time_zone: 'CET', name: 'Still there' })).status).toBe(200)
+  expect((await change({ time_zone: 'EET' })).status).toBe(422)
+})
+
+test('time zones are places, in capitals or not, and fixed offsets by name', async () => {
+  const { change } = await start()
+  for (const time_zone of ['Europe/Vienna', 'asia/kolkata', 'Etc/GMT+5', 'GMT', 'UTC']) {
+    expect([time_zone, (await change({ time_zone })).status]).toEqual([time_zone, 200])
+  }
 })
 
 test('a new time zone recounts the days of partners, so that the limits stay correct', async () => {

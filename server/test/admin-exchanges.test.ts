@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { prune } from '../src/postgres/prune.ts'
 import { addMember } from '../src/features/members/change-member.ts'
+import { eraseMember } from '../src/features/members/erase-member.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { startBank, TESTER } from './bank.ts'
 
@@ -234,4 +235,41 @@ test('nobody records, adjusts or takes back without the role, or in another comm
   expect((await newBrowser(bank).call('/transfers/export')).status).toBe(401)
   expect((await manager.call('/transfers')).status).toBe(200)
   expect(await count()).toBe(1)
+})
+
+test('what an administrator did has the name that the community knows, also after they are gone', async () => {
+  const { bank, manager, slip, record } = await start()
+  const owner = await addAdmin(bank)
+  const [id] = (await record([slip()])).body.data.transfer_ids
+  await manager.call(`/transfers/${id}/reverse`, { body: { reason: 'A mistake' } })
+  // Another community made the account, and calls the person something else.
+  await bank.sql`update admins set name = 'Known elsewhere' where id = ${manager.id}`
+  const known = { kind: 'admin', name: 'The manager' }
+  const expectKnown = async () => {
+    const { data } = (await owner.call(`/transfers/${id}`)).body
+    expect([data.made_by, data.reversal.made_by]).toEqual([known, known])
+    expect((await owner.call('/transfers')).body.data).toMatchObject([{ made_by: known, reversal: { made_by: known } }])
+  }
+  await expectKnown()
+  expect((await owner.call(`/administrators/${manager.id}`, { method: 'DELETE' })).status).toBe(200)
+  await expectKnown()
+})
+
+test('nothing that is written about an erased member is stored', async () => {
+  const { bank, ada, ben, manager, slip, record } = await start()
+  const token = await bank.token('wallet.write')
+  await bank.call('/wallet/credit', { token, body: { user_id: ada, hours: 3, reference: 'tx-1' } })
+  const [id] = (await record([slip()])).body.data.transfer_ids
+  await eraseMember(bank.sql, TESTER, bank.communityId, ada)
+  const adjust = (member_id: number) =>
+    manager.call('/adjustments', { body: { member_id, hours: 1, reason: 'Ada moved to Graz' } })
+  expect((await adjust(ada)).status).toBe(201)
+  expect((await manager.call(`/transfers/${id}/reverse`, { body: { reason: 'Ada moved to Graz' } })).status).toBe(201)
+  const body = { reference: 'tx-1', reversal_reference: 'back-1', reason: 'Ada moved to Graz' }
+  expect((await bank.call('/wallet/credits/reverse', { token, body })).status).toBe(201)
+  expect(await bank.sql`select from transfer_notes`).toEqual([])
+  expect(await bank.sql`select reason from credit_reversals`).toEqual([{ reason: null }])
+  // Ben is not erased.
+  expect((await adjust(ben)).status).toBe(201)
+  expect(await bank.sql`select note from transfer_notes`).toEqual([{ note: 'Ada moved to Graz' }])
 })

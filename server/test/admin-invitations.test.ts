@@ -333,3 +333,27 @@ test('links from before the upgrade end, and people who never followed theirs be
   expect(listed.find(({ id }) => id === 4)).toMatchObject({ name: 'late@town.example', email: 'late@town.example' })
   await expect(inspectResetLink(sql, 'late')).rejects.toMatchObject({ code: 'link_expired' })
 })
+
+test('an address that a mail program reads as another one is refused', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const invite = (email: string) => owner.call('/administrators', { body: { email, name: 'Somebody', role: 'viewer' } })
+  for (const email of [
+    'v@x.example,',
+    'v@x.example>',
+    'x<v@x.example>',
+    'a,b@x.example',
+    'a(b)c@x.example',
+    '"a b"@x.example',
+    'a;b@x.example',
+    'a:b@x.example',
+    'v@x.example;w@x.example',
+    'v@[127.0.0.1',
+  ]) {
+    const refused = await invite(email)
+    expect([email, refused.status, refused.body.errors?.[0].field]).toEqual([email, 422, 'email'])
+  }
+  for (const email of ["o'brien+office@x.example", 'jürgen@grünau.example', 'v@[127.0.0.1]', 'v@[IPv6:2001:db8::1]']) {
+    expect([email, (await invite(email)).status]).toEqual([email, 201])
+  }
+})

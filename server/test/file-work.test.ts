@@ -4,6 +4,7 @@ import { addMember } from '../src/features/members/change-member.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { addAdmin, type TestAdmin } from './admin.ts'
 import { eventually, startBank, TESTER, type Bank } from './bank.ts'
+import { captureLog } from './capture-log.ts'
 import { lockTable } from './lock-table.ts'
 import { takeIds } from './take-ids.ts'
 
@@ -131,4 +132,22 @@ test('an import whose caller is gone writes nothing', async () => {
   await eventually(async () => (await fileSessions(bank)) === 0)
   await lock.release()
   expect(await bank.sql`select from members`).toHaveLength(0)
+})
+
+test('HEAD of an export exports nothing', async () => {
+  const { log, entries } = captureLog('warn')
+  const bank = await startBank({ log })
+  const owner = await addAdmin(bank)
+  const token = await bank.token()
+  for (const what of ['members', 'listings', 'transfers', 'audit', 'calls']) {
+    const head = await owner.call(`/${what}/export`, { method: 'HEAD' })
+    const { headers } = await owner.call(`/${what}/export`)
+    expect([what, head.status, head.headers.get('content-length')]).toEqual([what, 200, null])
+    for (const name of ['content-type', 'content-disposition']) expect(head.headers.get(name)).toBe(headers.get(name))
+  }
+  const exported = await bank.sql`select from audit_log where action like '%.exported'`
+  expect(exported).toHaveLength(5)
+  const csv = await bank.call('/wallet/credits', { method: 'HEAD', token, headers: { accept: 'text/csv' } })
+  expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+  expect(entries()).toEqual([])
 })

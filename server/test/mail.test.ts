@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { openMailer } from '../src/mail/mailer.ts'
 import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
 import { startBank } from './bank.ts'
+import { captureLog } from './capture-log.ts'
 import { hourbankWith } from './command-line.ts'
 import { startMailbox } from './mailbox.ts'
 import { addPasskey, named } from './passkey.ts'
@@ -137,6 +139,18 @@ test('people are told when their second factor changes', async () => {
   const { passkeys } = (await owner.call('/second-factor')).body.data
   await owner.call(`/second-factor/passkeys/${passkeys[0].id}`, { method: 'DELETE' })
   expect(await told()).toContain('A passkey was removed')
+})
+
+test('a mail goes to the address of the account as it is, also if that has commas or brackets', async () => {
+  const mailbox = await startMailbox()
+  const mailer = openMailer(mailbox.settings.config, captureLog().log)
+  onTestFinished(() => mailer.close())
+  const send = (to: string) =>
+    mailer.sendNow({ to, subject: 'Notice', text: 'Text', headers: { 'content-language': 'en' } })
+  await send('a,b@x.example')
+  await send('a(b)c@x.example')
+  expect(mailbox.received.map(({ to }) => to)).toEqual([['"a,b"@x.example'], ['"a(b)c"@x.example']])
+  for (const odd of ['v@x.example,', 'x<v@x.example>']) await expect(send(odd)).rejects.toThrow('rejected')
 })
 
 test('without a mail server everything works by links', async () => {

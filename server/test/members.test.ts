@@ -11,6 +11,7 @@ import { eraseMember } from '../src/features/members/erase-member.ts'
 import { findMembers } from '../src/features/members/queries.ts'
 import { closeListing, publishListing } from '../src/features/listings/change-listing.ts'
 import { findBalances } from '../src/features/wallet/queries.ts'
+import { addAdmin } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
 
 const add = (bank: Bank, name: string, email?: string) =>
@@ -206,6 +207,32 @@ test('erasing blanks the person everywhere and keeps the transfers', async () =>
   expect(events.at(-1)).toEqual({ type: 'user.erased' })
   expect(await bank.sql`select member_id from erasures`).toHaveLength(1)
   await expect(returnMember(bank.sql, TESTER, bank.communityId, ada.id)).rejects.toThrow('There is no member')
+})
+
+test('erasing forgets the digests of what was entered about the person, which would confirm a guess', async () => {
+  const bank = await startBank()
+  const manager = await addAdmin(bank, 'manager')
+  const ben = await add(bank, 'Ben')
+  const enter = async (key: string, path: string, body: object) =>
+    (await manager.call(path, { body: { ...body, key: `${key}-of-the-console` } })).body.data
+  const listing = { type: 'service', title: 'Bread', category: 'Kitchen' }
+  const adjustment = { hours: 1, reason: 'Moved to Graz' }
+  const { id } = await enter('a-member', '/members', { name: 'Cleo', phone: '+43 1 555' })
+  await enter('a-listing', '/listings', { ...listing, member_id: id })
+  await enter('bens-listing', '/listings', { ...listing, member_id: ben.id })
+  const slip = { giver_id: ben.id, receiver_id: id, hours: 1, occurred_on: '2026-01-05' }
+  await enter('an-exchange', '/exchanges', { slips: [slip] })
+  const adjusted = await enter('an-adjustment', '/adjustments', { ...adjustment, member_id: id })
+  await enter('bens-adjustment', '/adjustments', { ...adjustment, member_id: ben.id })
+  await eraseMember(bank.sql, TESTER, bank.communityId, id)
+  const forgotten = await bank.sql`
+    select key from admin_requests where digest = '' and not starts_with(key, 'bens') order by key`
+  expect(forgotten).toHaveLength(4)
+  const kept = await bank.sql`select key from admin_requests where digest <> ''`
+  expect(kept).toContainEqual({ key: 'bens-adjustment-of-the-console' })
+  // What is sent again is still not done twice.
+  const again = await enter('an-adjustment', '/adjustments', { ...adjustment, member_id: id })
+  expect(again).toEqual({ ...adjusted, replayed: true })
 })
 
 test('every endpoint refuses strangers, missing scopes and ids that are not its own', async () => {

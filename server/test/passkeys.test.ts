@@ -214,6 +214,18 @@ test('a passkey gives the fresh proof, counts for a community that requires one,
   expect((await newBrowser(bank).call('/session', { body: { email: owner.email, password } })).status).toBe(200)
 })
 
+test('a passkey is added with the transports that a browser names, and none with anything else in their place', async () => {
+  const bank = await startNamed()
+  const owner = await addAdmin(bank)
+  const addWith = async (transports: string[]) => {
+    const passkey: any = newPasskey(bank.url).create(await optionsFor(owner, '/second-factor'))
+    const body = { name: 'Key', passkey: { ...passkey, response: { ...passkey.response, transports } } }
+    return (await owner.call('/second-factor/passkeys', { body })).status
+  }
+  for (const transport of ['usb\0', '\ud800', 'x'.repeat(41)]) expect(await addWith([transport])).toBe(422)
+  expect(await addWith(['usb', 'smart-card'])).toBe(201)
+})
+
 test('there are no passkeys for addresses, and none that were made under another name', async () => {
   const bank = await startBank()
   const owner = await addAdmin(bank)

@@ -1,13 +1,16 @@
 import { promisify } from 'node:util'
 import { brotliCompress } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createWorkQueue, QueueFull } from '../src/core/work-queue.ts'
+import { makeLink } from '../src/features/admins/links.ts'
 import { hashPassword } from '../src/features/admins/passwords.ts'
+import { offerSetUp } from '../src/features/admins/set-up.ts'
 import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
-import { addAdmin } from './admin.ts'
+import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
 import { callNode, eventually, startBank, type Bank } from './bank.ts'
 
 const RUNNING_MAX = 2
+const WAITING_MAX = 20
 const BURST = 100
 
 /** Work that ends when the test says so. */
@@ -124,6 +127,49 @@ test('the password of a request whose client is gone is not checked', async () =
   enough.abort()
   await Promise.all(others)
 })
+
+test('attempts that find the queue full are not counted', async () => {
+  const bank = await startBank()
+  const ada = await addAdmin(bank)
+  const { token } = await makeLink(bank.sql, 'reset', ada.id)
+  await bank.sql`delete from attempt_counts`
+  const release = keepQueueFull()
+  const passwords = { current_password: PASSWORD, new_password: 'lantern orbit mustard' }
+  for (const [path, body] of [
+    ['/session/proof', { password: PASSWORD }],
+    ['/password', passwords],
+    ['/links/use', { token, password: 'lantern orbit mustard' }],
+  ] as const) {
+    const answer = await ada.call(path, { body })
+    expect([path, answer.status, await countedAttempts(bank)]).toEqual([path, 503, 0])
+  }
+  await release()
+  expect((await ada.call('/session/proof', { body: { password: PASSWORD } })).status).toBe(200)
+})
+
+test('an attempt to set up that finds the queue full is not counted', async () => {
+  const bank = await startBank()
+  const offered = await offerSetUp(bank.sql)
+  keepQueueFull()
+  const input = { link: offered!.token, name: 'Ada', email: 'ada@town.example', password: 'lantern orbit mustard' }
+  const answer = await newBrowser(bank).call('/setup', { body: input })
+  expect([answer.status, await countedAttempts(bank)]).toEqual([503, 0])
+})
+
+/** The queue of this process, which is that of the service. */
+function keepQueueFull(): () => Promise<void> {
+  const enough = new AbortController()
+  const keepBusy = async () => {
+    while (!enough.signal.aborted) await hashPassword('somebody else')
+  }
+  const others = Array.from({ length: RUNNING_MAX + WAITING_MAX }, keepBusy)
+  const release = async () => {
+    enough.abort()
+    await Promise.all(others)
+  }
+  onTestFinished(release)
+  return release
+}
 
 /** Of the one account, the one address, or both. */
 async function countedAttempts({ sql }: Bank): Promise<number> {

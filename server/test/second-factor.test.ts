@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { resetAdmin } from '../src/features/admins/create-admin.ts'
 import { makeLink } from '../src/features/admins/links.ts'
 import { checkSecretKey } from '../src/features/subscriptions/check-secret-key.ts'
-import { codeOfStep, stepOfCode } from '../src/features/second-factor/totp.ts'
+import { codeOfStep, currentStep, stepOfCode } from '../src/features/second-factor/totp.ts'
 import { createSecretBox } from '../src/crypto/secret-box.ts'
 import { addAdmin, newBrowser, PASSWORD } from './admin.ts'
 import { startBank, TESTER, type Bank } from './bank.ts'
@@ -68,6 +68,21 @@ test('each code works once, also when it is used twice at the same time', async 
   const code = app.code()
   expect((await Promise.all([finish(code), finish(code)])).toSorted()).toEqual([200, 422])
   expect(await finish(code)).toBe(422)
+})
+
+test('a code may be typed with the digits of an Arabic or Persian keyboard, wherever one is asked for', async () => {
+  const bank = await startBank()
+  const owner = await addAdmin(bank)
+  const { secret } = (await owner.call('/second-factor/app', { method: 'POST' })).body.data
+  let step = currentStep() - 1
+  const nextCode = (zero: string) =>
+    codeOfStep(secret, step++).replaceAll(/\d/g, (digit) => String.fromCharCode(zero.charCodeAt(0) + Number(digit)))
+
+  const inGroups = nextCode('٠').replace(/^.{3}/, '$& ')
+  expect((await owner.call('/second-factor/app/confirm', { body: { code: inGroups } })).status).toBe(200)
+  const browser = await beginSignIn(bank, owner)
+  expect((await browser.call('/session/second-factor', { body: { code: nextCode('۰') } })).status).toBe(200)
+  expect((await browser.call('/session/proof', { body: { code: nextCode('٠') } })).status).toBe(200)
 })
 
 test('an app counts for nothing until a code confirms it', async () => {

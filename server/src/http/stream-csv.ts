@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { encodeText, type WrittenEncoding } from '../csv/encode-text.ts'
@@ -28,13 +28,19 @@ export interface CsvStream<Row extends object> {
   onStart?: () => Promise<void>
 }
 
-/** Streams an export with one batch of rows in memory. Resolves when it has begun; until then, errors are thrown. */
+/**
+ * Streams an export with one batch of rows in memory. Resolves when it has begun; until then, errors are thrown. HEAD
+ * exports nothing.
+ */
 export async function streamCsv<Row extends object>(
   reply: FastifyReply,
   files: FileWork,
   owner: string,
   { rows, isMarked = false, encoding = 'utf-8', delimiter = 'comma', onStart = async () => {} }: CsvStream<Row>,
 ): Promise<FastifyReply> {
+  const type = `text/csv; charset=${encoding}`
+  // An empty text would get the header content-length: 0.
+  if (reply.request.method === 'HEAD') return reply.type(type).send(Readable.from([]))
   const body = new PassThrough()
   // Prevents an uncaught error if the export fails before the response is piped.
   body.on('error', () => {})
@@ -54,5 +60,5 @@ export async function streamCsv<Row extends object>(
       body.destroy(error)
     })
   })
-  return reply.type(`text/csv; charset=${encoding}`).send(body)
+  return reply.type(type).send(body)
 }

@@ -47,7 +47,7 @@ export function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logger): Ma
 
   async function trySend(mail: Mail, tries: number): Promise<void> {
     try {
-      await transport.sendMail(mail)
+      await transport.sendMail(addressed(mail))
     } catch (error) {
       const delayMs = RETRY_AFTER_MS[tries]
       // Neither address nor text: a log is read by others.
@@ -68,12 +68,17 @@ export function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logger): Ma
     isOn: true,
     send: (mail) => void trySend(mail, 0),
     deliver: (mail) => trySend(mail, 0),
-    sendNow: async (mail) => void (await transport.sendMail(mail)),
+    sendNow: async (mail) => void (await transport.sendMail(addressed(mail))),
     close() {
       for (const timer of waiting) clearTimeout(timer)
       transport.close()
     },
   }
+}
+
+/** A text would be parsed, and can name other mailboxes than it says. */
+function addressed(mail: Mail) {
+  return { ...mail, to: { name: '', address: mail.to } }
 }
 
 /** Encryption is required, except to a mail server on this machine or with `?ignoreTLS=true`. */

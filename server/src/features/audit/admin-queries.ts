@@ -105,9 +105,19 @@ function filterByAction(sql: Queries, action: string) {
 }
 
 /**
- * Returns the current names of the subjects. Erased members stay nameless. Administrators have the name that this
- * community knows, and those who were removed the one they had when they last did something.
+ * The name that this community knows, and of those who were removed the one they had when they last did something here.
+ * `admins.name` is what another community may have called the person (decision 15).
  */
+export function adminName(sql: Queries, communityId: number, adminId: Fragment): Fragment {
+  return sql`coalesce(
+    (select coalesce(role.name, role.email) from community_admins role
+      where role.community_id = ${communityId} and role.admin_id = ${adminId}),
+    (select entry.actor_name from audit_log entry
+      where entry.community_id = ${communityId} and entry.actor_kind = 'admin' and entry.actor_id = ${adminId}
+      order by entry.id desc limit 1))`
+}
+
+/** Returns the current names of the subjects. Erased members stay nameless. */
 export async function findSubjectNames(
   sql: Queries,
   communityId: number,
@@ -128,11 +138,7 @@ export async function findSubjectNames(
     union all select 'subscription', s.id, p.name from subscriptions s
       join partners p on p.community_id = ${communityId} and p.id = s.partner_id
       where s.community_id = ${communityId} and s.id = any (${ids('subscription')}::int8[])
-    union all select 'admin', a.id, coalesce(
-        (select coalesce(r.name, r.email) from community_admins r
-          where r.community_id = ${communityId} and r.admin_id = a.id),
-        (select l.actor_name from audit_log l
-          where l.community_id = ${communityId} and l.actor_kind = 'admin' and l.actor_id = a.id order by l.id desc limit 1))
+    union all select 'admin', a.id, ${adminName(sql, communityId, sql`a.id`)}
       from unnest(${ids('admin')}::int8[]) as a(id)
     union all select 'community', id, name from communities
       where id = ${communityId} and id = any (${ids('community')}::int8[])`

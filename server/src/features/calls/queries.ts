@@ -167,8 +167,13 @@ export async function countOverTime(
   { partner_id, from, until }: { partner_id: number | undefined; from: string; until: string },
   { timeZone, step }: { timeZone: string; step: string },
 ): Promise<CallPointRow[]> {
+  // A local time comes twice when the clocks are set back, so only days are counted in local time.
+  const isLocal = step === '1 day'
+  const start = sql`date_trunc('day', ${from}::timestamptz, ${timeZone})`
   const slotOf = (time: Fragment) =>
-    sql`date_bin(${step}::interval, (${time}) at time zone ${timeZone}, timestamp '2000-01-01')`
+    isLocal
+      ? sql`date_trunc('day', (${time}) at time zone ${timeZone})`
+      : sql`date_bin(${step}::interval, ${time}, ${start})`
   return sql<CallPointRow[]>`
     with counted as materialized (
       select ${slotOf(sql`g.second_at`)} as slot,
@@ -183,7 +188,7 @@ export async function countOverTime(
         ${partner_id === undefined ? sql`` : sql`and g.partner_id = ${partner_id}`}
       group by 1
     )
-    select s.slot at time zone ${timeZone} as at, coalesce(c.answered, 0)::int8 as answered,
+    select ${isLocal ? sql`s.slot at time zone ${timeZone}` : sql`s.slot`} as at, coalesce(c.answered, 0)::int8 as answered,
       coalesce(c.unauthenticated, 0)::int8 as unauthenticated, coalesce(c.forbidden, 0)::int8 as forbidden,
       coalesce(c.limited, 0)::int8 as limited, coalesce(c.rejected, 0)::int8 as rejected,
       coalesce(c.failed, 0)::int8 as failed

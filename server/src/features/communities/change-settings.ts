@@ -43,7 +43,10 @@ export async function changeSettings(
     checkBefore(before)
     const change = pickChanged(requested, before)
     if (Object.keys(change).length === 0) return before
-    if (change.time_zone !== undefined) await lockAllWallets(tx, communityId)
+    if (change.time_zone !== undefined) {
+      await checkTimeZone(tx, change.time_zone)
+      await lockAllWallets(tx, communityId)
+    }
     const after = await updateSettings(tx, communityId, change)
     if (change.time_zone !== undefined) await recountDays(tx, communityId)
     await recordAudit(tx, communityId, actor, {
@@ -69,19 +72,13 @@ async function recountDays(tx: Transaction, communityId: number): Promise<void> 
   await insertPartnerDays(tx, communityId)
 }
 
-function validateSettings({
-  name,
-  time_zone,
-  language,
-  lower_limit_hours,
-  credit_limit_hours,
-  second_factor_required,
-  iban,
-  account_holder,
-}: SettingsInput): SettingsChange {
+/** Except for the time zone, which is checked only if it changes: some communities have one that is no longer accepted. */
+function validateSettings(input: SettingsInput): SettingsChange {
+  const { name, time_zone, language, lower_limit_hours, credit_limit_hours } = input
+  const { second_factor_required, iban, account_holder } = input
   return {
     ...(name !== undefined && { name: checkCommunityName(name) }),
-    ...(time_zone !== undefined && { time_zone: checkTimeZone(time_zone) }),
+    ...(time_zone !== undefined && { time_zone }),
     ...(language !== undefined && { language: checkLanguage(language) }),
     ...(lower_limit_hours !== undefined && { lower_limit_centihours: checkLowerLimit(lower_limit_hours) }),
     ...(credit_limit_hours !== undefined && { credit_limit_centihours: checkCreditLimit(credit_limit_hours) }),

@@ -1,9 +1,18 @@
 import { isCleanText } from '../../http/shared/validation.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
+import type { Queries } from '../../postgres/connect.ts'
+import { isKnownTimeZone } from './queries.ts'
 
 const NAME_LENGTH_MAX = 200
 const LANGUAGE_LENGTH_MAX = 35
+/** The same everywhere. */
+const FIXED = /^(UTC|GMT)$/i
+/**
+ * PostgreSQL reads offsets like +02:00 with the opposite sign, and abbreviations like IST as other places than JavaScript
+ * does, or not at all.
+ */
+const PLACE = /^[A-Za-z].*\//
 
 export function checkCommunityName(text: string, field = 'name'): string {
   const name = text.trim()
@@ -13,8 +22,10 @@ export function checkCommunityName(text: string, field = 'name'): string {
   return name
 }
 
-export function checkTimeZone(timeZone: string): string {
-  if (!isTimeZone(timeZone)) {
+/** PostgreSQL must know it too: with another list of zones, it could not tell what day it is in the community. */
+export async function checkTimeZone(sql: Queries, timeZone: string): Promise<string> {
+  const isKnown = FIXED.test(timeZone) || (isTimeZone(timeZone) && (await isKnownTimeZone(sql, timeZone)))
+  if (!isKnown) {
     throw new Refusal(because('time_zone_unknown', { zone: timeZone }), { field: 'time_zone' })
   }
   return timeZone
@@ -33,8 +44,7 @@ export function checkLanguage(text: string): string {
 
 function isTimeZone(name: string): boolean {
   try {
-    // Only names are allowed: PostgreSQL reads offsets like +02:00 with the opposite sign.
-    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+    return PLACE.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {
     return false
   }

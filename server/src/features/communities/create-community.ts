@@ -18,7 +18,7 @@ export interface NewCommunity {
 export async function createCommunity(sql: Queries, actor: Actor, input: NewCommunity): Promise<CommunityRow> {
   const slug = checkSlug(input.slug)
   const name = checkCommunityName(input.name)
-  const timeZone = checkTimeZone(input.timeZone ?? 'UTC')
+  const timeZone = await checkTimeZone(sql, input.timeZone ?? 'UTC')
   const language = checkLanguage(input.language ?? 'en')
   try {
     return await transaction(sql, async (tx) => {

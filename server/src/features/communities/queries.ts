@@ -31,6 +31,13 @@ export async function insertCommunity(
   return row
 }
 
+/** Whether PostgreSQL has the zone, in whatever case. */
+export async function isKnownTimeZone(sql: Queries, timeZone: string): Promise<boolean> {
+  const [row] = await sql<[{ known: boolean }]>`
+    select exists(select 1 from pg_timezone_names where lower(name) = lower(${timeZone})) as known`
+  return row.known
+}
+
 export async function findCommunity(sql: Queries, slug: string): Promise<CommunityRow | undefined> {
   const [row] = await sql<CommunityRow[]>`select ${communityColumns(sql)} from communities where slug = ${slug}`
   return row

@@ -22,6 +22,9 @@ export interface GivenFactor {
 
 export type Factor = 'app' | 'recovery_code' | 'passkey'
 
+/** Of a digit's code point: U+0660 to U+0669 and U+06F0 to U+06F9 end in the number. */
+const LOW_BITS = 0xf
+
 const WRONG: Record<Factor, { reason: Reason; field: string }> = {
   app: { reason: because('code_wrong'), field: 'code' },
   recovery_code: { reason: because('recovery_code_wrong'), field: 'recovery_code' },
@@ -65,8 +68,14 @@ export async function useAppCode(
   const app = await findApp(sql, adminId)
   if (!app || (app.active_since !== null) !== active) return false
   const secret = openSecret(box, app.secret)
-  const step = secret === undefined ? undefined : stepOfCode(secret, code.replaceAll(/\s/g, ''))
+  const step = secret === undefined ? undefined : stepOfCode(secret, withPlainDigits(code))
   return step !== undefined && useStep(sql, adminId, step)
+}
+
+/** However people type it: in groups, or with the digits of an Arabic or Persian keyboard. */
+function withPlainDigits(code: string): string {
+  const digits = code.replaceAll(/\s/g, '')
+  return digits.replaceAll(/[٠-٩۰-۹]/g, (digit) => String(digit.charCodeAt(0) & LOW_BITS))
 }
 
 /** After SECRET_KEY was lost, no code fits: the person needs a recovery code or a reset. */

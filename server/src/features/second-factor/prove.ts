@@ -1,7 +1,7 @@
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { AdminSession } from '../../http/console/sessions.ts'
-import type { Attempt } from '../../http/console/sign-in-limits.ts'
+import { refundOverloaded, type Attempt } from '../../http/console/sign-in-limits.ts'
 import type { Deps } from '../../http/deps.ts'
 import { auditInAllCommunities } from '../admins/create-admin.ts'
 import { verifyPassword } from '../admins/passwords.ts'
@@ -29,7 +29,7 @@ export async function prove(
     auditInAllCommunities(sql, 'self', adminId, 'admin.proof_failed', { address: origin.address, method })
   if (given.password === undefined) {
     await useFactor(deps, adminId, given, { check: { site, owner: { sessionId: session.id } }, onWrong: audit })
-  } else if (!(await isPasswordOf(deps, adminId, given.password, origin))) {
+  } else if (!(await refundOverloaded(limits, attempt, isPasswordOf(deps, adminId, given.password, origin)))) {
     await audit('password')
     throw new Refusal(because('password_wrong'), { field: 'password' })
   }

@@ -46,7 +46,9 @@ export const NewPasskey = Type.Object(
     response: Type.Object({
       clientDataJSON: Base64,
       attestationObject: Base64,
-      transports: Type.Optional(Type.Array(Type.String({ maxLength: 40 }), { maxItems: TRANSPORTS_MAX })),
+      transports: Type.Optional(
+        Type.Array(Type.String({ maxLength: 40, format: 'storable' }), { maxItems: TRANSPORTS_MAX }),
+      ),
     }),
   },
   { title: 'NewPasskey', description: 'A RegistrationResponseJSON of WebAuthn' },

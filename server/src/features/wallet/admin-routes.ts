@@ -1,4 +1,4 @@
-import { fromJsonTime } from '../../core/times.ts'
+import { fromJsonTime, isDay } from '../../core/times.ts'
 import { Type } from 'typebox'
 import { adminActor } from '../audit/admin-actor.ts'
 import { findCommunity } from '../communities/queries.ts'
@@ -51,7 +51,7 @@ export function transferAdminRoutes(api: AdminApi, deps: Deps): void {
     handler: async (request, reply) => {
       const { with_total: withTotal = false } = request.query
       const sort = transferSort(request.query)
-      const list = readSortedListRequest(await epoch(), 'admin transfers', request.query, sort !== undefined)
+      const list = readSortedListRequest(await epoch(), 'admin transfers', request.query, sort && isDay)
       const found = await reads.run(request, sql, (reader) =>
         listTransfers(reader, request.community.id, list, request.query, { sort, withTotal }),
       )

@@ -2,6 +2,7 @@ import type { Actor } from '../audit/record.ts'
 import type { Transaction } from '../../postgres/connect.ts'
 import type { EventType } from '../events/event-types.ts'
 import { recordEvents, type NewEvent } from '../events/record.ts'
+import { findErased } from './queries.ts'
 
 export interface Account {
   id: number
@@ -157,15 +158,24 @@ async function insertNotes(
   movements: Movement[],
   posted: PostedTransfer[],
 ): Promise<void> {
-  const noted = movements.flatMap(({ note = null, limitReason = null }, n) =>
-    note || limitReason ? [{ id: posted[n]!.id, note, limitReason }] : [],
-  )
+  const erased = await findErased(tx, communityId, formerMembers(movements))
+  const noted = movements.flatMap(({ debit, credit, note = null, limitReason = null }, n) => {
+    // Nothing would erase the text again.
+    const isAboutErased = erased.has(debit.member_id) || erased.has(credit.member_id)
+    return (note || limitReason) && !isAboutErased ? [{ id: posted[n]!.id, note, limitReason }] : []
+  })
   if (noted.length === 0) return
   await tx`
     insert into transfer_notes (community_id, transfer_id, note, limit_reason)
     select ${communityId}, i.id, i.note, i.limit_reason
     from unnest(${noted.map(({ id }) => id)}::int8[], ${noted.map(({ note }) => note)}::text[],
       ${noted.map(({ limitReason }) => limitReason)}::text[]) as i(id, note, limit_reason)`
+}
+
+/** Erased members have left. */
+function formerMembers(movements: Movement[]): number[] {
+  const accounts = movements.flatMap(({ debit, credit }) => [debit, credit])
+  return accounts.flatMap(({ member_id, active }) => (member_id !== null && !active ? [member_id] : []))
 }
 
 async function insertCategories(

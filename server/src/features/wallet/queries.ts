@@ -173,10 +173,49 @@ export async function findTransfer(
   return row
 }
 
+/** Which of these members are erased. Call it with their wallets locked: erasing locks them too. */
+export async function findErased(
+  tx: Transaction,
+  communityId: number,
+  memberIds: number[],
+): Promise<Set<number | null>> {
+  if (memberIds.length === 0) return new Set()
+  const rows = await tx<{ id: number }[]>`
+    select id from members
+    where community_id = ${communityId} and id = any (${memberIds}::int8[]) and erased_at is not null`
+  return new Set(rows.map(({ id }) => id))
+}
+
 /**
- * Recomputes the last active day of these locked wallets: the day of the latest exchange that is not reversed, else of
- * joining, as in migration 0041. `offset 0` keeps the condition on the kind outside, because with it the planner read all
- * exchanges of the community instead of those of the wallet (migration 0010).
+ * The day of a member's latest exchange, or null, for rows `m` of members and `a` of accounts. The wallet has it if it is
+ * after the day of joining; otherwise it is read from the transfers.
+ */
+export function lastExchangeOn(sql: Queries, communityId: number): Fragment {
+  return sql`
+    case when a.last_active_on > (
+      m.joined_at at time zone (select time_zone from communities where id = ${communityId}))::date
+    then a.last_active_on else ${latestExchange(sql, communityId, sql`a.id`)} end`
+}
+
+/**
+ * The day of a wallet's latest exchange that is not reversed, or null. `offset 0` keeps the condition on the kind outside,
+ * because with it the planner read all exchanges of the community instead of those of the wallet (migration 0010).
+ */
+function latestExchange(sql: Queries, communityId: number, accountId: Fragment): Fragment {
+  return sql`(
+    select max(t.occurred_on) from (
+      select id, kind, occurred_on from transfers where community_id = ${communityId} and debit_account_id = ${accountId}
+      union all
+      select id, kind, occurred_on from transfers where community_id = ${communityId} and credit_account_id = ${accountId}
+      offset 0
+    ) t
+    where t.kind = 'exchange' and (
+      select true from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) is null)`
+}
+
+/**
+ * Recomputes the last active day of these locked wallets: the day of the latest exchange, or of joining if that is later,
+ * as in migration 0041.
  */
 export async function recomputeLastActive(
   tx: Transaction,
@@ -191,15 +230,6 @@ export async function recomputeLastActive(
     update accounts a set last_active_on = greatest((
         select (m.joined_at at time zone c.time_zone)::date from members m, communities c
         where m.community_id = ${communityId} and m.id = a.member_id and c.id = ${communityId}
-      ), (
-        select max(t.occurred_on) from (
-          select id, kind, occurred_on from transfers where community_id = ${communityId} and debit_account_id = a.id
-          union all
-          select id, kind, occurred_on from transfers where community_id = ${communityId} and credit_account_id = a.id
-          offset 0
-        ) t
-        where t.kind = 'exchange' and (
-          select true from transfers r where r.community_id = ${communityId} and r.reverses_id = t.id) is null
-      ))
+      ), ${latestExchange(tx, communityId, tx`a.id`)})
     where a.community_id = ${communityId} and ${condition}`
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../../http/partner/access.ts'
 import { ApiError } from '../../http/shared/errors.ts'
 import { presentCredit } from './credit-member.ts'
 import { lockAccounts } from './post-transfers.ts'
-import { findCredit, findReversals, insertReversal, type ReversalRow } from './queries.ts'
+import { findCredit, findErased, findReversals, insertReversal, type ReversalRow } from './queries.ts'
 import { postReversal } from './reverse-transfer.ts'
 import type { Credit, ReverseRequest } from './schema.ts'
 
@@ -68,12 +68,14 @@ async function postCreditReversal(
       },
     },
   })
+  // Nothing would erase the text again.
+  const isErased = (await findErased(tx, communityId, [credit.member_id])).has(credit.member_id)
   const reversal = await insertReversal(tx, communityId, {
     partner_id: partnerId,
     reversal_reference: request.reversal_reference,
     credit_id: credit.id,
     transfer_id: posted.id,
-    reason: request.reason ?? null,
+    reason: isErased ? null : (request.reason ?? null),
   })
   return { credit: presentCredit({ ...credit, reversed_at: posted.created_at }, caller), reversal }
 }

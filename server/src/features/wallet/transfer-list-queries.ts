@@ -2,6 +2,7 @@ import { identifier, type Fragment, type Queries } from '../../postgres/connect.
 import { COUNTED_MAX, SORTED_MAX, type Total } from '../../http/console/office-lists.ts'
 import { hideFromPlanner, type Position } from '../../http/shared/page-queries.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
+import { adminName } from '../audit/admin-queries.ts'
 
 /** The owner of an account. */
 export interface PartyRow {
@@ -278,16 +279,17 @@ async function describeTransfers(sql: Queries, communityId: number, selection: F
   const party = (account: Fragment, member: Fragment, partner: Fragment) => sql`
     jsonb_build_object('kind', ${account}.kind, 'id', coalesce(${account}.member_id, ${account}.partner_id),
       'name', coalesce(${member}.name, ${partner}.name, m.name))`
-  const maker = (transfer: Fragment, admin: Fragment, client: Fragment) => sql`
-    jsonb_build_object('kind', ${transfer}.made_by_kind, 'name', coalesce(${admin}.name, ${client}.public_id))`
+  const maker = (transfer: Fragment, client: Fragment) => sql`
+    jsonb_build_object('kind', ${transfer}.made_by_kind, 'name', case when ${transfer}.made_by_kind = 'admin'
+      then ${adminName(sql, communityId, sql`${transfer}.made_by_id`)} else ${client}.public_id end)`
   return sql<TransferRow[]>`
     with chosen as materialized (${selection})
     select t.id, t.kind, t.occurred_on, t.created_at, t.amount, n.note, n.limit_reason, g.name as category, k.reference,
       ${party(sql`d`, sql`dm`, sql`dp`)} as from, ${party(sql`c`, sql`cm`, sql`cp`)} as to,
       case when l.id is not null then jsonb_build_object('id', l.id, 'title', l.title) end as listing,
-      ${maker(sql`t`, sql`ta`, sql`tc`)} as made_by,
+      ${maker(sql`t`, sql`tc`)} as made_by,
       case when r.id is not null then jsonb_build_object('id', r.id, 'created_at', r.created_at,
-        'reason', coalesce(rn.note, kr.reason), 'made_by', ${maker(sql`r`, sql`ra`, sql`rc`)}) end as reversal
+        'reason', coalesce(rn.note, kr.reason), 'made_by', ${maker(sql`r`, sql`rc`)}) end as reversal
     from chosen t
     join communities m on m.id = ${communityId}
     join accounts d on d.community_id = ${communityId} and d.id = t.debit_account_id
@@ -301,12 +303,10 @@ async function describeTransfers(sql: Queries, communityId: number, selection: F
     left join transfer_notes n on n.community_id = ${communityId} and n.transfer_id = t.id
     left join transfer_categories tg on tg.community_id = ${communityId} and tg.transfer_id = t.id
     left join categories g on g.community_id = ${communityId} and g.id = tg.category_id
-    left join admins ta on t.made_by_kind = 'admin' and ta.id = t.made_by_id
     left join clients tc on t.made_by_kind = 'client' and tc.community_id = ${communityId} and tc.id = t.made_by_id
     left join transfers r on r.community_id = ${communityId} and r.reverses_id = t.id
     left join transfer_notes rn on rn.community_id = ${communityId} and rn.transfer_id = r.id
     left join credit_reversals kr on kr.community_id = ${communityId} and kr.partner_id = k.partner_id and kr.credit_id = k.id
-    left join admins ra on r.made_by_kind = 'admin' and ra.id = r.made_by_id
     left join clients rc on r.made_by_kind = 'client' and rc.community_id = ${communityId} and rc.id = r.made_by_id
     order by t.id desc`
 }

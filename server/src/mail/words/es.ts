@@ -74,8 +74,8 @@ export const es: MailWords = {
     titles: {
       webhook_failing: 'Desde hace una hora no llega nada a un punto de entrega',
       webhook_disabled: 'Se ha desactivado un punto de entrega',
-      hours_nearly_used: 'Un socio ha abonado el 80 % de sus horas del día',
-      hours_used: 'Un socio ha agotado sus horas del día',
+      hours_nearly_used: 'Una entidad colaboradora ha abonado el 80 % de sus horas del día',
+      hours_used: 'Una entidad colaboradora ha agotado sus horas del día',
       calls_rejected: 'Se han rechazado muchas llamadas en pocos minutos',
       credentials_expiring: 'Unas credenciales caducan en dos semanas',
       ledger_wrong: 'ledger verify ha encontrado una diferencia en los libros',
