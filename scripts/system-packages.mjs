@@ -50,7 +50,7 @@ export function findProgram(name) {
   }
   const folders = [...(process.env.PATH || '').split(delimiter).filter(Boolean), ...MORE_FOLDERS]
   const places = names.flatMap((it) => folders.map((folder) => join(folder, it)))
-  return [...places, ...elsewhere].find(isExecutable)
+  return places.find(isExecutable) ?? elsewhere.find((path) => existsSync(path))
 }
 
 /** Uses installed programs, installs missing ones if permitted, and otherwise says what to install. */
