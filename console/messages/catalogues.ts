@@ -11,6 +11,7 @@ const FOLDER = join(import.meta.dirname, '..', 'locales')
 /** English is in the code; these have a folder each in `console/locales`. */
 export const TRANSLATED = ['de', 'es', 'fr', 'ar'] as const
 export const PSEUDO = 'en-XA'
+const NO_BREAK_SPACE = '\u00A0'
 export const LANGUAGES = ['en', ...TRANSLATED, PSEUDO]
 
 export function catalogueFile(language: string, area: string): string {
@@ -58,6 +59,11 @@ function sortKey({ message, context = '' }: Message): string {
   return `${message}\u0000${context}`
 }
 
+/** French puts a space before some marks, at which no line may end. Translators type an ordinary one. */
+function keepMarks(text: string): string {
+  return text.replaceAll(/ (?=[?!;:»%])|(?<=«) /g, NO_BREAK_SPACE)
+}
+
 /** What the browser loads. A text that nobody has translated yet stays English; `npm test` fails for it. */
 export async function compileCatalogue(
   language: string,
@@ -65,7 +71,7 @@ export async function compileCatalogue(
   messages: Map<string, Message>,
 ): Promise<string> {
   const translations = language === 'en' || language === PSEUDO ? undefined : await readTranslations(language, area)
-  const mapText = language === PSEUDO ? pseudoText : undefined
+  const mapText = { [PSEUDO]: pseudoText, fr: keepMarks }[language]
   const compiled = [...messages.values()].map(({ id, key, message }) => [
     key ?? id,
     compileMessageOrThrow(translations?.get(id) || message, mapText),

@@ -163,6 +163,41 @@ test('listings are imported for the members whom the file names, and exported ag
   expect((await manager.call('/listings/export')).body).toContain('L-1,K-1,service,Bread')
 })
 
+test('two rows of one file with the same member or listing, by its stand-in id and by its number, are refused', async () => {
+  const { bank, manager } = await startWithAda()
+  const { id } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Eva' })
+  const standIn = async (what: string, name: string) => {
+    const rows = (await manager.call(`/${what}/export`)).body.split('\r\n') as string[]
+    return rows.find((row) => row.includes(name))!.split(',')[0]!
+  }
+  const eva = await standIn('members', 'Eva')
+  await manager.call(`/members/${id}`, { method: 'PATCH', body: { external_id: 'K-7' } })
+  const people = table('external_id,name,opening_balance', `${eva},First Eva,1`, 'K-1,Ada,', 'K-7,Second Eva,2')
+  const repeated = { line: 4, outcome: 'refused', reason: 'The external id is in line 2 already.' }
+  const preview = await send(manager, '/members/import?dry_run=true', people)
+  expect(preview.body.data).toMatchObject({ changed: 1, unchanged: 1, refused: 1 })
+  expect(preview.body.data.fates[2]).toMatchObject(repeated)
+  expect((await send(manager, '/members/import', people)).body.data).toMatchObject({
+    written: false,
+    fates: [repeated],
+  })
+  expect((await send(manager, '/members/import?skip_bad=true', people)).body.data).toMatchObject({ changed: 1 })
+  expect(await names(bank)).toEqual(['Ada', 'Dora', 'First Eva'])
+
+  const listing = { member_id: id, type: 'service', title: 'Bread', category: 'Kitchen' }
+  await manager.call('/listings', { body: listing })
+  const bread = await standIn('listings', 'Bread')
+  await bank.sql`update listings set external_id = 'L-1'`
+  const head = 'external_id,member_external_id,type,title,category'
+  const offers = table(
+    head,
+    'L-1,K-7,service,Rye,Kitchen',
+    'L-2,K-7,service,Soup,Kitchen',
+    `${bread},K-7,service,Rolls,Kitchen`,
+  )
+  expect((await send(manager, '/listings/import', offers)).body.data).toMatchObject({ refused: 1, fates: [repeated] })
+})
+
 test('a file with other headers is inspected, mapped and remembered by managers only, within the community', async () => {
   const { bank, manager } = await startWithAda()
   const file = table('Nummer;Vorname;Nachname;Saldo', '9;Eva;Au;1,5')
@@ -190,6 +225,12 @@ test('a file with other headers is inspected, mapped and remembered by managers 
   })
   expect((await send(manager, '/members/import/inspect', file)).body.data.remembered).toBe(true)
   expect((await send(manager, '/members/import?columns=name', file)).status).toBe(422)
+  for (const name of ['constructor', '__proto__', 'to_string']) {
+    for (const path of ['/members/import', '/listings/import']) {
+      const { status, body } = await send(manager, `${path}?columns=${name}:0,external_id:0`, file)
+      expect({ status, field: body.errors?.[0].field }, name).toEqual({ status: 422, field: 'columns' })
+    }
+  }
 
   const viewer = await addAdmin(bank, 'viewer')
   expect((await send(viewer, '/members/import/inspect', file)).status).toBe(403)

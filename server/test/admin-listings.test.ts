@@ -161,3 +161,52 @@ test('a category that was retired is refused for new listings; those that have i
   )
   expect((await owner.call('/listings', { body: { ...another, category: 'Baking' } })).status).toBe(201)
 })
+
+test('words with marks above and below their letters are found', async () => {
+  const bank = await startBank()
+  const viewer = await addAdmin(bank, 'viewer')
+  const ada = await addPerson(bank, 'Ada')
+  const creme = 'crème'.normalize('NFD')
+  for (const title of ['हिन्दी सिखाना', creme, 'قُرْآن', 'สอนทำอาหารไทย', '❤️Herz']) await publish(bank, ada.id, title)
+  const find = async (q: string) => titles(await viewer.call(`/listings?q=${encodeURIComponent(q)}`))
+  expect(await find('हिन्दी')).toEqual(['हिन्दी सिखाना'])
+  expect(await find('सिखा')).toEqual(['हिन्दी सिखाना'])
+  expect(await find(creme)).toEqual([creme])
+  expect(await find('قُرْ')).toEqual(['قُرْآن'])
+  expect(await find('สอนทำอาหาร')).toEqual(['สอนทำอาหารไทย'])
+  expect(await find('❤️herz')).toEqual(['❤️Herz'])
+  expect(await find('❤️ \u0301')).toEqual([])
+})
+
+test('hours that an import of the export would refuse are refused', async () => {
+  const bank = await startBank()
+  const manager = await addAdmin(bank, 'manager')
+  const ada = await addPerson(bank, 'Ada')
+  const body = { member_id: ada.id, type: 'service', title: 'Bread', category: 'Kitchen' }
+  const add = (hours: number) => manager.call('/listings', { body: { ...body, hours } })
+  const refused = await add(1_000_000_000)
+  expect([refused.status, refused.body.errors[0].field]).toEqual([422, 'hours'])
+  const added = await add(999_999_999.99)
+  expect(added.status).toBe(201)
+  const path = `/listings/${added.body.data.id}`
+  expect((await manager.call(path, { method: 'PATCH', body: { hours: 9e13 } })).status).toBe(422)
+  const file = (await manager.call('/listings/export')).body
+  const headers = { 'content-type': 'text/csv' }
+  const read = await manager.call('/listings/import?dry_run=true', { method: 'POST', headers, body: file })
+  expect(read.body.data).toMatchObject({ unchanged: 1, refused: 0 })
+})
+
+test('a listing of an erased member is neither changed, closed nor reopened', async () => {
+  const bank = await startBank()
+  const manager = await addAdmin(bank, 'manager')
+  const gone = await addPerson(bank, 'Gone')
+  const { id } = await publish(bank, gone.id, 'Gnomes')
+  await eraseMember(bank.sql, TESTER, bank.communityId, gone.id)
+  const before = await bank.sql`select * from listings`
+  const body = { title: 'Ms Gone has gnomes', description: 'Call +43 1 555', category: 'Gone' }
+  expect((await manager.call(`/listings/${id}`, { method: 'PATCH', body })).status).toBe(404)
+  for (const change of ['close', 'reopen']) {
+    expect((await manager.call(`/listings/${id}/${change}`, { method: 'POST' })).status).toBe(404)
+  }
+  expect(await bank.sql`select * from listings`).toEqual(before)
+})

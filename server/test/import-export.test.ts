@@ -131,7 +131,7 @@ describe('listings import', () => {
         'E,L-9,service,Bread,Kitchen,,',
         'F,L-2,service,Bread,Kitchen,,',
         'G,L-1,service,Bread,Kitchen,,closed_with_member',
-        'H,,gift,,,1.255,open',
+        'H,,gift,,,1.255,ajar',
         'I,L-1,service,Bread,Kitchen,0,',
       ),
     )

@@ -194,3 +194,66 @@ test('members leave by an import while the category of their listings is renamed
   await Promise.all([renaming, importing])
   expect(await stored()).toEqual({ A: 'Gardening', B: 'Gardening' })
 })
+
+test('an import adds no listing for a member who was erased while it waited, and leaves theirs alone', async () => {
+  const { id, memberId, publish, importRows } = await start()
+  const ben = await addMember(sql, TESTER, id, { name: 'Ben', external_id: 'N' })
+  await publish('A', 'Kitchen')
+  await publish('B', 'Music', ben.id)
+  const wallet = await holdOpen(
+    sql,
+    `select 1 from accounts where community_id = ${id} and member_id = ${memberId} for update`,
+  )
+  const importing = importRows(
+    'A,M,service,Bread,Kitchen,closed',
+    'B,N,service,Ben plays,Music,closed',
+    'C,N,service,Ben teaches,Music,',
+  )
+  await waiting(1)
+  await eraseMember(sql, TESTER, id, ben.id)
+  await wallet.release()
+  await importing
+  const rows = await sql<{ title: string }[]>`select title from listings where community_id = ${id} order by title`
+  expect(rows.map(({ title }) => title)).toEqual(['Bread', 'Erased'])
+  const audited = await sql<{ action: string }[]>`
+    select a.action from audit_log a join listings l on l.community_id = ${id} and l.id = a.subject_id
+    where a.community_id = ${id} and a.subject_kind = 'listing' and l.member_id = ${ben.id}`
+  expect(audited.map(({ action }) => action)).toEqual(['listing.published'])
+})
+
+test('a listing whose member is just being erased is not changed', async () => {
+  const { id, memberId, publish } = await start()
+  const listing = await publish('A', 'Garden')
+  const office = await openTransaction(sql)
+  await eraseMember(office.tx, TESTER, id, memberId)
+  const changing = changeListing(sql, TESTER, id, listing.id, { title: 'Ada gardens' }).catch(
+    ({ message }: Error) => message,
+  )
+  await waiting(1)
+  await office.commit()
+  expect(await changing).toContain(`${listing.id}`)
+  expect(await sql`select title from listings where community_id = ${id}`).toMatchObject([{ title: 'Erased' }])
+})
+
+/* Each changes a listing a second time, when PostgreSQL checks that the category is still there. */
+test.each<[what: string, change: (town: Awaited<ReturnType<typeof start>>) => Promise<unknown>]>([
+  ['its member is erased', ({ id, memberId }) => eraseMember(sql, TESTER, id, memberId)],
+  [
+    'an import hides its member, who leaves',
+    ({ community }) => load(importMembers, community, lines('external_id,name,hidden,status', 'M,Ada,true,inactive')),
+  ],
+  ['an import changes and closes it', ({ importRows }) => importRows('A,M,service,Hedges,Garden,closed')],
+  ['an import moves and closes it', ({ importRows }) => importRows('A,M,service,Hedges,Indoors,closed')],
+])('the category of a listing is renamed while %s', async (_what, change) => {
+  const town = await start()
+  await town.publish('A', 'Garden')
+  const log = await holdOpen(sql, 'lock table audit_log in share mode')
+  const changing = change(town)
+  await waiting(1)
+  const renaming = town.rename('Garden', 'Gardening')
+  await waiting(2)
+  await log.release()
+  await Promise.all([changing, renaming])
+  expect(await sql`select status from listings where community_id = ${town.id}`).toMatchObject([{ status: 'closed' }])
+  expect(Object.values(await town.stored())).not.toContain('Garden')
+})

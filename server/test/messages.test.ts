@@ -1,9 +1,35 @@
 import { describe, expect, test } from 'vitest'
+import { catalogueFiles, compileCatalogue, readTranslations } from '../../console/messages/catalogues.ts'
 import { findProblems, problemOf } from '../../console/messages/check.ts'
+import { extractMessages } from '../../console/messages/extract.ts'
 import { pseudoText } from '../../console/messages/pseudo.ts'
+
+/** The texts of a compiled catalogue, without the names of values. */
+function shownTexts(compiled: unknown): string[] {
+  if (typeof compiled === 'string') return [compiled]
+  if (!compiled || typeof compiled !== 'object') return []
+  const parts = Array.isArray(compiled) && typeof compiled[0] === 'string' ? compiled : Object.values(compiled)
+  return parts.flatMap(shownTexts)
+}
 
 test('every message of the console is translated, used, and can be shown', async () => {
   expect(await findProblems()).toEqual([])
+})
+
+test('French has no space before a mark at which a line could end', async () => {
+  const texts: string[] = []
+  for (const [area, messages] of await extractMessages()) {
+    texts.push(...shownTexts(JSON.parse(await compileCatalogue('fr', area, messages))))
+  }
+  expect(texts.filter((text) => text.includes('\u00a0?')).length).toBeGreaterThan(10)
+  expect(texts.filter((text) => / [?!;:»%]|« /.test(text))).toEqual([])
+})
+
+test('Spanish does not call partners what members of a time bank are called', async () => {
+  const texts: string[] = []
+  for (const area of await catalogueFiles('es')) texts.push(...(await readTranslations('es', area)).values())
+  expect(texts.length).toBeGreaterThan(1_000)
+  expect(texts.filter((text) => /\bsoci[oa]s?\b/i.test(text))).toEqual([])
 })
 
 describe('a translation is rejected', () => {

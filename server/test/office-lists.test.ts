@@ -102,6 +102,37 @@ test('only an exchange makes a member active, on the day it happened', async () 
   expect(await active()).toBe(new Date().toISOString().slice(0, 10))
 })
 
+test('the last exchange of a member who joined on that day or later is shown; without one, there is none', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const { sql, communityId } = bank
+  const manager = await addAdmin(bank, 'manager')
+  const [ada, ben, cleo] = await Promise.all(
+    ['Ada', 'Ben', 'Cleo'].map((name) => addMember(sql, TESTER, communityId, { name })),
+  )
+  const today = new Date().toISOString().slice(0, 10)
+  const shown = async () => {
+    const listed = (await manager.call('/members?sort=name')).body.data.map((row: any) => row.last_exchange_on)
+    for (const [n, member] of [ada, ben, cleo].entries()) {
+      const { body } = await manager.call(`/members/${member!.id}`)
+      expect(body.data).toMatchObject({ last_exchange_on: listed[n], last_active_on: today })
+    }
+    return listed
+  }
+  const record = async (giver: typeof ada, occurredOn: string) => {
+    const slip = { giverId: giver!.id, receiverId: ada!.id, centihours: 10, occurredOn }
+    return (await recordExchanges(sql, TESTER, communityId, [slip]))[0]!.id
+  }
+  await adjustBalance(sql, TESTER, communityId, { memberId: cleo!.id, centihours: 100, reason: 'Yearly fee' })
+  expect(await shown()).toEqual([null, null, null])
+  await record(ben, '2026-03-05')
+  await record(ben, '2026-03-01')
+  expect(await shown()).toEqual(['2026-03-05', '2026-03-05', null])
+  const mistake = await record(ben, today)
+  expect(await shown()).toEqual([today, today, null])
+  await reverseTransfer(sql, TESTER, communityId, { transferId: mistake, reason: 'A mistake' })
+  expect(await shown()).toEqual(['2026-03-05', '2026-03-05', null])
+})
+
 test('an exchange that is reversed or corrected no longer makes its members active', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const { sql, communityId } = bank
@@ -203,4 +234,43 @@ test('exchanges are filtered by category and sorted by day; listings are sorted 
     'apples',
   ])
   expect((await manager.call('/listings?category=Orchard&with_total=true')).body.meta).toMatchObject({ total: 2 })
+})
+
+test('a cursor whose position does not fit the order of the list is rejected', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const { sql, communityId } = bank
+  const viewer = await addAdmin(bank, 'viewer')
+  const manager = await addAdmin(bank, 'manager')
+  for (const name of ['Ada', 'Ben']) {
+    const { id } = await addMember(sql, TESTER, communityId, { name })
+    await sql`update accounts set last_active_on = '2020-01-01' where member_id = ${id}`
+    await adjustBalance(sql, TESTER, communityId, { memberId: id, centihours: 100, reason: 'x' })
+    await manager.call('/listings', { body: { member_id: id, type: 'service', title: name, category: 'Home' } })
+  }
+  const wrongTexts = ['\0', 'a\0b', '\ud800']
+  const wrongDays = ['', 'abc', '99999999-01-01', '2026-02-30', '0000-01-01', 'infinity', '\0']
+  const lists: [path: string, keys: string[]][] = [
+    ['/transfers?sort=day', wrongDays],
+    ['/transfers?sort=-day', wrongDays],
+    ['/transfers?from=2020-01-01', wrongDays],
+    ['/members?sort=name', wrongTexts],
+    ['/members?sort=balance', ['', 'abc', 'NaN', '1.5', '9'.repeat(40), '\0']],
+    ['/members?balance=positive', ['', 'abc', 'NaN', '1.5', '9'.repeat(40), '\0']],
+    ['/members?sort=last_active_on', wrongDays],
+    ['/members?inactive_since=2021-01-01', wrongDays],
+    ['/members?sort=-joined_at', [...wrongDays, '2026-01-01', '2026-13-01 00:00:00+00', '0000-01-01 00:00:00+00']],
+    ['/listings?sort=title', wrongTexts],
+  ]
+  for (const [path, keys] of lists) {
+    const { next_cursor } = (await viewer.call(`${path}&limit=1`)).body.meta
+    const next = await viewer.call(`${path}&limit=1&cursor=${next_cursor}`)
+    expect({ status: next.status, rows: next.body.data?.length }, path).toEqual({ status: 200, rows: 1 })
+    const parts = JSON.parse(Buffer.from(next_cursor, 'base64url').toString())
+    for (const key of keys) {
+      const cursor = Buffer.from(JSON.stringify([...parts.slice(0, -1), key])).toString('base64url')
+      const { status, body } = await viewer.call(`${path}&limit=1&cursor=${cursor}`)
+      const answer = { status, errors: body.errors }
+      expect(answer, `${path} ${JSON.stringify(key)}`).toMatchObject({ status: 422, errors: [{ field: 'cursor' }] })
+    }
+  }
 })

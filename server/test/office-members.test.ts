@@ -123,6 +123,39 @@ test('tags keep the spelling they had first, are taken away, and stay within the
   expect((await manager.call('/members/export?ids=1;drop')).status).toBe(422)
 })
 
+const manyTags = (letter: string, count: number) => Array.from({ length: count }, (_, n) => `${letter}${n}`)
+
+test('a member has up to twenty tags, however many calls add them, and an export of them imports as unchanged', async () => {
+  const bank = await startBank({ config: { role: 'api' } })
+  const manager = await addAdmin(bank, 'manager')
+  const [ada, ben] = [await add(bank, 'Ada'), await add(bank, 'Ben')]
+  const tag = (ids: number[], more: object) => manager.call('/tags', { body: { member_ids: ids, ...more } })
+  const tagsOf = async ({ id }: { id: number }) => (await manager.call(`/members/${id}`)).body.data.tags
+
+  expect((await tag([ada.id], { add: manyTags('a', 15) })).status).toBe(200)
+  const refused = await tag([ben.id, ada.id], { add: manyTags('b', 6) })
+  expect(refused).toMatchObject({ status: 422, body: { errors: [{ field: 'add' }] } })
+  expect([await tagsOf(ada), await tagsOf(ben)]).toEqual([manyTags('a', 15).toSorted(), []])
+  expect((await tag([ada.id], { add: manyTags('b', 6), remove: ['a0'] })).status).toBe(200)
+  expect((await tag([ada.id], { add: ['A1', 'b0'] })).status).toBe(200)
+
+  // The console used to add more than twenty.
+  await bank.sql`
+    insert into member_tags (community_id, member_id, tag)
+    select ${bank.communityId}, ${ben.id}, 'c' || n from generate_series(1, 30) n`
+  expect((await tag([ben.id], { add: ['c1'], remove: ['c30'] })).status).toBe(200)
+  const file = (await manager.call('/members/export')).body as string
+  const send = async (text: string) =>
+    (await manager.call('/members/import', { headers: { 'content-type': 'text/csv' }, body: text })).body.data
+  expect(await send(file)).toMatchObject({ rows: 2, unchanged: 2 })
+  expect(await send(file.replace('c29', 'd29'))).toMatchObject({
+    written: false,
+    unchanged: 1,
+    refused: 1,
+    fates: [{ outcome: 'refused', reason: 'A member can have 20 tags.' }],
+  })
+})
+
 test('a tag is taken away in any spelling, and of a tag with two spellings only the one that is named', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const manager = await addAdmin(bank, 'manager')

@@ -80,13 +80,14 @@ interface Report {
 function textReport(): Report {
   return {
     fate: ({ line, outcome, reason }) => print(`line ${line}: ${outcome}${reason ? `: ${reason}` : ''}`),
-    end({ written, added, changed, unchanged, refused, openings }, dryRun) {
+    end({ written, added, changed, unchanged, refused, lookalikes, openings }, dryRun) {
       const would = written || !dryRun ? '' : 'would be '
       const counts = [
         `${added} ${would}added`,
         `${changed} ${would}changed`,
         `${unchanged} unchanged`,
         `${refused} refused`,
+        ...(lookalikes ? [`${lookalikes} of the new ones may be there already`] : []),
         ...(openings ? [`${openings.count} opening balances of ${toHours(openings.centihours)} h in total`] : []),
       ]
       if (written || dryRun) print(`${counts.join(', ')}.`)

@@ -6,6 +6,9 @@ export function toHours(centihours: number): number {
   return centihours / 100
 }
 
+/** The most that `readCentihours` reads: whatever is stored can be exported and imported again. */
+export const READ_HOURS_MAX = 999_999_999.99
+
 /** Returns undefined for more than two decimals. */
 export function toCentihours(hours: number): number | undefined {
   const centihours = Math.round(hours * 100)

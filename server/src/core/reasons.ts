@@ -216,6 +216,8 @@ export const REASONS = {
 
   // Rows of files
   row_width: 'The row has {count} fields, the first line {width}.',
+  row_short:
+    'The row has {count} fields, the first line {width}: spreadsheets leave out empty cells at the end. To clear what is there, add a last column to the table that is filled in every row.',
   external_id_missing: 'The external id is missing; it keeps a second import from adding twice.',
   external_id_repeated: 'The external id is in line {line} already.',
   stand_in_member: 'The external id stands for a member that is not there.',
@@ -226,8 +228,10 @@ export const REASONS = {
   opening_posted: 'The opening balance of this member is already {hours, number} h. Adjust the balance instead.',
   joined_at_form: 'The time of joining must be like 2024-05-31, {example} or 2024-05-31T12:00:00Z.',
   joined_at_future: 'The time of joining lies in the future.',
+  joined_at_no_day: 'The day of joining, {day}, does not exist.',
   created_at_form: 'The time of creation must be like 2024-05-31, {example} or 2024-05-31T12:00:00Z.',
   created_at_future: 'The time of creation lies in the future.',
+  created_at_no_day: 'The day of creation, {day}, does not exist.',
   member_erased: 'This member was erased.',
   member_external_id_missing: "The member's external id is missing.",
   no_member_external_id: 'There is no member with the external id {external_id}.',
@@ -237,6 +241,12 @@ export const REASONS = {
   listing_of_other: 'The listing belongs to another member.',
   closed_without_leaving: 'The member has not left, so nothing was closed with them.',
   listing_of_left: 'The member has left and cannot publish listings.',
+
+  // Rows of files that are not rejected, but that a person should look at
+  number_known_without_zeros:
+    '{name} is there with the external id {external_id}, which differs only by zeros at its start.',
+  name_known_with_number: 'A member has this name already, with the external id {external_id}.',
+  name_known_without_number: 'A member has this name already, without an external id.',
 
   // Requests that do not fit their description. The console shows these beside the field.
   field_required: 'is required',

@@ -1,6 +1,7 @@
 import { BrokenCsv } from './broken-csv.ts'
 import { decodeText } from './decode-text.ts'
 import {
+  DELIMITER_LINE,
   DELIMITER_NAMES,
   DELIMITERS,
   type Decimal,
@@ -21,8 +22,8 @@ export interface DetectedFile extends FileFormat {
 }
 
 const SAMPLE_ROWS = 50
-/** Longer than the first line of any table. */
-const FIRST_LINE_LENGTH_MAX = 64 * 1024
+/** Longer than the first lines of any table. */
+const FIRST_LINES_LENGTH_MAX = 64 * 1024
 
 /** As many as tell what a file is. */
 const START_BYTES = 4
@@ -43,7 +44,7 @@ const BYTE_ORDER_MARKS: readonly [start: string, encoding: Encoding][] = [
 export async function detectFormat(open: OpenFile, given: Partial<FileFormat> = {}): Promise<DetectedFile> {
   const detected = await detectEncoding(open)
   const encoding = given.encoding ?? detected
-  const delimiter = given.delimiter ?? detectDelimiter(await readFirstLine(open, encoding))
+  const delimiter = given.delimiter ?? detectDelimiter(await readFirstLines(open, encoding))
   const sample: CsvRecord[] = []
   for await (const record of readCsv(open(), { encoding, delimiter })) {
     if (sample.push(record) === SAMPLE_ROWS) break
@@ -86,22 +87,25 @@ function isDecodable(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Arra
   }
 }
 
-async function readFirstLine(open: OpenFile, encoding: Encoding): Promise<string> {
+const linesOf = (text: string) => text.split(/[\r\n]+/).filter(Boolean)
+
+/** The first two lines that are not empty. */
+async function readFirstLines(open: OpenFile, encoding: Encoding): Promise<string[]> {
   let text = ''
   for await (const piece of decodeText(open(), encoding)) {
     text += piece
-    const [line] = /^[\r\n]*[^\r\n]+(?=[\r\n])/.exec(text) ?? []
-    if (line !== undefined) return line.trim()
-    if (text.length > FIRST_LINE_LENGTH_MAX) break
+    if (text.length > FIRST_LINES_LENGTH_MAX || linesOf(text).length > 2) break
   }
-  return text.trim()
+  return linesOf(text).slice(0, 2)
 }
 
-/** The one that occurs most often in the first line, outside quotes. */
-function detectDelimiter(line: string): Delimiter {
-  const unquoted = line.replaceAll(/"[^"]*"/g, '')
+/** The one that the first line names; otherwise the one that occurs most often in it, outside quotes. */
+function detectDelimiter([first = '', second = '']: string[]): Delimiter {
+  const [isNaming, named] = DELIMITER_LINE.exec(first) ?? []
+  const unquoted = (isNaming ? second : first).trim().replaceAll(/"[^"]*"/g, '')
   const count = (name: Delimiter) => unquoted.split(DELIMITERS[name]).length
-  return DELIMITER_NAMES.toSorted((one, other) => count(other) - count(one))[0]!
+  const known = DELIMITER_NAMES.find((name) => DELIMITERS[name] === named)
+  return known ?? DELIMITER_NAMES.toSorted((one, other) => count(other) - count(one))[0]!
 }
 
 const WITH_COMMA = /^[-+−]?[\d.]*\d,\d{1,2}$/

@@ -12,6 +12,9 @@ export const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t' } as const
 export type Delimiter = keyof typeof DELIMITERS
 export const DELIMITER_NAMES = Object.keys(DELIMITERS) as Delimiter[]
 
+/** The first line of files that are written for Excel. It names the delimiter, and is no row. */
+export const DELIMITER_LINE = /^"?sep=(.)"?$/i
+
 export const PLAIN_FORMAT: FileFormat = { encoding: 'utf-8', delimiter: 'comma' }
 
 /** The decimal sign of numbers, by name. */

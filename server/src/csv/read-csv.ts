@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { BrokenCsv } from './broken-csv.ts'
 import { countLineEnds, decodeText } from './decode-text.ts'
-import { DELIMITERS, PLAIN_FORMAT, type FileFormat } from './file-format.ts'
+import { DELIMITER_LINE, DELIMITERS, PLAIN_FORMAT, type FileFormat } from './file-format.ts'
 import { because } from '../core/reasons.ts'
 
 const FIELD_LENGTH_MAX = 100_000
@@ -22,8 +22,8 @@ interface ParsedRecord {
 }
 
 /**
- * Reads delimited values, quoted as in RFC 4180, with CRLF or LF. Skips empty lines. Holds one chunk and its records in
- * memory at a time.
+ * Reads delimited values, quoted as in RFC 4180, with CRLF or LF. Skips empty lines, and a first line that names the
+ * delimiter. Holds one chunk and its records in memory at a time.
  */
 export async function* readCsv(
   bytes: AsyncIterable<Uint8Array>,
@@ -52,14 +52,18 @@ export async function* readCsv(
 /** Counts lines itself: the parser takes a CRLF within quotes for two. */
 function createLineCounter() {
   let line = 1
-  function addLine({ record: fields, raw }: ParsedRecord): CsvRecord {
+  let isFirst = true
+  /** Null for what is no row; the parser then leaves it out. */
+  function addLine({ record: fields, raw }: ParsedRecord): CsvRecord | null {
     // Skipped lines are part of the next record's text, with one character each.
     const row = raw.replace(/^[\r\n]+/, '')
     const first = line + raw.length - row.length
     const text = row.replace(/\r?\n?$/, '')
     checkRow(first, fields, text)
     line = first + 1 + countLineEnds(text)
-    return { line: first, fields }
+    const isRow = !isFirst || !DELIMITER_LINE.test(text)
+    isFirst = false
+    return isRow ? { line: first, fields } : null
   }
   return { addLine, nextLine: () => line }
 }

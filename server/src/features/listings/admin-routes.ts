@@ -10,6 +10,7 @@ import type { Deps } from '../../http/deps.ts'
 import { requireCentihours, toHours } from '../../core/hours.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { finishList, readSortedListRequest } from '../../http/shared/paging.ts'
+import { isStorableText } from '../../http/shared/validation.ts'
 import { because } from '../../core/reasons.ts'
 import { NotFound } from '../../core/refusal.ts'
 import { findOfficeListing, type OfficeListingRow } from './admin-queries.ts'
@@ -46,7 +47,7 @@ function registerReadRoutes(api: AdminApi, { sql, reads, epoch, config }: Deps):
     },
     handler: async (request, reply) => {
       const { limit: _limit, cursor: _cursor, sort, with_total: withTotal = false, q, ...filters } = request.query
-      const list = readSortedListRequest(await epoch(), 'office listings', request.query, sort !== undefined)
+      const list = readSortedListRequest(await epoch(), 'office listings', request.query, sort && isStorableText)
       const usedFilters = { ...filters, ...(q?.trim() && { q }) }
       const { rows: found, total } = await reads.run(request, sql, (reader) =>
         listOfficeListings(reader, request.community.id, list, usedFilters, { sort, withTotal }),

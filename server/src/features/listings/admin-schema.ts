@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { FormText, LongFormText, Nullable, Time } from '../../http/console/admin-shapes.ts'
+import { READ_HOURS_MAX } from '../../core/hours.ts'
 import { RequestKey } from '../../http/console/request-once.ts'
 import { Version } from '../../http/console/versions.ts'
 import { Id } from '../../http/shared/ids.ts'
@@ -56,7 +57,7 @@ const fields = {
   title: FormText,
   description: Type.Optional(LongFormText),
   category: FormText,
-  hours: Type.Optional(Nullable(Type.Number())),
+  hours: Type.Optional(Nullable(Type.Number({ maximum: READ_HOURS_MAX }))),
 }
 
 export const NewListingForm = Type.Object({ member_id: Id, ...fields, key: RequestKey }, { title: 'NewListingForm' })

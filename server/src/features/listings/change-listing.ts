@@ -7,6 +7,7 @@ import { lockMember } from '../members/queries.ts'
 import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal, type FieldProblem } from '../../core/refusal.ts'
 import { deleteRemoval, recordRemoval } from '../removals/queries.ts'
+import { findOfficeListing } from './admin-queries.ts'
 import { ensureCategories } from './ensure-categories.ts'
 import {
   findListingRecord,
@@ -116,9 +117,10 @@ export async function reopenListing(
   })
 }
 
+/** Erasing a member locks their listings first, so under the lock it is either over or still to come. */
 async function requireListing(tx: Transaction, communityId: number, id: number): Promise<ListingRecord> {
   const listing = await lockListing(tx, communityId, id)
-  if (!listing) throw new NotFound(because('no_listing', { id }))
+  if (!listing || !(await findOfficeListing(tx, communityId, id))) throw new NotFound(because('no_listing', { id }))
   return listing
 }
 

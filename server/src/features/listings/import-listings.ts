@@ -4,6 +4,7 @@ import { readCentihours } from '../../core/hours.ts'
 import type { Transaction } from '../../postgres/connect.ts'
 import type { EventType } from '../events/event-types.ts'
 import { memberProblems } from '../members/check-member.ts'
+import { readWord } from '../spreadsheets/cell-words.ts'
 import { createImport, type ImportKind, type RowContext } from '../spreadsheets/import-rows.ts'
 import type { Lines, RowInput } from '../spreadsheets/queries.ts'
 import { readPastTime } from '../spreadsheets/read-past-time.ts'
@@ -14,6 +15,7 @@ import {
   insertListings,
   listNewCategories,
   listStatusChanges,
+  lockChangedCategories,
   lockChangedListings,
   lockMembers,
   matchMembers,
@@ -49,8 +51,7 @@ const LISTING_ALIASES = {
   created_at: [['datum'], ['erstellt'], ['date']],
 }
 
-/** `closed_with_member` listings closed when the member left and reopen when they return. */
-const STATUSES = ['active', 'closed', 'closed_with_member']
+const STATUSES = 'active, closed, closed_with_member'
 
 /** Listings and their members are matched by external id. A missing field leaves the value unchanged. */
 export const LISTINGS: ImportKind = {
@@ -69,6 +70,7 @@ export const LISTINGS: ImportKind = {
   },
   async lock(tx, communityId) {
     await lockMembers(tx, communityId)
+    await lockChangedCategories(tx, communityId)
     await ensureCategories(tx, communityId, await listNewCategories(tx))
     await lockChangedListings(tx, communityId)
   },
@@ -89,12 +91,12 @@ function readListing(fields: Record<string, string>, context: RowContext): { inp
   const input: RowInput = {
     member_external_id: member_external_id!,
     member_stand_in_for: ids.idOf(member_external_id!),
-    type: type!,
+    type: readWord('listingType', type!) ?? null,
     title: title!,
     category: category!,
   }
   if (!member_external_id) problems.push(because('member_external_id_missing'))
-  if (type !== 'service' && type !== 'request') problems.push(because('type_service_request'))
+  if (input.type === null) problems.push(because('type_service_request'))
   if (description !== undefined) input.description = description
   if (hours !== undefined) {
     const centihours = hours === '' ? null : readCentihours(hours, decimal)
@@ -102,8 +104,9 @@ function readListing(fields: Record<string, string>, context: RowContext): { inp
     else input.centihours = centihours
   }
   if (status) {
-    if (!STATUSES.includes(status)) problems.push(because('status_one_of', { choices: STATUSES.join(', ') }))
-    input.status = status
+    const word = readWord('listingStatus', status)
+    if (word) input.status = word
+    else problems.push(because('status_one_of', { choices: STATUSES }))
   }
   if (created_at) {
     const { time, day } = readPastTime(created_at, 'created_at', context, problems)

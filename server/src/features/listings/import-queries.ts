@@ -1,6 +1,6 @@
 import type { Transaction } from '../../postgres/connect.ts'
 import { detectChanges, isOtherTime, reasonFound, spacedIds, type Lines } from '../spreadsheets/queries.ts'
-import type { ListingRecord } from './queries.ts'
+import { lockCategoriesOf, type ListingRecord } from './queries.ts'
 
 export async function matchMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
@@ -76,6 +76,14 @@ export async function listNewCategories(tx: Transaction): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
+/**
+ * Locks the categories in which the changed listings are now. Call it before new ones are created: a rename waits for a
+ * name that is being created, and has locked its category by then.
+ */
+export async function lockChangedCategories(tx: Transaction, communityId: number): Promise<void> {
+  await lockCategoriesOf(tx, communityId, tx`l.id in (select id from import_rows where outcome = 'changed')`)
+}
+
 export async function lockChangedListings(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     select 1 from listings
@@ -83,7 +91,7 @@ export async function lockChangedListings(tx: Transaction, communityId: number):
     order by id for no key update`
 }
 
-/** If the member left after validation, the listing is closed with them. */
+/** If the member left after validation, the listing is closed with them. Skips members who were erased in the meantime. */
 export async function insertListings(
   tx: Transaction,
   communityId: number,
@@ -93,7 +101,7 @@ export async function insertListings(
     with new_rows as materialized (
       select r.*, coalesce(r.input ->> 'status', 'active') as requested_status, m.status as member_status,
         m.visible as member_visible
-      from import_rows r join members m on m.community_id = ${communityId} and m.id = r.parent_id
+      from import_rows r join members m on m.community_id = ${communityId} and m.id = r.parent_id and m.erased_at is null
       where r.outcome = 'added' and r.line between ${from} and ${to}
         -- Redundant, but makes the planner look up these members by index instead of scanning all of them.
         and m.id = any (array(select parent_id from import_rows where line between ${from} and ${to}))
@@ -149,6 +157,7 @@ interface StatusChange {
   member_left: boolean
 }
 
+/** Skips members who were erased in the meantime. */
 export async function listStatusChanges(
   tx: Transaction,
   communityId: number,
@@ -157,7 +166,7 @@ export async function listStatusChanges(
   return tx<StatusChange[]>`
     select r.id, r.input ->> 'status' as status, m.status <> 'active' as member_left
     from import_rows r join members m on m.community_id = ${communityId} and m.id = r.parent_id
-    where r.outcome = 'changed' and r.line between ${from} and ${to} and 'status' = any (r.changes)
+    where r.outcome = 'changed' and r.line between ${from} and ${to} and 'status' = any (r.changes) and m.erased_at is null
       and m.id = any (array(select parent_id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
     order by r.line`
 }

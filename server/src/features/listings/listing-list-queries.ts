@@ -166,13 +166,12 @@ function conditions(
     ${member_id === undefined ? sql`` : and(sql`l.member_id = ${member_id}`)}`
 }
 
-/** Matches all words by prefix. Only letters and digits reach the query. */
+/** Letters and digits, with the marks on them, which PostgreSQL keeps in its words: accents, vowels of many scripts. */
+const WORDS = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
+
+/** Matches all words by prefix. Nothing else reaches the query. */
 function prefixQuery(text: string): string {
-  return text
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean)
-    .map((word) => `${word}:*`)
-    .join(' & ')
+  return (text.match(WORDS) ?? []).map((word) => `${word}:*`).join(' & ')
 }
 
 /** Looks up each id by index, in this order (decision 17). */

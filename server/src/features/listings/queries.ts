@@ -1,4 +1,4 @@
-import { assignments, columnsAndValues, type Queries } from '../../postgres/connect.ts'
+import { assignments, columnsAndValues, type Fragment, type Queries } from '../../postgres/connect.ts'
 import { afterId, changedSince, limitRows } from '../../http/shared/page-queries.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
 
@@ -191,6 +191,25 @@ export async function lockListings(
     select count(*) from (
       select 1 from listings where community_id = ${communityId} ${filterConditions(sql, filters)}
       order by id for no key update) l`
+}
+
+/**
+ * Keeps the categories of these listings (`l`) from being renamed or retired. Whoever changes a listing more than once in
+ * a transaction does so before locking it: from the second change on, PostgreSQL checks the foreign key again, which needs
+ * this lock, and renaming locks the category before its listings.
+ */
+export async function lockCategoriesOf(sql: Queries, communityId: number, listings: Fragment): Promise<void> {
+  const rows = await sql<{ id: number }[]>`
+    select distinct c.id from listings l join categories c on c.community_id = ${communityId} and c.name = l.category
+    where l.community_id = ${communityId} and ${listings}`
+  // By id: a name may be another's by the time that the lock is granted.
+  await sql`
+    select 1 from categories where community_id = ${communityId} and id = any (${rows.map(({ id }) => id)}::int8[])
+    order by name for key share`
+}
+
+export async function lockCategoriesOfMember(sql: Queries, communityId: number, memberId: number): Promise<void> {
+  await lockCategoriesOf(sql, communityId, sql`l.member_id = ${memberId}`)
 }
 
 export interface LockedCategory {

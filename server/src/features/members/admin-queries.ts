@@ -1,5 +1,6 @@
 import type { Queries } from '../../postgres/connect.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
+import { lastExchangeOn } from '../wallet/queries.ts'
 import { recordColumns, type MemberRecord } from './queries.ts'
 import { tagList } from './tag-queries.ts'
 
@@ -8,6 +9,7 @@ export interface OfficeMemberRow extends MemberRecord {
   left_at: string | null
   balance: number
   last_active_on: string
+  last_exchange_on: string | null
   tags: string[]
 }
 
@@ -17,7 +19,8 @@ export async function findOfficeMember(
   id: number,
 ): Promise<OfficeMemberRow | undefined> {
   const [row] = await sql<OfficeMemberRow[]>`
-    select ${recordColumns('m')}, m.left_at, a.balance, a.last_active_on, ${tagList(sql, communityId, 'm')} as tags
+    select ${recordColumns('m')}, m.left_at, a.balance, a.last_active_on,
+      ${lastExchangeOn(sql, communityId)} as last_exchange_on, ${tagList(sql, communityId, 'm')} as tags
     from members m
     join accounts a on a.community_id = ${communityId} and a.member_id = m.id
     where m.community_id = ${communityId} and m.id = ${id}`

@@ -36,7 +36,7 @@ import { changeTags } from './change-tags.ts'
 import { eraseMember } from './erase-member.ts'
 import { FIELD_NAMES, type FieldName, type MemberFields } from './fields.ts'
 import { leaveWithBalance } from './leave-with-balance.ts'
-import { listOfficeMembers, memberSort } from './member-list-queries.ts'
+import { listOfficeMembers, memberKeyCheck, memberSort } from './member-list-queries.ts'
 import {
   memberVersion,
   presentListedMember,
@@ -76,7 +76,7 @@ function registerRecordRoutes(api: AdminApi, { sql, reads, epoch, config }: Deps
       const { limit: _limit, cursor: _cursor, sort: asked, with_total: withTotal = false, ...rest } = request.query
       const filters = readFilters(rest)
       const sort = asked ?? memberSort(filters)
-      const list = readSortedListRequest(await epoch(), 'office members', request.query, sort !== undefined)
+      const list = readSortedListRequest(await epoch(), 'office members', request.query, sort && memberKeyCheck(sort))
       const order = { sort, withTotal }
       const found = await reads.run(request, sql, (reader) =>
         listOfficeMembers(reader, request.community.id, list, filters, order),

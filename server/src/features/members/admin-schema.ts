@@ -25,8 +25,11 @@ export const OfficeMember = Type.Object(
     balance_hours: Type.Number(),
     last_active_on: Type.String({
       format: 'date',
-      description: 'The day of the last exchange that was not reversed; without one, of joining',
+      description: 'The day of the last exchange that was not reversed, or of joining if that is later',
     }),
+    last_exchange_on: Nullable(
+      Type.String({ format: 'date', description: 'The day of the last exchange that was not reversed' }),
+    ),
     tags: Type.Array(Type.String()),
     version: Version,
   },

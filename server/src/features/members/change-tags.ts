@@ -4,10 +4,10 @@ import { isLine } from '../../core/is-line.ts'
 import { because, type Reason } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
-import { deleteTags, findKnownTags, insertTags, lockMembers } from './tag-queries.ts'
+import { deleteTags, findKnownTags, hasMoreTags, insertTags, lockMembers } from './tag-queries.ts'
 
 const TAG_LENGTH_MAX = 50
-/** Up to this many per call, and per member of a file. */
+/** Up to this many per member, and per call. */
 export const TAGS_MAX = 20
 /** As many as the largest page of the list. */
 export const TAGGED_MEMBERS_MAX = 500
@@ -29,10 +29,13 @@ export async function changeTags(sql: Queries, actor: Actor, communityId: number
     if (missing.length > 0) {
       throw new Refusal(because('no_member', { id: missing.join(', ') }), { field: 'member_ids' })
     }
-    const changed = new Set([
-      ...(await deleteTags(tx, communityId, memberIds, await spellAsKnown(tx, communityId, remove))),
-      ...(await insertTags(tx, communityId, memberIds, await spellAsKnown(tx, communityId, add))),
-    ])
+    const reduced = await deleteTags(tx, communityId, memberIds, await spellAsKnown(tx, communityId, remove))
+    const extended = await insertTags(tx, communityId, memberIds, await spellAsKnown(tx, communityId, add))
+    // Who has more from before keeps them, but gets none in addition.
+    if (await hasMoreTags(tx, communityId, extended, TAGS_MAX)) {
+      throw new Refusal(because('tags_max', { max: TAGS_MAX }), { field: 'add' })
+    }
+    const changed = new Set([...reduced, ...extended])
     // Without the tags themselves: erasing a member must not leave them in the audit log.
     const entries = [...changed].map((id) => ({
       action: 'member.changed',
@@ -62,7 +65,10 @@ function tagProblem(tag: string): Reason | undefined {
   return isTag ? undefined : because('tag_form', { max: TAG_LENGTH_MAX })
 }
 
-/** The tags of a CSV field as one text, in the order in which an export writes them; null for none. */
+/**
+ * The tags of a CSV field as one text, in the order in which an export writes them; null for none. How many there may be
+ * depends on the member: see rejectMoreTags.
+ */
 export function readTagField(text: string, problems: Reason[]): string | null {
   const tags = text
     .split(/[,;]/)
@@ -70,6 +76,5 @@ export function readTagField(text: string, problems: Reason[]): string | null {
     .filter(Boolean)
   const [problem] = tags.flatMap((tag) => tagProblem(tag) ?? [])
   if (problem) problems.push(problem)
-  if (tags.length > TAGS_MAX) problems.push(because('tags_max', { max: TAGS_MAX }))
   return [...new Set(tags)].toSorted().join(SEPARATOR) || null
 }

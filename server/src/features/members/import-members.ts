@@ -3,28 +3,31 @@ import { recordAudits } from '../audit/record-many.ts'
 import type { Transaction } from '../../postgres/connect.ts'
 import { recordEvents } from '../events/record.ts'
 import { readCentihours } from '../../core/hours.ts'
+import { readWord } from '../spreadsheets/cell-words.ts'
 import { createImport, type ImportKind, type RowContext } from '../spreadsheets/import-rows.ts'
 import type { Lines, RowInput } from '../spreadsheets/queries.ts'
 import { readPastTime } from '../spreadsheets/read-past-time.ts'
 import { hideMember, leave, memberSnapshot, returnMember, showMember } from './change-member.ts'
 import { memberProblems } from './check-member.ts'
-import { readTagField } from './change-tags.ts'
+import { readTagField, TAGS_MAX } from './change-tags.ts'
 import { CSV_COLUMNS, READ_ONLY_COLUMNS } from './fields.ts'
 import { MEMBER_ALIASES } from './column-aliases.ts'
 import { recomputeLastActive } from '../wallet/queries.ts'
 import { postOpeningBalances } from './post-opening-balances.ts'
+import { openingReason } from './opening-reason.ts'
 import { rejectOtherOpenings, sumOpenings } from './opening-queries.ts'
 import {
   detectMemberChanges,
   insertMembers,
   listStateChanges,
   lockChangedMembers,
+  noteKnownMembers,
   rejectErasedMembers,
   TEXT_NAMES,
   updateMembers,
   type WrittenMember,
 } from './import-queries.ts'
-import { replaceImportedTags, spellImportedTags } from './tag-queries.ts'
+import { rejectMoreTags, replaceImportedTags, spellImportedTags } from './tag-queries.ts'
 import { because, type Reason } from '../../core/reasons.ts'
 
 /**
@@ -43,6 +46,7 @@ export const MEMBERS: ImportKind = {
   async validate(tx, communityId) {
     await rejectErasedMembers(tx, communityId)
     await rejectOtherOpenings(tx, communityId)
+    await rejectMoreTags(tx, communityId, TAGS_MAX)
     await spellImportedTags(tx, communityId)
     await detectMemberChanges(tx, communityId)
   },
@@ -52,7 +56,11 @@ export const MEMBERS: ImportKind = {
     await changeFields(tx, actor, communityId, lines)
     await changeStates(tx, actor, communityId, lines)
   },
-  sumOpenings,
+  noteLookalikes: noteKnownMembers,
+  sumOpenings: async (tx, community, fileName) => ({
+    ...(await sumOpenings(tx)),
+    reason: openingReason(community, fileName),
+  }),
   finish: postOpeningBalances,
 }
 
@@ -67,13 +75,14 @@ function readMember(fields: Record<string, string>, context: RowContext): { inpu
   const problems = memberProblems({ ...texts, external_id: external_id || null }).map(({ reason }) => reason)
   const input: RowInput = texts
   if (status) {
-    if (status !== 'active' && status !== 'inactive') problems.push(because('status_active_inactive'))
-    input.status = status
+    const word = readWord('memberStatus', status)
+    if (word) input.status = word
+    else problems.push(because('status_active_inactive'))
   }
   if (hidden) {
-    const flag = hidden.toLowerCase()
-    if (flag !== 'true' && flag !== 'false') problems.push(because('hidden_true_false'))
-    input.hidden = flag === 'true'
+    const word = readWord('truth', hidden)
+    if (word) input.hidden = word === 'true'
+    else problems.push(because('hidden_true_false'))
   }
   if (fields.tags !== undefined) input.tags = readTagField(fields.tags, problems)
   if (joined_at) {

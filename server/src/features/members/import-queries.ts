@@ -1,5 +1,6 @@
 import { commaSeparated, identifier, type Fragment, type Transaction } from '../../postgres/connect.ts'
 import { detectChanges, isOtherTime, reasonFound, type Lines } from '../spreadsheets/queries.ts'
+import { lockCategoriesOf } from '../listings/queries.ts'
 import { FIELD_NAMES, PARTNER_FIELD_NAMES, type FieldName } from './fields.ts'
 import { isNewOpening } from './opening-queries.ts'
 import type { MemberRecord } from './queries.ts'
@@ -16,6 +17,34 @@ export async function rejectErasedMembers(tx: Transaction, communityId: number):
     update import_rows r set outcome = 'refused', reasons = ${reasonFound(tx, 'member_erased')}
     from members m
     where r.outcome is null and m.community_id = ${communityId} and m.id = r.id and m.erased_at is not null`
+}
+
+/** Notes new rows whose number is that of a member up to zeros at its start, which spreadsheets drop, or whose name is. */
+export async function noteKnownMembers(tx: Transaction, communityId: number): Promise<void> {
+  const values = tx`'name', m.name, 'external_id', m.external_id`
+  await tx`
+    update import_rows r set notes = k.notes from (
+      select distinct on (i.line) i.line, ${reasonFound(tx, 'number_known_without_zeros', values)} as notes
+      from import_rows i join members m
+        on ltrim(m.external_id, '0') = ltrim(i.external_id, '0') and m.external_id ~ '^[0-9]+$'
+      where i.outcome = 'added' and i.external_id ~ '^[0-9]+$'
+        and m.community_id = ${communityId} and m.erased_at is null
+      order by i.line, m.id
+    ) k
+    where r.line = k.line`
+  await tx`
+    update import_rows r set notes = case
+        when k.count > 1 then ${reasonFound(tx, 'members_name_known')}
+        when k.external_id is null then ${reasonFound(tx, 'name_known_without_number')}
+        else ${reasonFound(tx, 'name_known_with_number', tx`'external_id', k.external_id`)}
+      end
+    from (
+      select i.line, count(*) as count, min(m.external_id) as external_id
+      from import_rows i join members m on sort_name(m.name) collate "C" = sort_name(i.input ->> 'name') collate "C"
+      where i.outcome = 'added' and i.notes is null and m.community_id = ${communityId} and m.erased_at is null
+      group by i.line
+    ) k
+    where r.line = k.line`
 }
 
 export async function detectMemberChanges(tx: Transaction, communityId: number): Promise<void> {
@@ -35,7 +64,7 @@ function changedText(tx: Transaction, name: FieldName): Fragment {
       then ${name}::text end`
 }
 
-/** Locks wallets, members, then listings, each in id order. Every other writer takes these locks in the same order. */
+/** Locks wallets, members, categories, then listings, each in one order. Every other writer takes them in the same order. */
 export async function lockChangedMembers(tx: Transaction, communityId: number): Promise<void> {
   await tx`
     select 1 from accounts
@@ -46,10 +75,11 @@ export async function lockChangedMembers(tx: Transaction, communityId: number): 
     select 1 from members
     where community_id = ${communityId} and id in (select id from import_rows where outcome = 'changed')
     order by id for no key update`
+  const stateChanges = tx`select id from import_rows where outcome = 'changed' and changes && '{status,hidden}'`
+  await lockCategoriesOf(tx, communityId, tx`l.member_id in (${stateChanges})`)
   await tx`
     select 1 from listings
-    where community_id = ${communityId} and member_id in (
-      select id from import_rows where outcome = 'changed' and changes && '{status,hidden}')
+    where community_id = ${communityId} and member_id in (${stateChanges})
     order by id for no key update`
 }
 

@@ -1,7 +1,10 @@
+import { isDay, isTime } from '../../core/times.ts'
 import { identifier, type Fragment, type Queries } from '../../postgres/connect.ts'
 import { COUNTED_MAX, SORTED_MAX, type Total } from '../../http/console/office-lists.ts'
 import { hideFromPlanner, type Position } from '../../http/shared/page-queries.ts'
-import type { ListRequest } from '../../http/shared/paging.ts'
+import type { KeyCheck, ListRequest } from '../../http/shared/paging.ts'
+import { isStorableText } from '../../http/shared/validation.ts'
+import { lastExchangeOn } from '../wallet/queries.ts'
 import { LONG_FIELD_NAMES } from './fields.ts'
 import { listColumns, type MemberRecord } from './queries.ts'
 import { tagList } from './tag-queries.ts'
@@ -11,6 +14,7 @@ export type ListedMemberRow = Omit<MemberRecord, (typeof LONG_FIELD_NAMES)[numbe
   left_at: string | null
   balance: number
   last_active_on: string
+  last_exchange_on: string | null
   tags: string[]
 }
 
@@ -70,6 +74,18 @@ function orderOf(sql: Queries, sort: MemberSort | undefined): Order {
     case undefined:
       return { ...byMember, key: undefined, read: (tx, key) => tx`${key}` }
   }
+}
+
+const KEY_CHECKS: Record<SortName, KeyCheck> = {
+  name: isStorableText,
+  balance: (key) => /^-?\d{1,18}$/.test(key),
+  last_active_on: isDay,
+  // As PostgreSQL writes it.
+  joined_at: (key) => isTime(key.replace(' ', 'T').replace('+00', 'Z')),
+}
+
+export function memberKeyCheck(sort: MemberSort): KeyCheck {
+  return KEY_CHECKS[sort.replace('-', '') as SortName]
 }
 
 /** Without an order of its own, a list of balances or days is ordered by them: their index then serves both. */
@@ -338,11 +354,12 @@ function inactiveCondition(sql: Queries, day: string): Fragment {
 /** Looks up each id by index, in this order (decision 17). */
 async function readMembers(sql: Queries, communityId: number, ids: number[]): Promise<ListedMemberRow[]> {
   return sql<ListedMemberRow[]>`
-    select m.*, a.balance, a.last_active_on, ${tagList(sql, communityId, 'm')} as tags
+    select m.*, a.balance, a.last_active_on, ${lastExchangeOn(sql, communityId)} as last_exchange_on,
+      ${tagList(sql, communityId, 'm')} as tags
     from unnest((select ${ids}::int8[])) with ordinality as i(id, n), lateral (
       select ${listColumns('s')}, s.left_at from members s where community_id = ${communityId} and s.id = i.id limit 1
     ) m, lateral (
-      select balance, last_active_on from accounts where community_id = ${communityId} and member_id = i.id limit 1
+      select id, balance, last_active_on from accounts where community_id = ${communityId} and member_id = i.id limit 1
     ) a
     order by i.n`
 }

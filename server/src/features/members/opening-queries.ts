@@ -73,7 +73,7 @@ export async function recordOpenings(
   return rows.length
 }
 
-/** Members and hours of the opening balances that the staged rows bring. */
+/** How many, and the hours, of the opening balances that the staged rows bring. */
 export async function sumOpenings(tx: Transaction): Promise<{ count: number; centihours: number }> {
   const [row] = await tx<[{ count: number; centihours: number }]>`
     select count(*), coalesce(sum((input ->> 'opening_centihours')::int8), 0)::int8 as centihours

@@ -1,5 +1,6 @@
 import { recordAudits } from '../audit/record-many.ts'
 import type { Actor } from '../audit/record.ts'
+import type { CommunityRow } from '../communities/queries.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { Transaction } from '../../postgres/connect.ts'
@@ -7,30 +8,29 @@ import type { Lines } from '../spreadsheets/queries.ts'
 import { checkReason } from '../wallet/check-reason.ts'
 import { findCommunityAccount, lockAccounts, postTransfers } from '../wallet/post-transfers.ts'
 import { listOpenings, recordOpenings } from './opening-queries.ts'
-
-const FILE_NAME_LENGTH_MAX = 200
+import { openingReason } from './opening-reason.ts'
 
 /** The bulk version of adjustBalance: one adjustment for each member, against the community's account. */
 export async function postOpeningBalances(
   tx: Transaction,
   actor: Actor,
-  communityId: number,
+  { id: communityId, language }: CommunityRow,
   lines: Lines,
-  fileName: string,
+  fileName?: string,
 ): Promise<void> {
   const openings = await listOpenings(tx, communityId, lines)
   if (openings.length === 0) return
-  const note = checkReason(`Opening balance from ${[...fileName].slice(0, FILE_NAME_LENGTH_MAX).join('')}`)
+  const note = checkReason(openingReason({ language }, fileName))
   const wallets = await lockAccounts(tx, communityId, { memberIds: openings.map(({ member_id }) => member_id) })
   const walletOf = new Map(wallets.map((wallet) => [wallet.member_id, wallet]))
-  const community = await findCommunityAccount(tx, communityId)
+  const account = await findCommunityAccount(tx, communityId)
   const posted = await postTransfers(
     tx,
     communityId,
     actor,
     openings.map(({ member_id, centihours }) => {
       const wallet = walletOf.get(member_id)!
-      const [debit, credit] = centihours > 0 ? [community, wallet] : [wallet, community]
+      const [debit, credit] = centihours > 0 ? [account, wallet] : [wallet, account]
       return { kind: 'adjustment', debit, credit, amount: Math.abs(centihours), note }
     }),
   )

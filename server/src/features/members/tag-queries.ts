@@ -1,5 +1,5 @@
 import { identifier, type Queries, type Transaction } from '../../postgres/connect.ts'
-import type { Lines } from '../spreadsheets/queries.ts'
+import { reasonFound, type Lines } from '../spreadsheets/queries.ts'
 
 /** The tags of a member as one text, as CSV files have them. */
 export const tagText = (sql: Queries, communityId: number, table: string) => sql`
@@ -56,6 +56,19 @@ export async function insertTags(
   return rows.map(({ member_id }) => member_id)
 }
 
+/** Whether one of these members has more tags than this. */
+export async function hasMoreTags(
+  tx: Transaction,
+  communityId: number,
+  memberIds: number[],
+  max: number,
+): Promise<boolean> {
+  const rows = await tx`
+    select member_id from member_tags where community_id = ${communityId} and member_id = any (${memberIds}::int8[])
+    group by member_id having count(*) > ${max} limit 1`
+  return rows.length > 0
+}
+
 /** Returns the members who lost one. */
 export async function deleteTags(
   tx: Transaction,
@@ -68,6 +81,19 @@ export async function deleteTags(
     where community_id = ${communityId} and member_id = any (${memberIds}::int8[]) and tag = any (${tags}::text[])
     returning member_id`
   return rows.map(({ member_id }) => member_id)
+}
+
+/** Rejects rows with more tags than this, except those that the member has already: an export has them. */
+export async function rejectMoreTags(tx: Transaction, communityId: number, max: number): Promise<void> {
+  await tx`
+    with same as materialized (
+      select i.line from import_rows i join members t on t.community_id = ${communityId} and t.id = i.id
+      where i.outcome is null and cardinality(string_to_array(i.input ->> 'tags', ', ')) > ${max}
+        and i.input ->> 'tags' = ${tagText(tx, communityId, 't')}
+    )
+    update import_rows set outcome = 'refused', reasons = ${reasonFound(tx, 'tags_max', tx`'max', ${max}::int8`)}
+    where outcome is null and cardinality(string_to_array(input ->> 'tags', ', ')) > ${max}
+      and line not in (select line from same)`
 }
 
 /**

@@ -44,6 +44,11 @@ export const ImportQuery = Type.Object({
   ),
 })
 
+const Said = Type.Object({
+  code: Type.String({ description: 'x-sentences has its sentence' }),
+  values: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
+})
+
 export const ImportResult = Type.Object(
   {
     dry_run: Type.Boolean(),
@@ -53,9 +58,19 @@ export const ImportResult = Type.Object(
     changed: Type.Integer(),
     unchanged: Type.Integer(),
     refused: Type.Integer(),
+    lookalikes: Type.Optional(
+      Type.Integer({
+        description:
+          'Of a dry run: new rows with the name of a member who is there, or a number that differs only by zeros at its start; omitted if there are none',
+      }),
+    ),
     openings: Type.Optional(
       Type.Object(
-        { members: Type.Integer(), hours: Type.Number() },
+        {
+          members: Type.Integer(),
+          hours: Type.Number(),
+          reason: Type.String({ description: "Of each adjustment, in the community's language" }),
+        },
         { description: 'The opening balances that are recorded, if the file has them' },
       ),
     ),
@@ -64,14 +79,13 @@ export const ImportResult = Type.Object(
         {
           line: Type.Integer({ description: 'Of the file, where the row begins' }),
           outcome: Type.Enum(['added', 'changed', 'unchanged', 'refused']),
-          reason: Nullable(Type.String({ description: 'Why it is refused, in English, or which fields change' })),
-          reasons: Type.Array(
-            Type.Object({
-              code: Type.String({ description: 'x-sentences has its sentence' }),
-              values: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
+          reason: Nullable(
+            Type.String({
+              description: 'Why it is refused, or what to look at in it, in English; or which fields change',
             }),
-            { description: 'Why it is refused' },
           ),
+          reasons: Type.Array(Said, { description: 'Why it is refused' }),
+          notes: Type.Array(Said, { description: 'What a person should look at in a row that is not refused' }),
           external_id: Nullable(Type.String()),
           name: Nullable(Type.String()),
         },

@@ -11,10 +11,12 @@ import { detectFormat, type DetectedFile, type OpenFile } from '../../csv/detect
 import type { FileFormat } from '../../csv/file-format.ts'
 import { readCsv, type CsvRecord } from '../../csv/read-csv.ts'
 import { standInIds, type StandInIds } from '../../csv/stand-in-ids.ts'
+import { createWidthCheck, isBlank } from './check-row-width.ts'
 import { chooseLayout, headerKey, nameCells, requireHeader, type ImportColumns } from './layout.ts'
 import { saveLayout, type Layout } from './layout-queries.ts'
 import {
   analyzeTable,
+  countNoted,
   countOutcomes,
   createStagingTable,
   insertStaged,
@@ -64,9 +66,11 @@ export interface ImportKind extends ImportColumns {
   /** Write the rows with the outcome `added` or `changed` in these lines. */
   add(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void>
   change(tx: Transaction, actor: Actor, communityId: number, lines: Lines): Promise<void>
-  sumOpenings?(tx: Transaction): Promise<OpeningSum>
+  /** Notes what a person should look at in rows that are added. */
+  noteLookalikes?(tx: Transaction, communityId: number): Promise<void>
+  sumOpenings?(tx: Transaction, community: CommunityRow, fileName?: string): Promise<OpeningSum>
   /** Writes what follows from the rows in these lines, after they are added or changed. */
-  finish?(tx: Transaction, actor: Actor, communityId: number, lines: Lines, fileName: string): Promise<void>
+  finish?(tx: Transaction, actor: Actor, community: CommunityRow, lines: Lines, fileName?: string): Promise<void>
 }
 
 export interface ImportOptions {
@@ -93,15 +97,17 @@ export interface ImportOptions {
 export interface OpeningSum {
   count: number
   centihours: number
+  /** Of each of them. */
+  reason: string
 }
 
 export type ImportSummary = OutcomeCounts & {
   written: boolean
+  /** Of a dry run, if there are any: the new rows that look like a record which is there. */
+  lookalikes?: number
   /** If the file has a column for them. */
   openings?: OpeningSum
 }
-
-const DEFAULT_FILE_NAME = 'a file'
 
 export function createImport(kind: ImportKind) {
   return (sql: Sql, actor: Actor, community: CommunityRow, open: OpenFile, options?: ImportOptions) =>
@@ -130,16 +136,17 @@ async function importRows(
       const context = { ...layout, ids: standInIds(community), calendar: createCalendar(community.time_zone) }
       const reader = createRowReader(kind, context, width, options)
       await stageRows(tx, reader, open, detected, options)
-      await validateRows(tx, community.id, kind)
+      await validateRows(tx, community.id, kind, options)
       await reportOutcomes(tx, options)
       const counts = await countOutcomes(tx)
       const isWritten = !options.dryRun && (options.skipBad || counts.refused === 0)
-      if (isWritten) await writeRows(tx, actor, community.id, kind, counts, options)
+      if (isWritten) await writeRows(tx, actor, community, kind, counts, options)
       if (options.layout?.columns) {
         await saveLayout(tx, community.id, kind.table, headerKey(requireHeader(detected).fields), layout)
       }
-      const openings = layout.columns[OPENING_BALANCE] && (await kind.sumOpenings?.(tx))
-      return { ...counts, written: isWritten, ...(openings && { openings }) }
+      const openings = layout.columns[OPENING_BALANCE] && (await kind.sumOpenings?.(tx, community, options.fileName))
+      const lookalikes = await countNoted(tx)
+      return { ...counts, written: isWritten, ...(lookalikes > 0 && { lookalikes }), ...(openings && { openings }) }
     })
     if (summary.written && summary.added >= ANALYZE_FROM_ROWS) {
       for (const table of kind.grownTables) await analyzeTable(sql, table)
@@ -172,7 +179,7 @@ async function stageRows(
       isHeader = false
       continue
     }
-    if (record.fields.every((field) => field === '')) continue
+    if (record.fields.every(isBlank)) continue
     batch.push(readRow(record))
     if (batch.length < BATCH_ROWS) continue
     await insertStaged(tx, batch)
@@ -191,11 +198,10 @@ function createRowReader(
 ) {
   const { ids } = context
   const isRead = (column: string, text: string) => clearEmpty || text !== '' || kind.requiredColumns.includes(column)
+  const findWidthProblem = createWidthCheck(kind, columns, width, clearEmpty)
   return ({ line, fields }: CsvRecord): StagedRow => {
-    if (fields.length !== width) {
-      const problem = because('row_width', { count: fields.length, width })
-      return { line, externalId: null, standInFor: null, input: {}, problems: [problem] }
-    }
+    const problem = findWidthProblem(fields)
+    if (problem) return { line, externalId: null, standInFor: null, input: {}, problems: [problem] }
     const named = nameCells(kind, columns, fields)
     const read = Object.fromEntries(Object.entries(named).filter(([column, text]) => isRead(column, text)))
     const { input, problems } = kind.read(read, context)
@@ -205,14 +211,20 @@ function createRowReader(
   }
 }
 
-async function validateRows(tx: Transaction, communityId: number, kind: ImportKind): Promise<void> {
+async function validateRows(
+  tx: Transaction,
+  communityId: number,
+  kind: ImportKind,
+  { dryRun = false }: ImportOptions,
+): Promise<void> {
   // All rows are matched at once, so scans are right. With stale statistics for a community that has just grown, the
   // planner would choose nested loops and scan the whole community for each row.
   await allowNestedLoops(tx, false)
-  await rejectDuplicates(tx)
   await matchRecords(tx, communityId, kind.table)
+  await rejectDuplicates(tx)
   await kind.validate(tx, communityId)
   await resolveUnmatched(tx, kind.noun)
+  if (dryRun) await kind.noteLookalikes?.(tx, communityId)
   await allowNestedLoops(tx, true)
 }
 
@@ -220,7 +232,7 @@ async function reportOutcomes(tx: Transaction, { dryRun = false, onRow }: Import
   if (!onRow) return
   for await (const rows of readOutcomes(tx, dryRun, BATCH_ROWS)) {
     for (const { line, outcome, changes, ...details } of rows) {
-      const sentences = details.reasons.map(({ code, values }) => sentenceOf(code, values))
+      const sentences = [...details.reasons, ...details.notes].map(({ code, values }) => sentenceOf(code, values))
       onRow({ line, outcome, reason: sentences.join(' ') || changes }, details)
     }
   }
@@ -229,11 +241,12 @@ async function reportOutcomes(tx: Transaction, { dryRun = false, onRow }: Import
 async function writeRows(
   tx: Transaction,
   actor: Actor,
-  communityId: number,
+  community: CommunityRow,
   kind: ImportKind,
   { rows: _rows, ...counts }: OutcomeCounts,
-  { onProgress, fileName = DEFAULT_FILE_NAME }: ImportOptions,
+  { onProgress, fileName }: ImportOptions,
 ): Promise<void> {
+  const communityId = community.id
   const total = counts.added + counts.changed
   const batch = randomUUID()
   const worker = { ...actor, batch }
@@ -245,7 +258,7 @@ async function writeRows(
     lines = await nextLines(tx, lines, BATCH_ROWS)
     if (counts.added > 0) await kind.add(tx, worker, communityId, lines)
     if (counts.changed > 0) await kind.change(tx, worker, communityId, lines)
-    await kind.finish?.(tx, worker, communityId, lines, fileName)
+    await kind.finish?.(tx, worker, community, lines, fileName)
     if (done === 0 && total > BATCH_ROWS) await discardPlans(tx)
     onProgress?.({ done: Math.min(done + BATCH_ROWS, total), total, label: 'writing' })
   }

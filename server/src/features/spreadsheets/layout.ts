@@ -131,7 +131,7 @@ function simplify(text: string): string {
     .trim()
 }
 
-/** The cells of a row by column. Outer spaces are invisible in a spreadsheet, and "17 " must not be another member. */
+/** The cells of a row by column; missing ones are empty. Outer spaces are invisible in a spreadsheet, and "17 " must not be another member. */
 export function nameCells(
   { verbatimColumns = [] }: ImportColumns,
   columns: ColumnMap,
@@ -139,7 +139,7 @@ export function nameCells(
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(columns).map(([name, positions]) => {
-      const texts = positions.map((position) => restoreText(cells[position]!))
+      const texts = positions.map((position) => restoreText(cells[position] ?? ''))
       if (texts.length === 1 && verbatimColumns.includes(name)) return [name, texts[0]!]
       return [
         name,
@@ -161,7 +161,8 @@ export function formatColumns(columns: ColumnMap): string {
 
 /** The form is checked by the schema. */
 export function parseColumns(text: string): ColumnMap {
-  const map: ColumnMap = {}
+  // Without a prototype: the caller chooses the names, and `constructor` is none of them either.
+  const map = Object.create(null) as ColumnMap
   for (const pair of text.split(',')) {
     const [name, position] = pair.split(':') as [string, string]
     ;(map[name] ??= []).push(Number(position))

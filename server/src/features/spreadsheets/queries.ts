@@ -24,7 +24,7 @@ export type OutcomeCounts = Record<Outcome | 'rows', number>
 export interface RowOutcome {
   line: number
   outcome: Outcome
-  /** Why the row is rejected, or which fields change. */
+  /** Why the row is rejected, what to look at in it, or which fields change. */
   reason: string | null
 }
 
@@ -32,6 +32,8 @@ export interface RowOutcome {
 export interface RowDetails {
   /** Why the row is rejected. */
   reasons: Pick<Reason, 'code' | 'values'>[]
+  /** What a person should look at in a row that is not rejected. */
+  notes: Pick<Reason, 'code' | 'values'>[]
   /** These identify the row for people, as far as it could be read. */
   external_id: string | null
   name: string | null
@@ -46,8 +48,9 @@ export async function createStagingTable(tx: Transaction): Promise<void> {
       stand_in_for int8,
       input jsonb not null,
       outcome text,
-      -- A reason has a code and values.
+      -- A reason has a code and values, and so has a note.
       reasons jsonb,
+      notes jsonb,
       changes text[],
       id int8,
       -- The member of a listing.
@@ -77,13 +80,14 @@ export async function analyzeTable(sql: Queries, table: string): Promise<void> {
   await sql`analyze ${identifier(table)}`
 }
 
-/** Rejects the later of two rows with the same external id. */
+/** Rejects the later of two rows with the same external id or the same record, which may have a stand-in id too. */
 export async function rejectDuplicates(tx: Transaction): Promise<void> {
   await tx`
     update import_rows r set outcome = 'refused',
       reasons = coalesce(r.reasons, '[]') || ${reasonFound(tx, 'external_id_repeated', tx`'line', d.first_line`)}
     from (
-      select line, min(line) over (partition by external_id) as first_line from import_rows where external_id is not null
+      select line, min(line) over (partition by id, case when id is null then external_id end) as first_line
+      from import_rows where external_id is not null
     ) d
     where d.line = r.line and d.line <> d.first_line`
 }
@@ -149,7 +153,7 @@ export async function resolveUnmatched(tx: Transaction, noun: 'member' | 'listin
 /** Reads the rejected rows, or all of them, in file order. */
 export function readOutcomes(tx: Transaction, all: boolean, batchRows: number) {
   return tx<(Omit<RowOutcome, 'reason'> & RowDetails & { changes: string | null })[]>`
-    select line, outcome, coalesce(reasons, '[]') as reasons, array_to_string(changes, ', ') as changes, external_id,
+    select line, outcome, coalesce(reasons, '[]') as reasons, coalesce(notes, '[]') as notes, array_to_string(changes, ', ') as changes, external_id,
       coalesce(input ->> 'name', input ->> 'title') as name
     from import_rows
     where ${all} or outcome = 'refused' order by line`.cursor(batchRows)
@@ -163,6 +167,11 @@ export async function countOutcomes(tx: Transaction): Promise<OutcomeCounts> {
       count(*) filter (where outcome = 'refused') as refused
     from import_rows`
   return counts
+}
+
+export async function countNoted(tx: Transaction): Promise<number> {
+  const [{ count }] = await tx<[{ count: number }]>`select count(*) from import_rows where notes is not null`
+  return count
 }
 
 /** Finds the lines of the next batch of rows to write. */

@@ -11,6 +11,9 @@ export interface PastTime {
   day: string | null
 }
 
+/** A day of which only the calendar knows that it does not exist. */
+const POSSIBLE_DAY = /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:T|$)/
+
 /**
  * Adds to `problems` if the text is not a time in the past. A date without a time means noon where the community is, or
  * now if today's noon is still to come.
@@ -24,7 +27,10 @@ export function readPastTime(
   const date = readLocalDay(text, dates)
   const day = isDay(date) ? date : null
   const time = day === null ? toUtc(text) : readDay(day, calendar)
-  if (time === undefined) {
+  const [, possible] = POSSIBLE_DAY.exec(date) ?? []
+  if (time === undefined && possible !== undefined && !isDay(possible)) {
+    problems.push(because(`${column}_no_day`, { day: text.split(/[T ]/, 1)[0]! }))
+  } else if (time === undefined) {
     const example = dates === 'month_first' ? '5/31/2024' : '31.5.2024'
     problems.push(because(`${column}_form`, { example }))
   } else if (day === null ? Date.parse(time) > Date.now() : day > calendar.today()) {

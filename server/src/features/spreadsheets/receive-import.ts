@@ -12,7 +12,7 @@ import type { Progress } from '../../core/progress.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { ImportResult } from './admin-schema.ts'
-import type { ImportOptions, ImportSummary, Outcome } from './import-rows.ts'
+import type { ImportOptions, ImportSummary, OpeningSum, Outcome } from './import-rows.ts'
 import { BrokenCsv } from '../../csv/broken-csv.ts'
 import type { OpenFile } from '../../csv/detect-format.ts'
 import { toHours } from '../../core/hours.ts'
@@ -20,7 +20,7 @@ import type { Sql } from '../../postgres/connect.ts'
 
 /** A few hundred thousand rows. Larger files are imported on the command line. */
 export const IMPORT_BYTES_MAX = 20 * 1024 * 1024
-/** Limit per outcome. People read a few dozen rows, and the totals cover the rest. */
+/** Limit per outcome, and for noted rows. People read a few dozen rows, and the totals cover the rest. */
 const ROWS_LISTED_MAX = 1_000
 const NDJSON = 'application/x-ndjson'
 
@@ -41,9 +41,13 @@ export async function receiveImport(
   return {
     dry_run: options.dryRun,
     ...summary,
-    ...(openings && { openings: { members: openings.count, hours: toHours(openings.centihours) } }),
+    ...(openings && { openings: describeOpenings(openings) }),
     ...outcomes.result(),
   }
+}
+
+function describeOpenings({ count, centihours, reason }: OpeningSum): NonNullable<ImportResult['openings']> {
+  return { members: count, hours: toHours(centihours), reason }
 }
 
 /** Receives the whole file. What is wrong with it is reported as a problem of the field `file`. */
@@ -130,9 +134,10 @@ function tooLarge(): ApiError {
 
 function createOutcomeList() {
   const fates: ImportResult['fates'] = []
-  const counts: Record<Outcome, number> = { added: 0, changed: 0, unchanged: 0, refused: 0 }
+  const counts: Record<Outcome | 'noted', number> = { added: 0, changed: 0, unchanged: 0, refused: 0, noted: 0 }
   const add: NonNullable<ImportOptions['onRow']> = (outcome, row) => {
-    if (++counts[outcome.outcome] <= ROWS_LISTED_MAX) fates.push({ ...outcome, ...row })
+    if (++counts[row.notes.length > 0 ? 'noted' : outcome.outcome] <= ROWS_LISTED_MAX)
+      fates.push({ ...outcome, ...row })
   }
   const result = () => {
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0)

@@ -54,6 +54,9 @@ export const PageMeta = Type.Object(
   { title: 'PageMeta', examples: [{ limit: LIMIT_DEFAULT, has_more: false, next_cursor: null }] },
 )
 
+/** Whether PostgreSQL can read the key of a position: cursors are not signed. */
+export type KeyCheck = (key: string) => boolean
+
 export interface ListRequest<Id extends number | string = number> {
   /** The list and its filters: a cursor from another list or with other filters is rejected. */
   list: string
@@ -100,10 +103,15 @@ export function readTimedListRequest(epoch: string, list: string, query: ListQue
   return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
 }
 
-/** The same for a list in an order that the caller chose; `isKeyed` says whether positions have a key beside the id. */
-export function readSortedListRequest(epoch: string, list: string, query: ListQuery, isKeyed: boolean): ListRequest {
+/** The same for a list in an order that the caller chose; `isKey` checks the keys that its positions have beside the id. */
+export function readSortedListRequest(
+  epoch: string,
+  list: string,
+  query: ListQuery,
+  isKey: KeyCheck | undefined,
+): ListRequest {
   const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
-  const shape = { isTimed: false, isKeyed, isId: isNumber }
+  const shape = { isTimed: false, isKey, isId: isNumber }
   const after = cursor === undefined ? undefined : readCursor<number>(cursor, epoch, fingerprint(list, filters), shape)
   return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
 }
@@ -179,13 +187,13 @@ function readCursor<Id extends number | string>(
   cursor: string,
   epoch: string,
   filters: string,
-  { isTimed, isKeyed = false, isId }: { isTimed: boolean; isKeyed?: boolean; isId: (id: unknown) => boolean },
+  { isTimed, isKey, isId }: { isTimed: boolean; isKey?: KeyCheck | undefined; isId: (id: unknown) => boolean },
 ): Position<Id> {
   const parts = decodeCursor(cursor)
   const [cursorEpoch, cursorFilters, id, order] = parts ?? []
   const at = isTimed && typeof order === 'string' ? toUtc(order) : undefined
-  const key = isKeyed && typeof order === 'string' ? order : undefined
-  const isPosition = isId(id) && (isTimed || isKeyed ? (at ?? key) !== undefined : order === undefined)
+  const key = typeof order === 'string' && isKey?.(order) ? order : undefined
+  const isPosition = isId(id) && (isTimed || isKey ? (at ?? key) !== undefined : order === undefined)
   if (typeof cursorEpoch !== 'string') throw invalidField('cursor', 'invalid_cursor', because('cursor_foreign'))
   if (cursorEpoch !== epoch) throw new ApiError('resync_required')
   if (cursorFilters !== filters || !isPosition) {

@@ -86,7 +86,7 @@ export function isCleanText(text: string): boolean {
 }
 
 /** PostgreSQL cannot store NUL characters, and a lone surrogate would be replaced during encoding. */
-function isStorableText(text: string): boolean {
+export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
