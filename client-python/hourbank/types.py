@@ -303,6 +303,7 @@ class ReplayStarted(TypedDict):
 class Reversal(TypedDict):
     reference: str
     reversal_reference: str
+    #: As it was sent; not stored for an erased member
     reason: Union[str, None]
     reversed_at: str
     credit: Credit

@@ -316,6 +316,7 @@ export interface ReplayStarted {
 export interface Reversal {
   reference: string
   reversal_reference: string
+  /** As it was sent; not stored for an erased member */
   reason: string | null
   reversed_at: string
   credit: Credit

@@ -167,7 +167,9 @@ test('words with marks above and below their letters are found', async () => {
   const viewer = await addAdmin(bank, 'viewer')
   const ada = await addPerson(bank, 'Ada')
   const creme = 'crème'.normalize('NFD')
-  for (const title of ['हिन्दी सिखाना', creme, 'قُرْآن', 'สอนทำอาหารไทย', '❤️Herz']) await publish(bank, ada.id, title)
+  const joined = ['می\u200cخواهم', 'क्\u200dष', 'soft\u00adware']
+  const all = ['हिन्दी सिखाना', creme, 'قُرْآن', 'สอนทำอาหารไทย', '❤️Herz', ...joined]
+  for (const title of all) await publish(bank, ada.id, title)
   const find = async (q: string) => titles(await viewer.call(`/listings?q=${encodeURIComponent(q)}`))
   expect(await find('हिन्दी')).toEqual(['हिन्दी सिखाना'])
   expect(await find('सिखा')).toEqual(['हिन्दी सिखाना'])
@@ -176,6 +178,7 @@ test('words with marks above and below their letters are found', async () => {
   expect(await find('สอนทำอาหาร')).toEqual(['สอนทำอาหารไทย'])
   expect(await find('❤️herz')).toEqual(['❤️Herz'])
   expect(await find('❤️ \u0301')).toEqual([])
+  for (const title of joined) expect(await find(title)).toEqual([title])
 })
 
 test('hours that an import of the export would refuse are refused', async () => {

@@ -194,7 +194,7 @@ test('of a member who has hidden since, a late event tells no more than could st
   const listed = await post.deliveries(id, readerToken)
   expect(listed.map(({ event_type }: { event_type: string }) => event_type)).toEqual(['user.left'])
   const held = await bank.sql`select held_reason from deliveries where subscription_id = ${id} and status = 'held'`
-  const concealed = { held_reason: 'Partners could not see the member when it was due' }
+  const concealed = { held_reason: 'Partners could not see the member when this event was due' }
   expect(held).toEqual([concealed, concealed])
   const feed = await bank.call('/events', { token: readerToken })
   expect(feed.body.data.map(({ type }: { type: string }) => type)).toEqual(['user.left'])

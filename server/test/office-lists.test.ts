@@ -124,6 +124,11 @@ test('the last exchange of a member who joined on that day or later is shown; wi
   }
   await adjustBalance(sql, TESTER, communityId, { memberId: cleo!.id, centihours: 100, reason: 'Yearly fee' })
   expect(await shown()).toEqual([null, null, null])
+  // Where the day of joining was the one before.
+  await sql`update members set joined_at = ${`${today}T02:00:00Z`} where id = ${cleo!.id}`
+  await sql`update communities set time_zone = 'America/New_York'`
+  expect(await shown()).toEqual([null, null, null])
+  await sql`update communities set time_zone = 'UTC'`
   await record(ben, '2026-03-05')
   await record(ben, '2026-03-01')
   expect(await shown()).toEqual(['2026-03-05', '2026-03-05', null])

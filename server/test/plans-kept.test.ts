@@ -10,6 +10,7 @@ import { insertCalls } from '../src/postgres/across-communities.ts'
 import { connect, type Queries } from '../src/postgres/connect.ts'
 import { startBank } from './bank.ts'
 import { testOnOneServer } from './one-server.ts'
+import { volume } from './volume.ts'
 
 /** PostgreSQL plans the first five executions for their values, then compares the costs. */
 const PLANNED_MAX = 5
@@ -68,4 +69,25 @@ testOnOneServer(PLANS_ON_COORDINATOR, 'the statements of most requests are not p
     select statement, custom_plans, generic_plans from pg_prepared_statements`
   await one.end()
   expect(planned.filter(({ custom_plans }) => custom_plans > PLANNED_MAX)).toEqual([])
+})
+
+const ONE_DEBTOR = 'the transfers of a wallet are found by its index, also where one partner makes all of them'
+
+testOnOneServer('Citus cannot store the hint of migration 0059 for a distributed table.', ONE_DEBTOR, async () => {
+  const { sql, communityId } = await startBank()
+  const member = await insertMember(sql, communityId, { name: 'Ada' })
+  const [account] = await sql<[{ id: number }]>`
+    select id from accounts where community_id = ${communityId} and member_id = ${member.id}`
+  await sql`
+    insert into transfers (community_id, id, kind, debit_account_id, credit_account_id, amount, credit_balance_after,
+      made_by_kind, made_by_id, occurred_on)
+    select ${communityId}, n, 'credit', p.id, ${account.id}, 1, n, 'client', 1, current_date
+    from generate_series(1, ${volume(100_000)}) n, accounts p
+    where p.community_id = ${communityId} and p.partner_id is not null`
+  await sql`analyze transfers`
+  const plan = await sql.unsafe<{ 'QUERY PLAN': string }[]>(`
+    explain select (
+      select max(occurred_on) from transfers where community_id = ${communityId} and debit_account_id = a.id
+    ) from accounts a where a.community_id = ${communityId} and a.member_id is not null`)
+  expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toContain('transfers_debit')
 })

@@ -7,7 +7,7 @@ from typing import Any, Literal, Optional, Union, cast
 from typing_extensions import Unpack
 
 from .._paging import DeliveriesArguments, Page, PageArguments
-from .._request import CallOptions, Operation, encode_body, id_text
+from .._request import TOTAL_TIMEOUT_DEFAULT, CallOptions, Operation, encode_body, id_text
 from .._response import require_data
 from .._subscriptions import ChangedSubscription, CreatedSubscription, with_unknown_types
 from ..events import HourbankEvent
@@ -107,6 +107,8 @@ class Subscriptions:
         """Delivers all events since a time again. Not repeated when its response is lost."""
         body = encode_body({"since": since})
         operation = Operation("POST", f"{_path(subscription_id)}/replay", body=body, repeatable=False)
+        # Queueing many events takes longer than other calls.
+        options.setdefault("timeout", TOTAL_TIMEOUT_DEFAULT)
         return cast(ReplayStarted, require_data(operation.name, await self._send(operation, options)))
 
     async def deliveries(

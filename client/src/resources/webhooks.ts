@@ -1,4 +1,5 @@
 import { listAt } from '../paging.ts'
+import { TOTAL_TIMEOUT_MS_DEFAULT } from '../retry.ts'
 import { idText, requireData, sendForData, type CallOptions, type Operation, type Send } from '../transport.ts'
 import type {
   Delivery,
@@ -81,7 +82,12 @@ function subscriptionsResource(send: Send) {
       sendForData(send, { method: 'POST', path: `${pathOf(id)}/rotate-secret`, repeatable: false }, options),
     /** Delivers all events since a time again. Not retried when its response is lost. */
     replay: async (id: number, request: ReplayRequest, options?: CallOptions): Promise<ReplayStarted> =>
-      sendForData(send, { method: 'POST', path: `${pathOf(id)}/replay`, body: request, repeatable: false }, options),
+      sendForData(
+        send,
+        { method: 'POST', path: `${pathOf(id)}/replay`, body: request, repeatable: false },
+        // Queueing many events takes longer than other calls.
+        { timeoutMs: TOTAL_TIMEOUT_MS_DEFAULT, ...options },
+      ),
     /** Reads one page of the deliveries, with every attempt. */
     deliveries: async (id: number, query?: DeliveriesQuery, options?: CallOptions): Promise<Page<Delivery>> =>
       deliveriesOf(id).list(query, options),

@@ -28,7 +28,7 @@ export const serveCommand: Command = {
   async run({ config }) {
     const log = createLog(config.logLevel)
     let isPreparing = true
-    // Until then, only an embedded database would be left behind. Another one rolls back what was not committed.
+    // Only an embedded database would be left behind. Another one rolls back what was not committed.
     const stopped = stopSignal(() => isPreparing && config.databaseUrl !== undefined)
     await checkAddress(config)
     if (config.role !== 'worker') await checkTemporaryFolder()
@@ -39,10 +39,10 @@ export const serveCommand: Command = {
       const secretKey = await loadSecretKey(config)
       await prepare(config, ownerUrl, secretKey, log)
       await admitService(ownerUrl, databaseUrl)
+      isPreparing = false
       // Before listening, so that a service that is ready has its demo. The address has been tried: a start that fails must
       // not create credentials that it never shows. If another program takes it meanwhile, `demo credentials` helps.
       const firstSteps = await takeFirstSteps(config, ownerUrl)
-      isPreparing = false
       const node = await listen({ config, databaseUrl, secretKey, log })
       try {
         if (embedded) await writeAddress(config)

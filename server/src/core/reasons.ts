@@ -79,7 +79,7 @@ export const REASONS = {
   credit_limit_range: 'The largest credit must be more than 0 and at most {max, number} hours.',
   iban_invalid: 'This is not a valid IBAN. Check its letters and digits.',
   account_holder_too_long: 'The account holder must have at most {max} characters.',
-  time_zone_unknown: 'There is no time zone {zone}; use a name like Europe/Vienna.',
+  time_zone_unknown: '{zone} cannot be the time zone; use the name of a place, like Europe/Vienna.',
   language_unknown: '{language} is not a language; use a tag like en, de or pt-BR.',
   community_taken: 'There is a community {slug} already.',
   slug_form: 'The slug must be lower-case letters and digits with single hyphens, like green-valley.',

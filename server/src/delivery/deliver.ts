@@ -16,7 +16,7 @@ import type { Outcome, Sender } from './send.ts'
 import { signedHeaders, signingKey } from '../crypto/sign.ts'
 
 const GONE = 410
-const CONCEALED = 'Partners could not see the member when it was due'
+const CONCEALED = 'Partners could not see the member when this event was due'
 
 export interface DeliverDeps {
   sql: Sql

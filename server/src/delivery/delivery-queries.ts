@@ -84,7 +84,10 @@ export async function holdDelivery(
   })
 }
 
-/** Disables subscriptions whose attempts have all failed for too long. Returns those that were disabled. */
+/**
+ * Disables subscriptions whose attempts have all failed for too long, and returns those. First it moves `failing_since`
+ * behind the last gap between two attempts: during a gap, the receiver may have been well.
+ */
 export async function disableFailing(
   sql: Queries,
   communityId: number,

@@ -23,7 +23,7 @@ export const LONGEST_DELAYS_MS = [0, ...DELAYS_MS.map((delay) => delay * (1 + JI
 const RETRY_AFTER_MAX_MS = DAY_MS
 /** A subscription whose attempts have all failed for this long is disabled. */
 export const FAILING_MAX_MS = 5 * DAY_MS
-/** Without an attempt for longer than any delay, the receiver may have been well: the count begins anew. */
+/** Longer than any delay between two attempts. After a gap like this, the five days begin again. */
 export const FAILING_GAP_MS = 2 * DAY_MS
 
 /** When to try again after the `attempts`-th attempt failed; undefined: never. `random` from 0 to 1. */

@@ -88,8 +88,8 @@ function Shown({ member }: { member: OfficeMember }) {
           <Stat label={t`Balance`} value={formatHours(member.balance_hours)} hint={balanceHint(member.balance_hours)} />
           <Stat
             label={t`Last exchange`}
-            value={member.last_exchange_on === null ? '–' : formatDay(member.last_exchange_on)}
-            hint={member.last_exchange_on === null && t`none since joining`}
+            value={member.last_exchange_on ? formatDay(member.last_exchange_on) : '–'}
+            hint={!member.last_exchange_on && t`none since joining`}
           />
         </StatRow>
         <Contact member={member} mayChange={mayChange} />

@@ -75,7 +75,7 @@ function isAboutDuplicate(error: unknown): boolean {
 function lastExchange({ last_exchange_on, last_active_on }: ListedMember): string {
   // Without an exchange, the last active day is the one of joining.
   const day = formatDay(last_exchange_on ?? last_active_on)
-  return last_exchange_on === null ? t`joined ${day}` : t`last exchange ${day}`
+  return last_exchange_on ? t`last exchange ${day}` : t`joined ${day}`
 }
 
 function SameName({ name, confirm }: { name: string; confirm: () => void }) {

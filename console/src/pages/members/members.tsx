@@ -62,7 +62,7 @@ function columns(): Column<ListedMember>[] {
       sort: 'last_active_on',
       narrow: 'labelled',
       cell: (member) =>
-        member.last_exchange_on === null ? t`none since joining` : <time>{formatDay(member.last_exchange_on)}</time>,
+        member.last_exchange_on ? <time>{formatDay(member.last_exchange_on)}</time> : t`none since joining`,
     },
     { header: t`Joined`, sort: 'joined_at', cell: (member) => <Time value={member.joined_at} as="date" /> },
     {

@@ -68,8 +68,8 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
     handler: async (request, reply) => {
       const attempt = { address: request.ip, account: 'set-up' }
       await signInLimits.spend(attempt)
-      const made = setUp(sql, request.body, () => isAwaited(reply))
-      const entrant = await refundOverloaded(signInLimits, attempt, made)
+      const settingUp = setUp(sql, request.body, () => isAwaited(reply))
+      const entrant = await refundOverloaded(signInLimits, attempt, settingUp)
       return reply.code(201).send(await enter(deps, entrant, request, reply))
     },
   })

@@ -6,7 +6,7 @@ import { isKnownTimeZone } from './queries.ts'
 
 const NAME_LENGTH_MAX = 200
 const LANGUAGE_LENGTH_MAX = 35
-/** The same everywhere. */
+/** They mean the same to JavaScript and PostgreSQL. */
 const FIXED = /^(UTC|GMT)$/i
 /**
  * PostgreSQL reads offsets like +02:00 with the opposite sign, and abbreviations like IST as other places than JavaScript

@@ -117,7 +117,7 @@ export async function reopenListing(
   })
 }
 
-/** Erasing a member locks their listings first, so under the lock it is either over or still to come. */
+/** Erasing a member locks the listing before it blanks it, so under the lock that is either over or still to come. */
 async function requireListing(tx: Transaction, communityId: number, id: number): Promise<ListingRecord> {
   const listing = await lockListing(tx, communityId, id)
   if (!listing || !(await findOfficeListing(tx, communityId, id))) throw new NotFound(because('no_listing', { id }))

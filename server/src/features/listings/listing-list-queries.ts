@@ -166,8 +166,11 @@ function conditions(
     ${member_id === undefined ? sql`` : and(sql`l.member_id = ${member_id}`)}`
 }
 
-/** Letters and digits, with the marks on them, which PostgreSQL keeps in its words: accents, vowels of many scripts. */
-const WORDS = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
+/**
+ * Letters and digits, with what PostgreSQL keeps in its words: the marks on them, such as accents and the vowels of many
+ * scripts, and invisible joiners between them.
+ */
+const WORDS = /[\p{L}\p{N}](?:\p{Cf}*[\p{L}\p{N}\p{M}])*/gu
 
 /** Matches all words by prefix. Nothing else reaches the query. */
 function prefixQuery(text: string): string {

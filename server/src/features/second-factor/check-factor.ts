@@ -22,7 +22,7 @@ export interface GivenFactor {
 
 export type Factor = 'app' | 'recovery_code' | 'passkey'
 
-/** Of a digit's code point: U+0660 to U+0669 and U+06F0 to U+06F9 end in the number. */
+/** The last four bits of an Arabic or Persian digit are its value: they begin at U+0660 and U+06F0. */
 const LOW_BITS = 0xf
 
 const WRONG: Record<Factor, { reason: Reason; field: string }> = {

@@ -188,12 +188,13 @@ export async function findErased(
 
 /**
  * The day of a member's latest exchange, or null, for rows `m` of members and `a` of accounts. The wallet has it if it is
- * after the day of joining; otherwise it is read from the transfers.
+ * after the day of joining, with a day between them because that may have been another in an earlier time zone of the
+ * community; otherwise it is read from the transfers.
  */
 export function lastExchangeOn(sql: Queries, communityId: number): Fragment {
   return sql`
     case when a.last_active_on > (
-      m.joined_at at time zone (select time_zone from communities where id = ${communityId}))::date
+      m.joined_at at time zone (select time_zone from communities where id = ${communityId}))::date + 1
     then a.last_active_on else ${latestExchange(sql, communityId, sql`a.id`)} end`
 }
 

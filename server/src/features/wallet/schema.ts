@@ -185,7 +185,9 @@ export const Reversal = Type.Object(
   {
     reference: Type.String(),
     reversal_reference: Type.String(),
-    reason: Type.Union([Type.String(), Type.Null()]),
+    reason: Type.Union([Type.String(), Type.Null()], {
+      description: 'As it was sent; not stored for an erased member',
+    }),
     reversed_at: Type.String({ format: 'date-time' }),
     credit: Credit,
     replayed: Type.Boolean(),

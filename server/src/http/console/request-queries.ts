@@ -63,10 +63,16 @@ export async function blankDigests(tx: Transaction, communityId: number, memberI
     update admin_requests set digest = ''
     where community_id = ${communityId} and key = any (array(
       select key from admin_requests
-      where community_id = ${communityId} and digest <> '' and coalesce(made_ids, transfer_ids) && (array(
-        select id from listings where community_id = ${communityId} and member_id = ${memberId}
-        union all select id from transfers where community_id = ${communityId} and debit_account_id = ${wallet}
-        union all select id from transfers where community_id = ${communityId} and credit_account_id = ${wallet}
-      ) || ${memberId}::int8)
+      where community_id = ${communityId} and key in (
+        -- Rows instead of arrays, which are compared each with each.
+        select made.key from (
+          select key, unnest(coalesce(made_ids, transfer_ids)) as id from admin_requests
+          where community_id = ${communityId} and digest <> ''
+        ) made where made.id in (
+          select id from listings where community_id = ${communityId} and member_id = ${memberId}
+          union all select id from transfers where community_id = ${communityId} and debit_account_id = ${wallet}
+          union all select id from transfers where community_id = ${communityId} and credit_account_id = ${wallet}
+          union all select ${memberId}::int8
+        ))
       order by key for no key update))`
 }

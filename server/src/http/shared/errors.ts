@@ -78,7 +78,7 @@ interface Details {
   headers?: Record<string, string>
   /** For the log only. */
   cause?: unknown
-  /** Whoever rejects thousands of calls per second logs them together. */
+  /** Set by whoever logs it in another way, because a line for each would be a load of its own. */
   isLogged?: boolean
 }
 
