@@ -131,7 +131,8 @@ export async function updateListings(
 ): Promise<ListingRecord[]> {
   return tx<ListingRecord[]>`
     with r as materialized (
-      select * from import_rows
+      -- The time is read here, because Citus reads none in a CASE.
+      select *, (input ->> 'created_at')::timestamptz as created_at from import_rows
       where outcome = 'changed' and line between ${from} and ${to}
         and changes && '{type,title,description,category,hours,created_at}'
     )
@@ -141,8 +142,7 @@ export async function updateListings(
       category = case when 'category' = any (r.changes) then r.input ->> 'category' else l.category end,
       description = case when 'description' = any (r.changes) then r.input ->> 'description' else l.description end,
       centihours = case when 'hours' = any (r.changes) then (r.input ->> 'centihours')::int8 else l.centihours end,
-      created_at = case when 'created_at' = any (r.changes)
-        then (r.input ->> 'created_at')::timestamptz else l.created_at end,
+      created_at = case when 'created_at' = any (r.changes) then r.created_at else l.created_at end,
       version = l.version + 1, updated_at = (select stamp_change(${communityId}))
     from r, members m
     where l.community_id = ${communityId} and l.id = r.id

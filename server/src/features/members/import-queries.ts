@@ -32,19 +32,22 @@ export async function noteKnownMembers(tx: Transaction, communityId: number): Pr
       order by i.line, m.id
     ) k
     where r.line = k.line`
-  await tx`
-    update import_rows r set notes = case
-        when k.count > 1 then ${reasonFound(tx, 'members_name_known')}
-        when k.external_id is null then ${reasonFound(tx, 'name_known_without_number')}
-        else ${reasonFound(tx, 'name_known_with_number', tx`'external_id', k.external_id`)}
-      end
-    from (
-      select i.line, count(*) as count, min(m.external_id) as external_id
-      from import_rows i join members m on sort_name(m.name) collate "C" = sort_name(i.input ->> 'name') collate "C"
-      where i.outcome = 'added' and i.notes is null and m.community_id = ${communityId} and m.erased_at is null
-      group by i.line
-    ) k
-    where r.line = k.line`
+  const cases = [
+    [tx`count(*) > 1`, reasonFound(tx, 'members_name_known')],
+    [tx`min(m.external_id) is null`, reasonFound(tx, 'name_known_without_number')],
+    [tx`true`, reasonFound(tx, 'name_known_with_number', tx`'external_id', min(m.external_id)`)],
+  ] as const
+  // One after the other, because Citus builds no JSON in a CASE.
+  for (const [isCase, notes] of cases) {
+    await tx`
+      update import_rows r set notes = k.notes from (
+        select i.line, ${notes} as notes
+        from import_rows i join members m on sort_name(m.name) collate "C" = sort_name(i.input ->> 'name') collate "C"
+        where i.outcome = 'added' and i.notes is null and m.community_id = ${communityId} and m.erased_at is null
+        group by i.line having ${isCase}
+      ) k
+      where r.line = k.line`
+  }
 }
 
 export async function detectMemberChanges(tx: Transaction, communityId: number): Promise<void> {
@@ -130,16 +133,17 @@ export async function updateMembers(
   communityId: number,
   { from, to }: Lines,
 ): Promise<WrittenMember[]> {
+  // In a statement of its own, because Citus calls no such function in a CASE; nor does it read a time there.
+  const [{ stamped_at }] = await tx<[{ stamped_at: string }]>`select stamp_change(${communityId}) as stamped_at`
   return tx<WrittenMember[]>`
     with r as materialized (
-      select * from import_rows
+      select *, (input ->> 'joined_at')::timestamptz as joined_at from import_rows
       where outcome = 'changed' and line between ${from} and ${to} and changes && ${[...TEXT_NAMES, 'joined_at', 'tags']}::text[]
     )
     update members m set ${commaSeparated(TEXT_NAMES.map((name) => newText(tx, name)))},
-      joined_at = case when 'joined_at' = any (r.changes) then (r.input ->> 'joined_at')::timestamptz else m.joined_at end,
+      joined_at = case when 'joined_at' = any (r.changes) then r.joined_at else m.joined_at end,
       version = m.version + case when r.changes && ${FOR_PARTNERS}::text[] then 1 else 0 end,
-      updated_at = case when r.changes && ${FOR_PARTNERS}::text[]
-        then (select stamp_change(${communityId})) else m.updated_at end
+      updated_at = case when r.changes && ${FOR_PARTNERS}::text[] then ${stamped_at}::timestamptz else m.updated_at end
     from r
     where m.community_id = ${communityId} and m.id = r.id and m.erased_at is null
       -- Redundant, but makes the planner look up these members by index instead of scanning all of them.
@@ -166,8 +170,9 @@ export async function listStateChanges(
   { from, to }: Lines,
 ): Promise<StateChange[]> {
   return tx<StateChange[]>`
-    select r.id, r.changes, r.input ->> 'status' as status, (r.input ->> 'hidden')::boolean as hidden from import_rows r
-    where r.outcome = 'changed' and r.line between ${from} and ${to} and r.changes && '{status,hidden}'
-      and (select m.erased_at is null from members m where m.community_id = ${communityId} and m.id = r.id)
+    select r.id, r.changes, r.input ->> 'status' as status, (r.input ->> 'hidden')::boolean as hidden
+    from import_rows r join members m on m.community_id = ${communityId} and m.id = r.id
+    where r.outcome = 'changed' and r.line between ${from} and ${to} and r.changes && '{status,hidden}' and m.erased_at is null
+      and m.id = any (array(select id from import_rows where outcome = 'changed' and line between ${from} and ${to}))
     order by r.line`
 }

@@ -30,11 +30,13 @@ export async function insertAdminRequest(
   communityId: number,
   request: { key: string; adminId: number; digest: Buffer },
 ): Promise<boolean> {
-  const { count } = await sql`
+  const rows = await sql`
     insert into admin_requests (community_id, key, admin_id, digest)
     select id, ${request.key}, ${request.adminId}::int8, ${request.digest}::bytea from communities where id = ${communityId}
-    on conflict (community_id, key) do nothing`
-  return count === 1
+    on conflict (community_id, key) do nothing
+    returning key`
+  // Not by the count, which is that of the query on Citus, also if nothing was inserted.
+  return rows.length === 1
 }
 
 export async function findAdminRequest(
