@@ -275,8 +275,8 @@ export const LEDGER: Mutant[] = [
   {
     breaks: 'an import skips who is erased meanwhile',
     file: 'features/members/import-queries.ts',
-    replace: '(select m.erased_at is null from members m where m.community_id = ${communityId} and m.id = r.id)',
-    by: '${communityId} > 0',
+    replace: "r.changes && '{status,hidden}' and m.erased_at is null",
+    by: "r.changes && '{status,hidden}'",
     tests: ['opening-balances'],
     named: 'whatever else it changes',
   },
