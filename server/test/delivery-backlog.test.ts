@@ -139,7 +139,10 @@ test('deliveries that a replay has locked do not hold up the others of the commu
   }
   const delivering = post.deliver()
   await eventually(() => receiver.received.length === 1)
-  const replay = await holdOpen(bank.sql, `select from deliveries where subscription_id = ${slow.id} for update`)
+  const replay = await holdOpen(
+    bank.sql,
+    `select id from deliveries where community_id = ${bank.communityId} and subscription_id = ${slow.id} for update`,
+  )
   slowAnswers[0]!.writeHead(204).end()
   await post.credit()
   post.worker.wake()
