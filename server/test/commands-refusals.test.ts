@@ -24,7 +24,7 @@ test('what is wrong is said in one line on standard error, without a stack, and 
     [
       1,
       ['community', 'create', '--slug', 'x', '--name', 'X', '--time-zone', 'Mars/Olympus'],
-      'There is no time zone Mars/Olympus',
+      'Mars/Olympus cannot be the time zone',
     ],
     [1, ['community', 'partner-api', 'off', ...town], '--reason is missing.'],
     [1, ['partner', 'create', '--community', 'nowhere', '--name', 'X'], 'There is no community nowhere.'],
