@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../http/partner/access.ts'
+import { isBearer } from '../../http/partner/frame.ts'
 import type { Deps } from '../../http/deps.ts'
 import { ApiError, tooManyFailures } from '../../http/shared/errors.ts'
 import { decodeFormPart, splitOnce } from '../../http/shared/form.ts'
@@ -36,7 +37,7 @@ export async function authenticateClient(
   reply: FastifyReply,
   body: Parameters,
 ): Promise<Caller> {
-  const credentials = readCredentials(request.headers.authorization, body)
+  const credentials = readCredentials(withoutToken(request.headers.authorization, body), body)
   const { clientId } = credentials
   await deps.rateLimits.rejectGuessing(request.ip, clientId)
   const lookup = await findClient(deps, credentials)
@@ -63,12 +64,21 @@ async function countFailure({ rateLimits }: Deps, { ip }: FastifyRequest, client
   return (await rateLimits.countFailure(ip, clientId)) ? tooManyFailures() : invalidClient()
 }
 
+/**
+ * A token authenticates no client (RFC 6749 2.3), but many clients send theirs with every call: beside credentials in the
+ * body, it is ignored.
+ */
+function withoutToken(authorization: string | undefined, body: Parameters): string | undefined {
+  const hasCredentials = body.client_secret !== undefined || body.client_assertion !== undefined
+  return authorization !== undefined && hasCredentials && isBearer(authorization) ? undefined : authorization
+}
+
 function readCredentials(authorization: string | undefined, body: Parameters): Secret | Assertion {
   if (body.client_assertion !== undefined || body.client_assertion_type !== undefined) {
     return readClientAssertion(authorization, body)
   }
   const { client_id: clientId, client_secret: secret } = body
-  if (authorization === undefined || (secret !== undefined && isBearer(authorization))) {
+  if (authorization === undefined) {
     if (clientId === undefined || secret === undefined) throw invalidClient()
     return { clientId, secret }
   }
@@ -83,7 +93,7 @@ function readCredentials(authorization: string | undefined, body: Parameters): S
 /** RFC 7521 4.2: `client_id` may be there as well, if it names the same client. */
 function readClientAssertion(authorization: string | undefined, body: Parameters): Assertion {
   const { client_id: clientId, client_secret: secret, client_assertion: assertion, client_assertion_type: type } = body
-  if ((authorization !== undefined && !isBearer(authorization)) || secret !== undefined) throw twoWays()
+  if (authorization !== undefined || secret !== undefined) throw twoWays()
   if (assertion === undefined || type === undefined) {
     throw new ApiError('invalid_request', { description: 'client_assertion and client_assertion_type go together.' })
   }
@@ -95,11 +105,6 @@ function readClientAssertion(authorization: string | undefined, body: Parameters
     assertion,
     claimed: { ...claimed, clientId: clientId ?? claimed.clientId },
   }
-}
-
-/** A token authenticates no client (RFC 6749 2.3), but many clients send theirs with every call. */
-function isBearer(authorization: string): boolean {
-  return /^bearer(\s|$)/i.test(authorization)
 }
 
 function twoWays(): ApiError {

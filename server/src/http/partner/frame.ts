@@ -177,7 +177,7 @@ const TOKEN_PROBLEMS: Record<Exclude<TokenState, 'live'>, string> = {
 function authenticate(deps: PartnerFrameDeps, request: FastifyRequest): Awaitable<Caller> {
   const { authorization } = request.headers
   // Without credentials, or with another scheme, the challenge has no error code (RFC 6750 3.1).
-  if (authorization === undefined || !/^bearer(\s|$)/i.test(authorization)) {
+  if (authorization === undefined || !isBearer(authorization)) {
     throw new ApiError('authentication_required', { headers: { 'www-authenticate': BEARER } })
   }
   const token = bearerToken(authorization)
@@ -219,6 +219,10 @@ async function attributeToCaller(deps: PartnerFrameDeps, request: FastifyRequest
   const isLive = lookup.state === 'live'
   if (isLive || !(await deps.rateLimits.countFailure(request.ip))) request.party = lookup.caller
   if (isLive) await deps.rateLimits.spend(lookup.caller, reply)
+}
+
+export function isBearer(authorization: string): boolean {
+  return /^bearer(\s|$)/i.test(authorization)
 }
 
 function bearerToken(authorization: string): string | undefined {
