@@ -1,6 +1,6 @@
 // The SDK's names for the wire types. wire.ts is generated from the OpenAPI description of the partner API; this file
 // adds what TypeScript can express beyond it.
-import type { EventDataByType, PageMeta, SubscriptionWithSecret, UnknownName } from './wire.ts'
+import type { EventDataByType, PageMeta, UnknownName } from './wire.ts'
 import { SCOPES } from './wire.ts'
 
 export type {
@@ -72,9 +72,6 @@ interface EventOf<Type extends string, Data> {
   timestamp: string
   data: Data
 }
-
-/** @deprecated */
-export type NewSubscription = SubscriptionWithSecret
 
 /** A union by type: `switch (event.type)` narrows `event.data`. */
 export type KnownEvent = { [Type in EventType]: EventOf<Type, EventDataByType[Type]> }[EventType]
