@@ -32,22 +32,21 @@ export async function noteKnownMembers(tx: Transaction, communityId: number): Pr
       order by i.line, m.id
     ) k
     where r.line = k.line`
-  const cases = [
-    [tx`count(*) > 1`, reasonFound(tx, 'members_name_known')],
-    [tx`min(m.external_id) is null`, reasonFound(tx, 'name_known_without_number')],
-    [tx`true`, reasonFound(tx, 'name_known_with_number', tx`'external_id', min(m.external_id)`)],
-  ] as const
-  // One after the other, because Citus builds no JSON in a CASE.
-  for (const [isCase, notes] of cases) {
-    await tx`
-      update import_rows r set notes = k.notes from (
-        select i.line, ${notes} as notes
-        from import_rows i join members m on sort_name(m.name) collate "C" = sort_name(i.input ->> 'name') collate "C"
-        where i.outcome = 'added' and i.notes is null and m.community_id = ${communityId} and m.erased_at is null
-        group by i.line having ${isCase}
-      ) k
-      where r.line = k.line`
-  }
+  const known = await tx<{ line: number; count: number; external_id: string | null }[]>`
+    select i.line, count(*) as count, min(m.external_id) as external_id
+    from import_rows i join members m on sort_name(m.name) collate "C" = sort_name(i.input ->> 'name') collate "C"
+    where i.outcome = 'added' and i.notes is null and m.community_id = ${communityId} and m.erased_at is null
+    group by i.line`
+  // In a statement without members, because Citus builds no JSON in a CASE.
+  await tx`
+    update import_rows r set notes = case
+        when k.count > 1 then ${reasonFound(tx, 'members_name_known')}
+        when k.external_id is null then ${reasonFound(tx, 'name_known_without_number')}
+        else ${reasonFound(tx, 'name_known_with_number', tx`'external_id', k.external_id`)}
+      end
+    from unnest(${known.map(({ line }) => line)}::int8[], ${known.map(({ count }) => count)}::int8[],
+      ${known.map((row) => row.external_id)}::text[]) as k(line, count, external_id)
+    where r.line = k.line`
 }
 
 export async function detectMemberChanges(tx: Transaction, communityId: number): Promise<void> {
