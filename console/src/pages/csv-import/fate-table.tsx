@@ -128,7 +128,8 @@ const FIELDS: Record<string, MessageDescriptor> = {
 
 function reasonOf({ outcome, reason, reasons, notes }: RowOutcome): string {
   if (outcome === 'refused') return rejectionText({ message: reason ?? '', parts: reasons.map(toRejected) })
-  if (outcome === 'added' && notes.length > 0) {
+  // A node of the previous version sends no notes.
+  if (outcome === 'added' && notes?.length > 0) {
     const note = rejectionText({ message: reason ?? '', parts: notes.map(toRejected) })
     return t`Will be added. ${note}`
   }
