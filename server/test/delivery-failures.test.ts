@@ -76,9 +76,12 @@ test('a subscription that is disabled still gets the events of transactions that
   const { id } = await post.subscribe()
   const change = (body: object) =>
     bank.call(`/webhooks/subscriptions/${id}`, { method: 'PATCH', token: post.token, body })
-  const insertEvent = (sql: Queries, hours: number) => sql`
-    insert into events (community_id, type, member_id, data)
-    values (${bank.communityId}, 'wallet.balance_changed', ${member.id}, ${new Json({ user_id: member.id, balance_centihours: hours * 100, version: hours })})`
+  const insertEvent = (sql: Queries, hours: number) => {
+    const data = new Json({ user_id: member.id, balance_centihours: hours * 100, version: hours })
+    return sql`
+      insert into events (community_id, type, member_id, data)
+      values (${bank.communityId}, 'wallet.balance_changed', ${member.id}, ${data})`
+  }
   await transaction(bank.sql, async (tx) => {
     await insertEvent(tx, 1)
     post.receiver.answer = (response) => response.writeHead(410).end()

@@ -191,7 +191,7 @@ async function welcome(config: Config, { demo, setUp }: FirstSteps): Promise<str
 /** Under npm, Ctrl-C arrives twice: from the terminal and from npm. */
 const REPEATED_SIGNAL_MS = 1000
 
-/** Resolves on the first signal, for a clean shutdown; a later signal exits immediately, and so does one while `mayExit`. */
+/** Resolves on the first signal, for a clean shutdown. A later signal exits immediately, and so does one while `mayExit`. */
 function stopSignal(mayExit: () => boolean): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined

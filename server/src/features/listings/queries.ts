@@ -194,9 +194,9 @@ export async function lockListings(
 }
 
 /**
- * Keeps the categories of these listings (`l`) from being renamed or retired. Whoever changes a listing more than once in
- * a transaction does so before locking it: from the second change on, PostgreSQL checks the foreign key again, which needs
- * this lock, and renaming locks the category before its listings.
+ * Keeps the categories of these listings (`l`) from being renamed or retired. A transaction that changes a listing more
+ * than once calls this before it locks the listing: from the second change on, PostgreSQL checks the foreign key again,
+ * which needs this lock, and renaming locks the category before its listings.
  */
 export async function lockCategoriesOf(sql: Queries, communityId: number, listings: Fragment): Promise<void> {
   const rows = await sql<{ id: number }[]>`

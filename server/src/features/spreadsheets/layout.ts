@@ -131,7 +131,10 @@ function simplify(text: string): string {
     .trim()
 }
 
-/** The cells of a row by column; missing ones are empty. Outer spaces are invisible in a spreadsheet, and "17 " must not be another member. */
+/**
+ * The cells of a row by column; missing ones are empty. Outer spaces are invisible in a spreadsheet, and "17 " must not be
+ * another member.
+ */
 export function nameCells(
   { verbatimColumns = [] }: ImportColumns,
   columns: ColumnMap,

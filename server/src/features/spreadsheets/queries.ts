@@ -153,8 +153,8 @@ export async function resolveUnmatched(tx: Transaction, noun: 'member' | 'listin
 /** Reads the rejected rows, or all of them, in file order. */
 export function readOutcomes(tx: Transaction, all: boolean, batchRows: number) {
   return tx<(Omit<RowOutcome, 'reason'> & RowDetails & { changes: string | null })[]>`
-    select line, outcome, coalesce(reasons, '[]') as reasons, coalesce(notes, '[]') as notes, array_to_string(changes, ', ') as changes, external_id,
-      coalesce(input ->> 'name', input ->> 'title') as name
+    select line, outcome, coalesce(reasons, '[]') as reasons, coalesce(notes, '[]') as notes,
+      array_to_string(changes, ', ') as changes, external_id, coalesce(input ->> 'name', input ->> 'title') as name
     from import_rows
     where ${all} or outcome = 'refused' order by line`.cursor(batchRows)
 }

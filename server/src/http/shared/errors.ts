@@ -78,7 +78,7 @@ interface Details {
   headers?: Record<string, string>
   /** For the log only. */
   cause?: unknown
-  /** Set by whoever logs it in another way, because a line for each would be a load of its own. */
+  /** Set by a caller that logs many of them in one line, because a line for each would be a load of its own. */
   isLogged?: boolean
 }
 
