@@ -6,6 +6,7 @@ import { prepare } from './prepare.mjs'
 import { preparePython } from './python.mjs'
 import { endOnFailure, Failure, root, run } from './run.mjs'
 import { requirePrograms } from './system-packages.mjs'
+import { readPlaywright, readPytest, readVitest } from './test-results.mjs'
 
 /** What is type-checked, each with a tsconfig.json of its own. */
 const PARTS = [
@@ -36,12 +37,13 @@ const folder = mkdtempSync(join(hasRoomInMemory() ? MEMORY : tmpdir(), 'hourbank
 chmodSync(folder, 0o1777)
 process.env.TMPDIR = folder
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-// The runners write their results as JSON: what they print is for people and changes between versions.
 const vitestReport = join(folder, 'vitest.json')
 const playwrightReport = join(folder, 'playwright.json')
 const pytestReport = join(folder, 'pytest.xml')
 
 const counts = { passed: 0, failed: 0, skipped: 0 }
+/** The texts of what failed, which the last lines repeat. */
+const failures = []
 
 await endOnFailure(async () => {
   await prepare()
@@ -54,7 +56,7 @@ await endOnFailure(async () => {
   // Beside the tests, which spend part of their time waiting.
   const besides = everything ? [runChecks(), runBrowserTests(), runPythonTests(python)] : []
   const codes = (await Promise.all([runTests(), ...besides])).flat()
-  printCounts()
+  printResults()
   const failure = codes.find((code) => code !== 0)
   if (failure) throw new Failure('', failure)
 })
@@ -71,7 +73,7 @@ function hasRoomInMemory() {
 function runTests() {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`]
   return step('Tests', [VITEST, 'run', '-c', 'server/vitest.config.ts', ...reporters, ...selection], {
-    count: () => countVitest(JSON.parse(readFileSync(vitestReport, 'utf8'))),
+    readResults: () => readVitest(readFileSync(vitestReport, 'utf8')),
     isShownLive: true,
   })
 }
@@ -79,7 +81,7 @@ function runTests() {
 function runBrowserTests() {
   return step('Browser tests', [PLAYWRIGHT, 'test', '-c', 'server/playwright.config.ts', '--reporter=list,json'], {
     env: { ...process.env, PLAYWRIGHT_JSON_OUTPUT_FILE: playwrightReport },
-    count: () => countPlaywright(JSON.parse(readFileSync(playwrightReport, 'utf8'))),
+    readResults: () => readPlaywright(readFileSync(playwrightReport, 'utf8')),
   })
 }
 
@@ -94,7 +96,7 @@ async function runPythonTests(python) {
   const types = await step('Types of the Python SDK', ['-m', 'mypy', '-p', 'hourbank'], options)
   const tests = await step('Python SDK', ['-m', 'pytest', '-q', `--junitxml=${pytestReport}`], {
     ...options,
-    count: () => countPytest(readFileSync(pytestReport, 'utf8')),
+    readResults: () => readPytest(readFileSync(pytestReport, 'utf8')),
   })
   return [types, tests]
 }
@@ -113,60 +115,44 @@ async function runChecks() {
 
 /** Runs one program and returns its exit code. Only one can be shown live; the output of others follows when they end. */
 async function step(name, command, options = {}) {
-  const { program = process.execPath, cwd = root, env = process.env, count, isShownLive = false } = options
+  const { program = process.execPath, cwd = root, env = process.env, readResults, isShownLive = false } = options
   const startedAt = performance.now()
   const outputFile = join(folder, `${name}.txt`)
   const output = isShownLive ? 'inherit' : openSync(outputFile, 'w')
   const code = await run(program, command, { cwd, env, stdout: output, stderr: output })
   const took = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
-  const counted = count ? succeeds(count) : true
+  const results = readResults ? tryTo(readResults) : undefined
+  if (results) add(results)
 
   if (!isShownLive) process.stdout.write(`\n${readFileSync(outputFile, 'utf8')}`)
-  if (code === 0 && counted) {
+  const hasResults = !readResults || results
+  if (code === 0 && hasResults) {
     console.log(`✓ ${name} (${took})`)
     return 0
   }
-  console.log(`✗ ${name}: exit code ${code}${counted ? '' : ', no results'} (${took})`)
+  const outcome = `${name}: exit code ${code}${hasResults ? '' : ', no results'} (${took})`
+  console.log(`✗ ${outcome}`)
+  if (!results?.failed) failures.push(outcome)
   return code || 1
 }
 
-function succeeds(work) {
+function tryTo(work) {
   try {
-    work()
-    return true
+    return work()
   } catch {
-    return false
+    return undefined
   }
 }
 
-function countVitest({ numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults }) {
-  counts.passed += numPassedTests
-  counts.failed += numFailedTests
-  counts.skipped += numPendingTests + numTodoTests
-  // A file that cannot even be loaded has no tests to count, and is a failure all the same.
-  counts.failed += testResults.filter((it) => it.status === 'failed' && it.assertionResults.length === 0).length
+function add(results) {
+  for (const name of ['passed', 'failed', 'skipped']) counts[name] += results[name]
+  failures.push(...results.failures)
 }
 
-function countPlaywright({ stats, errors }) {
-  counts.passed += stats.expected
-  counts.failed += stats.unexpected + stats.flaky
-  counts.skipped += stats.skipped
-  // Errors outside any test, such as a file that cannot be loaded.
-  counts.failed += errors.length
-}
-
-/** The totals are attributes of the report: tests="…" errors="…" … */
-function countPytest(report) {
-  const [tests, failures, errors, skipped] = ['tests', 'failures', 'errors', 'skipped'].map((name) => {
-    const [, total] = new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(report)
-    return Number(total)
-  })
-  counts.passed += tests - failures - errors - skipped
-  counts.failed += failures + errors
-  counts.skipped += skipped
-}
-
-function printCounts() {
+/** Of the hundred thousand characters before, these are the ones that somebody has to read. */
+function printResults() {
+  for (const failure of failures) console.log(`\n✗ ${failure}`)
+  if (failures.length > 0) console.log('')
   if (counts.skipped > 0) console.log(`${counts.skipped} skipped`)
   console.log(`${counts.passed} passed, ${counts.failed} failed`)
 }
