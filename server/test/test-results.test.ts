@@ -44,12 +44,6 @@ test('of Vitest, a failed test and a file that cannot be loaded are told with th
 })
 
 test('of Playwright, failed tests of every depth, flaky ones and errors outside tests are told', () => {
-  const spec = (title: string, status: string, message?: string) => ({
-    file: 'office.spec.ts',
-    title,
-    ok: status !== 'unexpected',
-    tests: [{ status, results: [{ errors: message ? [{ message }] : [] }] }],
-  })
   const report = {
     stats: { expected: 1, unexpected: 1, flaky: 1, skipped: 0 },
     suites: [
@@ -87,3 +81,8 @@ test('of pytest, the totals and the names of what failed are told', () => {
     failures: ['client-python: tests.test_client › test_fails', 'client-python: tests.test_token › test_breaks'],
   })
 })
+
+function spec(title: string, status: string, message?: string) {
+  const errors = message ? [{ message }] : []
+  return { file: 'office.spec.ts', title, ok: status !== 'unexpected', tests: [{ status, results: [{ errors }] }] }
+}
