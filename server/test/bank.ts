@@ -104,6 +104,9 @@ export async function startBank(options: BankOptions = {}): Promise<Bank> {
   }
 }
 
+/** A machine that stands still for some seconds makes a test slow, not wrong. What is about limits sets its own. */
+const PATIENT: Timeouts = { ...TIMEOUTS, handlerMs: 120_000, requestMs: 120_000 }
+
 /** One more node, on whatever database. */
 export async function startTestNode(
   databaseUrl: string,
@@ -120,7 +123,7 @@ export async function startTestNode(
     sender: options.sender,
     keySets: options.keySets,
     ...(options.onStatement && { onStatement: options.onStatement }),
-    timeouts: { ...TIMEOUTS, ...options.timeouts },
+    timeouts: { ...PATIENT, ...options.timeouts },
   })
   onTestFinished(() => node.close())
   return { node, config, url: config.publicUrl }
