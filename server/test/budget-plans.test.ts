@@ -16,6 +16,8 @@ const LIMIT = 100
 const TIMES = 6
 /** A page reads a row more than it shows, through an index or two. */
 const ROWS_PER_PAGE_MAX = 3 * (LIMIT + 1)
+/** A delivery in index and table, its event, its member, and its row once more for the attempt that it holds. */
+const DELIVERY_ROWS_MAX = 5 * (LIMIT + 1)
 /** A filter that fits one listing in a hundred may be read to its end and sorted, in the index and in the table. */
 const FILTERED_ROWS_MAX = 2.5 * (MEMBERS / 100)
 /** A search reads through some listings before it asks the index of words: in the index, and once more as it judges them. */
@@ -60,6 +62,8 @@ const ALL_READS: Read[] = [
   { path: '/wallet/balance/{id}', rowsMax: 20, isSureAlways: true },
   { path: `/wallet/credits?limit=${LIMIT}`, rowsMax: CREDIT_ROWS_MAX },
   { path: `/events?limit=${LIMIT}`, rowsMax: 4 * (LIMIT + 1), needsStatistics: true },
+  { path: `/webhooks/subscriptions/1/deliveries?limit=${LIMIT}`, rowsMax: DELIVERY_ROWS_MAX },
+  { path: `/webhooks/subscriptions/1/deliveries?limit=${LIMIT}&status=failed`, rowsMax: DELIVERY_ROWS_MAX },
 ]
 const READS = ALL_READS.filter(({ needsFullVolume }) => isFullVolume || !needsFullVolume)
 
@@ -219,6 +223,14 @@ async function fill(sql: Sql, { communityId, partner }: { communityId: number; p
       select ${communityId}, 'wallet.balance_changed', (select min(id) from members where community_id = ${communityId}),
         jsonb_build_object('user_id', 1, 'balance_centihours', 0, 'version', n), n
       from generate_series(1, ${EVENTS}::int4) n`
+    await tx`
+      insert into subscriptions (community_id, id, partner_id, client_id, event_types, target_url, scopes, secret)
+      select community_id, 1, partner_id, id, '{*}', 'https://receiver.example', '{wallet.read}', '' from clients
+      where community_id = ${communityId} and partner_id = ${partner.partnerId} limit 1`
+    await tx`
+      insert into deliveries (community_id, subscription_id, event_id, event_created_at, status)
+      select community_id, 1, id, created_at, case when position % 200 = 0 then 'failed' else 'delivered' end from events
+      where community_id = ${communityId}`
     await tx`
       insert into event_heads (community_id, position) values (${communityId}, ${EVENTS})
       on conflict (community_id) do update set position = excluded.position`

@@ -1,6 +1,8 @@
 import type { Queries } from '../../postgres/connect.ts'
 import type { StoredEvent } from '../events/render.ts'
+import { hideFromPlanner, limitRows } from '../../http/shared/page-queries.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
+import { lookUpEvent, ofStatus } from './queries.ts'
 import type { Attempt, Delivery, Subscription } from './schema.ts'
 
 /** Counts are exact up to this number. */
@@ -115,17 +117,16 @@ export async function listDeliveriesOf(
   return sql<DeliveryRow[]>`
     with chosen as materialized (
       select ${deliveryColumns(sql)}, d.event_id as cursor_id
-      from deliveries d
-      join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
+      from deliveries d ${lookUpEvent(sql, communityId)}
       join subscriptions s on s.community_id = ${communityId} and s.id = d.subscription_id
       ${joinWait(sql, communityId)}
       where d.community_id = ${communityId} and d.subscription_id = ${subscriptionId}
-        ${after ? sql`and d.event_id < ${after.id}` : sql``}
-        ${status === undefined ? sql`` : sql`and d.status = ${status}`}
+        ${after ? sql`and d.event_id < ${hideFromPlanner(sql, after.id)}` : sql``}
+        ${ofStatus(sql, status)}
         ${event_type === undefined ? sql`` : sql`and e.type = ${event_type}`}
         ${from === undefined ? sql`` : sql`and d.created_at >= ${from}::timestamptz`}
         ${until === undefined ? sql`` : sql`and d.created_at < ${until}::timestamptz`}
-      order by d.event_id desc limit ${limit + 1}
+      order by d.event_id desc ${limitRows(sql, limit)}
     )
     select d.*, tries.found as attempts_count, tries.last as last_attempt
     from chosen d, lateral (

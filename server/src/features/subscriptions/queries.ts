@@ -2,6 +2,7 @@ import { assignments, columnsAndValues, Json, type Queries, transaction } from '
 import { deleteLockedDeliveries } from '../../postgres/delete-deliveries.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { mayRead, type Reader } from '../events/queries.ts'
+import { hideFromPlanner, limitRows } from '../../http/shared/page-queries.ts'
 import { markDue, resetBreaker } from './mark-due.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
 import { LISTED_ATTEMPTS_MAX, LISTED_RESPONSE_LENGTH_MAX, type Delivery, type Subscription } from './schema.ts'
@@ -191,9 +192,10 @@ export async function listDeliveries(
   reader: Reader,
 ): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
-    ${selectDeliveries(sql, communityId, reader)} and d.subscription_id = ${subscriptionId} and d.event_id > ${afterEventId}
-      ${status === undefined ? sql`` : sql`and d.status = ${status}`}
-    order by d.event_id limit ${limit + 1}`
+    ${selectDeliveries(sql, communityId, reader)} and d.subscription_id = ${subscriptionId}
+      and d.event_id > ${hideFromPlanner(sql, afterEventId)}
+      ${ofStatus(sql, status)}
+    order by d.event_id ${limitRows(sql, limit)}`
 }
 
 export async function findDelivery(
@@ -220,10 +222,29 @@ function selectDeliveries(sql: Queries, communityId: number, reader: Reader) {
           select * from delivery_attempts where community_id = ${communityId} and delivery_id = d.id
           order by at desc, id desc limit ${LISTED_ATTEMPTS_MAX}
         ) a), '[]') as attempts
-    from deliveries d
-    join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
-    left join members m on m.community_id = ${communityId} and m.id = e.member_id
+    from deliveries d ${lookUpEvent(sql, communityId)}
+    left join lateral (
+      select id, visible from members where community_id = ${communityId} and id = e.member_id limit 1
+    ) m on true
     where d.community_id = ${communityId} and ${mayRead(sql, reader)}`
+}
+
+/** What failed has a partial index, which PostgreSQL uses for a constant only. */
+export function ofStatus(sql: Queries, status: string | undefined) {
+  if (status === undefined) return sql``
+  return status === 'failed' ? sql`and d.status = 'failed'` : sql`and d.status = ${status}`
+}
+
+/**
+ * The event `e` of each delivery `d`, by an index lookup each. As a join it read all deliveries of the subscription before
+ * the first was returned.
+ */
+export function lookUpEvent(sql: Queries, communityId: number) {
+  return sql`
+    cross join lateral (
+      select uuid, type, partner_id, member_id from events
+      where community_id = ${communityId} and created_at = d.event_created_at and id = d.event_id limit 1
+    ) e`
 }
 
 /** Queues a delivery of the partner again, from the start of the retry schedule. */
