@@ -48,6 +48,7 @@ const CONSOLE_LISTS: Record<string, string> = {
   'exchanges, latest': '/transfers?',
   'exchanges by day': '/transfers?sort=day',
   'exchanges of a month': '/transfers?from=2026-03-01&until=2026-03-31',
+  'exchanges of a month, by kind': '/transfers?from=2026-03-01&until=2026-03-31&kind=exchange',
   'exchanges of a category': '/transfers?category=Garden&kind=exchange',
   'exchanges of a member': '/transfers?member_id={member}',
   adjustments: '/transfers?kind=adjustment',

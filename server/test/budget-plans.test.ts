@@ -1,5 +1,7 @@
 import { expect } from 'vitest'
-import { transaction, type Sql } from '../src/postgres/connect.ts'
+import { listDeliveriesOf } from '../src/features/subscriptions/admin-queries.ts'
+import { listTransfers } from '../src/features/wallet/transfer-list-queries.ts'
+import { connect, transaction, type Sql } from '../src/postgres/connect.ts'
 import { callNode, fetchToken, startBank, startTestNode, type TestPartner } from './bank.ts'
 import { startReadingProxy, type Explained, type PlanNode } from './budget-proxy.ts'
 import { newDatabase } from './database.ts'
@@ -18,6 +20,10 @@ const TIMES = 6
 const ROWS_PER_PAGE_MAX = 3 * (LIMIT + 1)
 /** A delivery in index and table, its event, its member, and its row once more for the attempt that it holds. */
 const DELIVERY_ROWS_MAX = 5 * (LIMIT + 1)
+/** Exchanges of a day in the town. */
+const EXCHANGES_PER_DAY = 20
+/** A thousand to see that there are more of their kind; then those of the days, each with what it is shown with. */
+const DAYS_ROWS_MAX = 1000 + 3 * EXCHANGES_PER_DAY * 20
 /** A filter that fits one listing in a hundred may be read to its end and sorted, in the index and in the table. */
 const FILTERED_ROWS_MAX = 2.5 * (MEMBERS / 100)
 /** A search reads through some listings before it asks the index of words: in the index, and once more as it judges them. */
@@ -65,6 +71,22 @@ const ALL_READS: Read[] = [
   { path: `/webhooks/subscriptions/1/deliveries?limit=${LIMIT}`, rowsMax: DELIVERY_ROWS_MAX },
   { path: `/webhooks/subscriptions/1/deliveries?limit=${LIMIT}&status=failed`, rowsMax: DELIVERY_ROWS_MAX },
 ]
+/** Lists of the console, which has a token of another kind. */
+const CONSOLE_READS: { name: string; rowsMax: number; read: (sql: Sql, communityId: number) => Promise<unknown> }[] = [
+  {
+    name: 'deliveries in the console',
+    rowsMax: DELIVERY_ROWS_MAX,
+    read: (sql, communityId) => listDeliveriesOf(sql, communityId, 1, { limit: LIMIT, after: undefined }, {}),
+  },
+  {
+    name: 'exchanges of three days in the console',
+    rowsMax: DAYS_ROWS_MAX,
+    read: (sql, communityId) => {
+      const filters = { kind: 'exchange', from: dayBefore(2), until: dayBefore(0) } as const
+      return listTransfers(sql, communityId, { limit: LIMIT, after: undefined }, filters, { sort: '-day' })
+    },
+  },
+]
 const READS = ALL_READS.filter(({ needsFullVolume }) => isFullVolume || !needsFullVolume)
 
 const PLANS_ON_WORKERS = 'A coordinator does not show the rows that its workers read.'
@@ -105,6 +127,22 @@ testOnOneServer(PLANS_ON_WORKERS, OWN_ROWS, async () => {
     await node.close()
   }
 
+  async function lookInConsole(state: string, { communityId }: typeof town): Promise<void> {
+    const sql = connect(proxy.url, { connectionsMax: 1, name: 'requests' })
+    for (const { name, rowsMax, read } of CONSOLE_READS) {
+      for (let n = 0; n < TIMES; n++) {
+        proxy.plans()
+        await read(sql, communityId)
+        const found = problemsOf(proxy.plans(), rowsMax)
+        if (found.length > 0) {
+          problems.push(`${state}, ${name}: ${found.join('; ')}`)
+          break
+        }
+      }
+    }
+    await sql.end()
+  }
+
   await fill(bank.sql, town)
   await look(
     'statistics missing',
@@ -118,8 +156,9 @@ testOnOneServer(PLANS_ON_WORKERS, OWN_ROWS, async () => {
     newer,
     READS.filter(({ needsStatistics }) => !needsStatistics),
   )
-  await bank.sql`analyze`
+  await bank.sql`vacuum (analyze)`
   await look('statistics fresh', town, READS)
+  await lookInConsole('statistics fresh', town)
   await look('statistics fresh, the newer community', newer, READS)
   expect(problems).toEqual([])
 })
@@ -207,7 +246,7 @@ async function fill(sql: Sql, { communityId, partner }: { communityId: number; p
     await tx`
       with made as (
         insert into transfers (community_id, kind, debit_account_id, credit_account_id, amount, made_by_kind, occurred_on)
-        select ${communityId}, 'exchange', 1 + n % 1000, 2000 + n % 1000, 100, 'system', current_date
+        select ${communityId}, 'exchange', 1 + n % 1000, 2000 + n % 1000, 100, 'system', ${dayBefore(0)}::date - n / ${EXCHANGES_PER_DAY}::int4
         from generate_series(1, ${TRANSFERS}::int4) n
         returning id
       )
@@ -235,4 +274,8 @@ async function fill(sql: Sql, { communityId, partner }: { communityId: number; p
       insert into event_heads (community_id, position) values (${communityId}, ${EVENTS})
       on conflict (community_id) do update set position = excluded.position`
   })
+}
+
+function dayBefore(days: number): string {
+  return new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString().slice(0, 10)
 }

@@ -28,7 +28,7 @@ export interface SubscriptionFilters {
 export async function listAllSubscriptions(
   sql: Queries,
   communityId: number,
-  { limit, after }: ListRequest,
+  { limit, after }: Pick<ListRequest, 'limit' | 'after'>,
   { partner_id, status }: SubscriptionFilters,
 ): Promise<SubscriptionRow[]> {
   return sql<SubscriptionRow[]>`
@@ -111,7 +111,7 @@ export async function listDeliveriesOf(
   sql: Queries,
   communityId: number,
   subscriptionId: number,
-  { limit, after }: ListRequest,
+  { limit, after }: Pick<ListRequest, 'limit' | 'after'>,
   { status, event_type, from, until }: DeliveryFilters,
 ): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`

@@ -86,7 +86,7 @@ async function findPlaces(
   withTotal: boolean,
 ): Promise<{ places: PlaceRow[]; total?: Total | undefined }> {
   const matches = matchingIds(sql, communityId, filters)
-  if (matches === undefined) {
+  if (matches === undefined || (hasBetterDays(filters) && (await countMatches(sql, matches)).counted > SORTED_MAX)) {
     const total = withTotal ? await countTransfers(sql, communityId, filters) : undefined
     const places = await walkInOrder(sql, communityId, request, filters, sort)
     return { places, total }
@@ -101,6 +101,14 @@ async function findPlaces(
   const sorted = await sortMatches(sql, communityId, request, filters, sort, matches.ids())
   if (sorted.total.counted <= SORTED_MAX) return sorted
   return { places: await walkInOrder(sql, communityId, request, filters, sort), total: sorted.total }
+}
+
+/**
+ * If a kind or category has many transfers, days have fewer, and their index is in the order of the list. A member has few
+ * transfers in all.
+ */
+function hasBetterDays({ member_id, from, until }: TransferFilters): boolean {
+  return member_id === undefined && (from !== undefined || until !== undefined)
 }
 
 interface Matches {
