@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { changePartner } from '../src/features/partners/change-partner.ts'
+import { SCOPE_NAMES } from '../src/core/scopes.ts'
 import { addAdmin, newBrowser } from './admin.ts'
 import { TESTER } from './bank.ts'
 import { startPostman } from './postman.ts'
@@ -78,16 +79,33 @@ test('a failed delivery shows every attempt with its answer, and goes out again 
   ])
 })
 
-test('deliveries of a suspended partner are held, and the page says why', async () => {
+test('deliveries of a suspended partner are held, the page says why, and they are sent when it is resumed', async () => {
   const { bank, credit, deliver, deliveries, watch, receiver } = await start()
+  const change = (input: Parameters<typeof changePartner>[4]) =>
+    changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, input)
   await credit()
-  await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'suspended' })
+  await change({ status: 'suspended' })
   await deliver()
   expect(await deliveries()).toMatchObject([
     { status: 'held', held_reason: 'The partner is suspended', attempts_count: 0, last_attempt: null },
   ])
   expect(await watch()).toMatchObject({ held: { count: 1 }, partner: { status: 'suspended' } })
+  // Nothing that leaves it suspended touches what is held, which may be a great deal.
+  await change({ name: 'Renamed' })
+  await change({ scopes: ['users.read'] })
+  await change({ scopes: [...SCOPE_NAMES] })
+  expect(await deliveries()).toMatchObject([{ status: 'held' }])
   expect(receiver.received).toEqual([])
+  await change({ status: 'active' })
+  await deliver()
+  expect(await deliveries()).toMatchObject([{ status: 'delivered' }])
+  await credit()
+  await change({ scopes: ['users.read'] })
+  await deliver()
+  expect(await deliveries('?status=held')).toHaveLength(1)
+  await change({ scopes: [...SCOPE_NAMES] })
+  await deliver()
+  expect(receiver.received).toHaveLength(2)
 })
 
 test('deliveries are filtered by state, event and time', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin } from './admin.ts'
 import { eventually, startBank, TESTER, type BankOptions } from './bank.ts'
+import { captureLog } from './capture-log.ts'
 import { hasPostgres15, startPair, type PostgresServer } from './postgres-servers.ts'
 
 /** What is left for the primary: the session, and the names in the audit log. */
@@ -95,5 +96,21 @@ describe.skipIf(!hasPostgres15)('a replica (needs postgresql-15)', () => {
     }
     await eventually(() => isReadBy('/overview', /^hourbank replica: [^]*has_members/))
     await eventually(() => isReadBy('/transfers/export', /^hourbank imports and exports: commit/))
+  })
+
+  test('only the totals of finished months are written to the primary; the overview itself is read from it', async () => {
+    const { log, lines } = captureLog('info')
+    const { bank, standby } = await startReplicated({ log })
+    const admin = await addAdmin(bank)
+    admin.forget('hourbank_changed')
+    await eventually(() => lines.some((line) => line.includes('the replica is used')))
+    expect((await admin.call('/overview')).status).toBe(200)
+    const [{ stored }] = await bank.sql<[{ stored: number }]>`select count(*) as stored from month_totals`
+    expect(stored).toBe(11)
+    expect((await lastReads(standby)).some((query) => query.includes('has_members'))).toBe(true)
+    const onPrimary = await bank.sql<{ query: string }[]>`
+      select query from pg_stat_activity where application_name = 'hourbank long work'`
+    expect(onPrimary.length).toBeGreaterThan(0)
+    for (const { query } of onPrimary) expect(query).toMatch(/month_totals|^commit/)
   })
 })

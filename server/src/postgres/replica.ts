@@ -3,7 +3,7 @@ import { connect, isOutage, type Queries, type Sql } from './connect.ts'
 
 const CONNECTIONS_MAX = 10
 /** Leaves time to ask the primary instead, within the time limit of a request. */
-const TIME_LIMIT_MS = 4_000
+export const TIME_LIMIT_MS = 4_000
 const CHECK_INTERVAL_MS = 1_000
 /** A replica that lags by more is not used. */
 export const LAG_MAX_MS = 5_000

@@ -1,13 +1,14 @@
 import { transaction, type Queries, type Sql } from '../../postgres/connect.ts'
+import { TIME_LIMIT_MS as REPLICA_TIME_LIMIT_MS } from '../../postgres/replica.ts'
 import { limitStatementTime } from '../../postgres/transaction-settings.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 
 /**
- * Shorter than the request timeout. Parts of a path are not indexed: a search without matches reads every call of the
- * period, a million in four seconds on a busy machine.
+ * Parts of a path are not indexed: a search without matches reads every call of the period, a million in four seconds on a
+ * busy machine. Shorter than the limit of a replica, which would be taken for one that is away.
  */
-const SEARCH_TIMEOUT_MS = 5_000
+const SEARCH_TIMEOUT_MS = REPLICA_TIME_LIMIT_MS - 500
 const QUERY_CANCELED = '57014'
 
 /** Runs a search with a timeout, which is reported with a message for the user. */

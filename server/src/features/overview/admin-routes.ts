@@ -109,7 +109,7 @@ export function overviewRoutes(api: AdminApi, { longSql, reads, config }: Deps):
       const read = (reader: Sql) =>
         Promise.all([
           readAttention(reader, id, request.session, { hasEmbeddedDatabase }),
-          readMonths(reader, id, time_zone),
+          readMonths(reader, longSql, id, time_zone),
           countActiveMembers(reader, id),
           countCalls(reader, id, CALL_DAYS, PARTNERS_MAX),
           countPartners(reader, id),

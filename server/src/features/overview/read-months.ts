@@ -1,10 +1,18 @@
-import type { Queries } from '../../postgres/connect.ts'
+import type { Queries, Sql } from '../../postgres/connect.ts'
 import { findMonthTotals, saveMonthTotal, sumMonth, type MonthTotal } from './queries.ts'
 
 const MONTHS = 12
 
-/** Totals by the month in which transfers were recorded. A finished month is computed once and stored. */
-export async function readMonths(sql: Queries, communityId: number, timeZone: string): Promise<MonthTotal[]> {
+/**
+ * Totals by the month in which transfers were recorded. A finished month is computed once and stored on the primary, because
+ * `sql` may be a replica.
+ */
+export async function readMonths(
+  sql: Queries,
+  primary: Sql,
+  communityId: number,
+  timeZone: string,
+): Promise<MonthTotal[]> {
   const months: MonthTotal[] = []
   for (const { is_stored, is_over, ...total } of await findMonthTotals(sql, communityId, {
     timeZone,
@@ -15,7 +23,7 @@ export async function readMonths(sql: Queries, communityId: number, timeZone: st
       continue
     }
     const counted = await sumMonth(sql, communityId, { timeZone, month: total.month })
-    if (is_over) await saveMonthTotal(sql, communityId, timeZone, counted)
+    if (is_over) await saveMonthTotal(primary, communityId, timeZone, counted)
     months.push(counted)
   }
   return months

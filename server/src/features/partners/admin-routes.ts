@@ -12,6 +12,7 @@ import { API_PREFIX } from '../../http/partner/frame.ts'
 import { requireCentihours } from '../../core/hours.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { requireId } from '../../http/shared/ids.ts'
+import { LONG_WORK_MS } from '../../http/shared/time-limit.ts'
 import { finishList, PageMeta, PageQuery, readListRequest } from '../../http/shared/paging.ts'
 import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
@@ -51,7 +52,7 @@ export function partnerAdminRoutes(api: AdminApi, deps: Deps): void {
   keyRoutes(api, deps)
 }
 
-function partnerRoutes(api: AdminApi, { sql, reads, config, epoch }: Deps): void {
+function partnerRoutes(api: AdminApi, { sql, longSql, reads, config, epoch }: Deps): void {
   api.get('/communities/:slug/partners', {
     config: { role: 'viewer' },
     schema: {
@@ -130,7 +131,7 @@ function partnerRoutes(api: AdminApi, { sql, reads, config, epoch }: Deps): void
   })
 
   api.patch('/communities/:slug/partners/:id', {
-    config: { role: 'owner', errors: [...VERSION_ERRORS, 'proof_required'] },
+    config: { role: 'owner', errors: [...VERSION_ERRORS, 'proof_required'], answerWithinMs: LONG_WORK_MS },
     schema: {
       summary: 'Change, suspend or resume a partner',
       description:
@@ -158,7 +159,9 @@ function partnerRoutes(api: AdminApi, { sql, reads, config, epoch }: Deps): void
       if (Object.keys(change).length === 0) throw new Refusal(because('nothing_to_change'))
       const id = requireId(request.params.id, 'partner')
       const isSuspension = status === 'suspended' && Object.keys(change).length === 1
-      const after = await changePartner(sql, adminActor(request), request.community.id, id, change, (before) => {
+      // With more access, everything that was held meanwhile is sent.
+      const pool = status === 'active' || scopes ? longSql : sql
+      const after = await changePartner(pool, adminActor(request), request.community.id, id, change, (before) => {
         if (givesAccess(before, change)) requireFreshProof(request.session)
         if (!isSuspension) requireVersion(request, partnerVersion(before))
       })

@@ -33,11 +33,16 @@ export async function changePartner(
       subject: { kind: 'partner', id: partnerId },
       detail: change,
     })
-    // Deliveries held for lack of access are checked again.
-    await releaseHeld(tx, communityId, partnerId)
+    if (mayReceiveMore(before, after)) await releaseHeld(tx, communityId, partnerId)
     await announceAccessChange(tx, { communityId })
     return after
   })
+}
+
+/** Whether deliveries that are held for lack of access may be sent now. They can be hundreds of thousands. */
+function mayReceiveMore(before: PartnerRow, after: PartnerRow): boolean {
+  if (after.status !== 'active') return false
+  return before.status !== 'active' || after.scopes.some((scope) => !before.scopes.includes(scope))
 }
 
 /** Deletes a partner that was never used, such as one created by mistake. */
