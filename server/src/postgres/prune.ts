@@ -1,4 +1,3 @@
-import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
 import type { Logger } from 'pino'
 import {
   deleteOldAdminRequests,
@@ -19,7 +18,8 @@ import {
   type DeleteOld,
 } from './prune-queries.ts'
 import { readDatabaseTime } from './clock.ts'
-import { connect, transaction, type Sql, type Transaction } from './connect.ts'
+import { transaction, type Sql, type Transaction } from './connect.ts'
+import { startPeriodicJob, type PeriodicJob } from './periodic-job.ts'
 import { dropPartition, partitionsBefore, type PartitionedTable } from './partitions.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -41,7 +41,6 @@ const BATCHES_MAX = 1000
 const PRUNE_INTERVAL_MS = 60 * 60 * 1000
 /** Keeps pruning out of startup. */
 const FIRST_RUN_DELAY_MS = 60_000
-const STOP_TIMEOUT_MS = 1000
 
 export interface PruneOptions {
   callLogDays: number
@@ -123,41 +122,18 @@ async function withPruneLock<T>(sql: Sql, work: (tx: Transaction) => Promise<T>)
   })
 }
 
-export interface PruneJob {
-  stop(): Promise<void>
-}
-
 /** Prunes one minute after the start, then every hour. */
-export function startPruneJob(databaseUrl: string, callLogDays: number, log: Logger): PruneJob {
-  let isStopped = false
-  let open: Sql | undefined
-  let running = Promise.resolve()
-
-  async function run(): Promise<void> {
-    // The previous run has not finished yet.
-    if (open) return
-    // A separate pool for the duration of the run, so that no request queues behind a large batch.
-    const sql = (open = connect(databaseUrl, { connectionsMax: 2, name: 'pruning' }))
-    try {
-      const pruned = await prune(sql, { callLogDays, now: await readDatabaseTime(sql), isStopped: () => isStopped })
+export function startPruneJob(databaseUrl: string, callLogDays: number, log: Logger): PeriodicJob {
+  return startPeriodicJob({
+    databaseUrl,
+    name: 'pruning',
+    connectionsMax: 2,
+    firstAfterMs: FIRST_RUN_DELAY_MS,
+    everyMs: PRUNE_INTERVAL_MS,
+    run: async (sql, isStopped) => {
+      const pruned = await prune(sql, { callLogDays, now: await readDatabaseTime(sql), isStopped })
       if (pruned.rows > 0 || pruned.partitions.length > 0) log.info(pruned, 'pruned')
-    } catch (error) {
-      if (!isStopped) log.warn({ err: error }, 'old rows could not be pruned; the next run tries again')
-    } finally {
-      open = undefined
-      await sql.end({ timeoutMs: STOP_TIMEOUT_MS })
-    }
-  }
-
-  const first = setTimeout(() => (running = run()), FIRST_RUN_DELAY_MS)
-  const timer = setInterval(() => (running = run()), PRUNE_INTERVAL_MS)
-  return {
-    async stop() {
-      isStopped = true
-      clearTimeout(first)
-      clearInterval(timer)
-      await open?.end({ timeoutMs: STOP_TIMEOUT_MS })
-      await running
     },
-  }
+    onError: (error) => log.warn({ err: error }, 'old rows could not be pruned; the next run tries again'),
+  })
 }
