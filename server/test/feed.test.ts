@@ -134,6 +134,32 @@ test('a reader of the oldest events gets a cursor that works, though only whole 
   expect((second.body.data as FeedEvent[]).map(({ data }) => data.name)).toEqual(['Member 1', 'Member 2'])
 })
 
+test('a page ends after many events that the reader may not read, and the next goes on', async () => {
+  const bank = await startBank()
+  await bank.sql`update partners set rate_limit_per_minute = 1000000`
+  const member = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
+  await publishListing(bank.sql, TESTER, bank.communityId, {
+    member_id: member.id,
+    type: 'service',
+    title: 'Mowing',
+    description: '',
+    category: 'Garden',
+    centihours: 100,
+    external_id: null,
+  })
+  await allPlaced(bank)
+  // As if half a million others lay between them.
+  await bank.sql`update events set position = position + 500000 where type like 'listing.%'`
+  await bank.sql`update event_heads set position = position + 500000`
+  const token = await bank.token('webhooks.manage listings.read')
+  const first = await readFeed(bank, token)
+  expect(first.body).toMatchObject({ data: [], meta: { has_more: true } })
+  expect(first.headers.get('link')).toContain('rel="next"')
+  const { events, cursor } = await readAll(bank, token)
+  expect(events.map(({ type }) => type)).toEqual(['listing.published'])
+  expect((await readAll(bank, token, cursor)).events).toEqual([])
+})
+
 test('another community sees none of it', async () => {
   const bank = await startBank()
   const elsewhere = await bank.addCommunity('elsewhere')

@@ -30,6 +30,8 @@ const Event = Type.Object(
   },
 )
 
+/** A page ends after so many events, readable or not, so that a reader of few types gets on. */
+const POSITIONS_MAX = 200_000
 /** What a reader has for the next page, however old the events of this one. */
 const CURSOR_MS_MIN = 24 * 60 * 60 * 1000
 
@@ -59,9 +61,10 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config, cursorBox }: 
       // Read the head first and use it as an upper bound: events positioned in the meantime belong to the next page.
       const head = await findHead(sql, communityId)
       const afterPosition = after?.id ?? head.pruned_position
+      const untilPosition = Math.min(head.position, afterPosition + POSITIONS_MAX)
       const found = await listEvents(sql, communityId, {
         afterPosition,
-        untilPosition: head.position,
+        untilPosition,
         limit: list.limit,
         types: readableTypes(scopes),
         partnerId,
@@ -73,7 +76,10 @@ export function eventRoutes(api: PartnerApi, { sql, epoch, config, cursorBox }: 
       const isTooOld = after !== undefined && Date.parse(after.at!) < Date.parse(retained_since)
       if (isTooOld || (after && afterPosition < pruned_position)) throw new ApiError('cursor_expired')
       const seal = (id: number, at: string) => ({ id: sealPosition(cursorBox, place, { id, at }) })
-      const end = seal(Math.max(afterPosition, head.position), head.at)
+      const end = {
+        position: seal(Math.max(afterPosition, untilPosition), head.at),
+        isFollowed: untilPosition < head.position,
+      }
       // Events are pruned by the week, so the oldest are older than a cursor may be.
       const youngestMs = Date.parse(retained_since) + CURSOR_MS_MIN
       const positionOf = (row: FeedRow) =>

@@ -132,12 +132,13 @@ export function finishList<Row, Id extends number | string = number>(
   request: FastifyRequest,
   reply: FastifyReply,
   publicUrl: string,
-  /** For a feed: the position to continue from when there are no more rows yet. */
-  end?: Position<Id>,
+  /** For a feed: how far was read, which is where to continue if there were no more rows, and whether anything follows. */
+  end?: { position: Position<Id>; isFollowed: boolean },
 ) {
   const rows = found.slice(0, list.limit)
-  const hasMore = found.length > list.limit
-  const last = hasMore ? positionOf(rows.at(-1)!) : end
+  const isFull = found.length > list.limit
+  const last = isFull ? positionOf(rows.at(-1)!) : end?.position
+  const hasMore = isFull || (end?.isFollowed ?? false)
   return { rows, meta: describePage(list, hasMore, last, request, reply, publicUrl) }
 }
 
