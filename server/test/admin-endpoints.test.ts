@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
 import { changePartner } from '../src/features/partners/change-partner.ts'
 import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
+import { readStatistics } from '../src/features/subscriptions/endpoint-queries.ts'
 import { addAdmin } from './admin.ts'
 import { TESTER } from './bank.ts'
 import { startPostman } from './postman.ts'
+
+const HOUR_MS = 60 * 60 * 1000
 
 async function start() {
   const post = await startPostman()
@@ -44,6 +47,30 @@ test('an endpoint that the office adds sends what its event types need and the p
   expect(entry).toMatchObject({ actor: { name: 'The owner' }, detail: { target_host: new URL(receiver.url).host } })
   expect(JSON.stringify(entry)).not.toContain('whsec')
 })
+
+test('statistics by the hour have every hour once on a day when clocks are set back or forward', async () => {
+  const { bank, subscribe } = await startPostman()
+  const { id } = await subscribe()
+  const changedAt = new Date(Date.now() - 3 * HOUR_MS)
+  const otherAt = new Date(Date.now() - 100 * 24 * HOUR_MS)
+  // PostgreSQL takes a zone by its rules too: an hour before UTC, two from the first day and hour to the second.
+  const back = `WIN-1SUM-2,${startOf(otherAt, 1)},${startOf(changedAt, 2)}`
+  const forward = `WIN-1SUM-2,${startOf(changedAt, 1)},${startOf(otherAt, 2)}`
+  for (const timeZone of [back, forward]) {
+    const query = { timeZone, step: '1 hour', steps: 24, limit: 100 } as const
+    const points = await readStatistics(bank.sql, bank.communityId, id, query)
+    const hours = points.map(({ at }) => Math.floor(Date.parse(at) / HOUR_MS))
+    expect(hours, timeZone).toEqual(Array.from({ length: 24 }, (_, n) => hours[0]! + n))
+    expect(hours.at(-1)).toBeGreaterThanOrEqual(Math.floor(Date.now() / HOUR_MS) - 1)
+  }
+})
+
+/** As in a rule of a time zone: the day of a year without a leap day, and the hour by a clock so many hours before UTC. */
+function startOf(at: Date, hoursBefore: number): string {
+  const local = new Date(at.getTime() + hoursBefore * HOUR_MS)
+  const day = (Date.UTC(2023, local.getUTCMonth(), local.getUTCDate()) - Date.UTC(2022, 11, 31)) / (24 * HOUR_MS)
+  return `J${day}/${local.getUTCHours()}`
+}
 
 test('email addresses never reach an endpoint of the office, although the partner may read them', async () => {
   const { bank, add, deliver, receiver, member, owner } = await start()

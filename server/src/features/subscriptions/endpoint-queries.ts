@@ -1,4 +1,4 @@
-import type { Queries } from '../../postgres/connect.ts'
+import type { Fragment, Queries } from '../../postgres/connect.ts'
 
 /** For a new endpoint whose response was lost: nobody has seen the secret. */
 export async function overwriteSubscriptionSecret(
@@ -33,15 +33,22 @@ export async function readStatistics(
   subscriptionId: number,
   { timeZone, step, steps, limit }: { timeZone: string; step: '1 hour' | '1 day'; steps: number; limit: number },
 ): Promise<EndpointPoint[]> {
-  const unit = step === '1 hour' ? 'hour' : 'day'
+  // Days follow the clock of the community. Hours do not: one of them comes twice when the clocks are set back.
+  const slotOf =
+    step === '1 day'
+      ? (time: Fragment) => sql`date_trunc('day', ${time} at time zone ${timeZone}) at time zone ${timeZone}`
+      : (time: Fragment) => sql`date_trunc('hour', ${time}, ${timeZone})`
+  const slotBefore =
+    step === '1 day'
+      ? sql`(date_trunc('day', now() at time zone ${timeZone}) - n * interval '1 day') at time zone ${timeZone}`
+      : sql`${slotOf(sql`now()`)} - n * interval '1 hour'`
   return sql<EndpointPoint[]>`
-    with present as materialized (
-      select date_trunc(${unit}, now() at time zone ${timeZone}) as last,
-        date_trunc(${unit}, now() at time zone ${timeZone}) - ${step}::interval * ${steps - 1} as first
+    with slots as materialized (
+      select ${slotBefore} as slot from generate_series(0, ${steps - 1}::int4) n
     ), since as materialized (
-      select first at time zone ${timeZone} as at from present
+      select min(slot) as at from slots
     ), chosen as materialized (
-      select id, date_trunc(${unit}, event_created_at at time zone ${timeZone}) as slot, success_at, success_duration_ms
+      select id, ${slotOf(sql`event_created_at`)} as slot, success_at, success_duration_ms
       from deliveries
       where community_id = ${communityId} and subscription_id = ${subscriptionId}
         and event_created_at >= (select at from since)
@@ -55,12 +62,11 @@ export async function readStatistics(
       select c.slot, a.error_kind is null, a.duration_ms from chosen c
       join attempts a on a.community_id = ${communityId} and a.delivery_id = c.id and a.at >= (select at from since)
     )
-    select slots.slot at time zone ${timeZone} as at, count(t.slot) filter (where t.ok) as succeeded,
+    select slots.slot as at, count(t.slot) filter (where t.ok) as succeeded,
       count(t.slot) filter (where not t.ok) as failed,
       percentile_disc(0.5) within group (order by t.duration_ms)::int4 as median_ms,
       percentile_disc(0.95) within group (order by t.duration_ms)::int4 as slow_ms,
       (select count(*) from chosen) as counted
-    from present, generate_series(present.first, present.last, ${step}::interval) as slots(slot)
-    left join tries t on t.slot = slots.slot
+    from slots left join tries t on t.slot = slots.slot
     group by slots.slot order by slots.slot`
 }
