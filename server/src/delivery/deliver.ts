@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { insertEmailReads } from '../features/members/queries.ts'
+import type { EmailReadRecorder } from '../features/members/record-email-reads.ts'
 import type { Sql } from '../postgres/connect.ts'
 import { isConcealed, renderEvent } from '../features/events/render.ts'
 import { commonScopes, type Scope } from '../core/scopes.ts'
@@ -20,6 +20,7 @@ const CONCEALED = 'Partners could not see the member when this event was due'
 
 export interface DeliverDeps {
   sql: Sql
+  recordEmailRead: EmailReadRecorder
   box: SecretBox
   sender: Sender
   clock: () => Date
@@ -55,7 +56,9 @@ export async function deliver(
   const isPretended = fault?.kind === 'status' && (!fault.once || due.attempts === 0)
   const data = renderEvent(event, { partnerId: recipient.partner_id, scopes: scopesOf(recipient) })
   if (data.email && !isPretended) {
-    await recordEmailRead(deps.sql, communityId, recipient, event)
+    const { client_id: clientId, client_public_id: clientPublicId } = recipient
+    const reader = { communityId, clientId, clientPublicId }
+    await deps.recordEmailRead(reader, webhookIdOf(event), [event.member_id!])
     if (isOutdated()) return undefined
   }
   const attempt = () => send(deps, recipient, event, data, at)
@@ -116,12 +119,6 @@ function keysOf(box: SecretBox, recipient: Recipient): KeyObject[] {
 }
 
 const webhookIdOf = ({ uuid }: DueEvent) => `evt_${uuid}`
-
-async function recordEmailRead(sql: Sql, communityId: number, recipient: Recipient, event: DueEvent): Promise<void> {
-  const { client_id: clientId, client_public_id: clientName } = recipient
-  const memberIds = [event.member_id!]
-  await insertEmailReads(sql, communityId, [{ clientId, clientName, requestId: webhookIdOf(event), memberIds }])
-}
 
 async function send(
   { box, sender }: DeliverDeps,

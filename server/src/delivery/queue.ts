@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { deliver, type DeliverDeps } from './deliver.ts'
@@ -68,6 +69,8 @@ export function openQueue(deps: QueueDeps, communityId: number, claimed: Claimed
   const { subscription_id: subscriptionId, resets } = claimed
   const turnEndsMs = performance.now() + TURN_MS
   const stopping = new AbortController()
+  // While the database is away, every delivery in hand waits for it.
+  setMaxListeners(IN_HAND_MAX, stopping.signal)
   /** In the order in which they are sent. */
   let loaded: Loaded[] = []
   /** Ids of deliveries in flight, or answered and not yet recorded. */

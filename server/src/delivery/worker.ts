@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { within } from '../core/within.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
+import { createEmailReadRecorder } from '../features/members/record-email-reads.ts'
 import { communitiesToFanOut, communitiesWithRetries, dueQueues } from '../postgres/across-communities.ts'
 import { databaseClock } from '../postgres/clock.ts'
 import { coalesce, type CoalesceLimits } from '../postgres/coalesce.ts'
@@ -85,6 +86,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const recordOne = coalesce(record, STATEMENT_LIMITS)
   const deps: QueueDeps = {
     sql,
+    recordEmailRead: createEmailReadRecorder(sql),
     log,
     box: options.box,
     sender: options.sender,

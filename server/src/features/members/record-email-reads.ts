@@ -5,20 +5,19 @@ import { insertEmailReads } from './queries.ts'
 
 const LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
-/** Audits which members' email addresses a call reads, before the response is sent. */
-export function createEmailReadRecorder(sql: Sql) {
+type Reader = Pick<Caller, 'communityId' | 'clientId' | 'clientPublicId'>
+
+export type EmailReadRecorder = (reader: Reader, requestId: string, memberIds: number[]) => Promise<void>
+
+/** Audits which members' email addresses a call or an event reads, before it is sent. */
+export function createEmailReadRecorder(sql: Sql): EmailReadRecorder {
   const record = coalesce(async (communityId: number, reads: Parameters<typeof insertEmailReads>[2]) => {
     await insertEmailReads(sql, communityId, reads)
     return reads
   }, LIMITS)
 
-  return async (caller: Caller, requestId: string, memberIds: number[]): Promise<void> => {
+  return async ({ communityId, clientId, clientPublicId: clientName }, requestId, memberIds) => {
     if (memberIds.length === 0) return
-    await record(caller.communityId, {
-      clientId: caller.clientId,
-      clientName: caller.clientPublicId,
-      requestId,
-      memberIds,
-    })
+    await record(communityId, { clientId, clientName, requestId, memberIds })
   }
 }
