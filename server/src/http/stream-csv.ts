@@ -52,7 +52,7 @@ export async function streamCsv<Row extends object>(
     }
     const done = files.run(reply, owner, async (fileSql) => {
       await onStart()
-      await exportRows(fileSql, rows, send, () => {}, delimiter)
+      await exportRows(fileSql, rows, send, undefined, delimiter)
     })
     done.catch((error: Error) => {
       reject(error)

@@ -93,7 +93,7 @@ export async function saveMonthTotal(
 
 export async function countActiveMembers(sql: Queries, communityId: number): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select count(*) from members where community_id = ${communityId} and status = 'active'`
+    select count(*) from accounts where community_id = ${communityId} and kind = 'member' and active`
   return row.count
 }
 
