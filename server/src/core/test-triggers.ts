@@ -113,7 +113,7 @@ export const LATE_MS = 60_000
 export const DELIVERY_TRIGGERS: readonly { name: string; effect: string }[] = [
   { name: 'status_NNN', effect: 'every attempt fails, as if you had responded with this status. Nothing is sent' },
   { name: 'status_NNN_once', effect: 'the first attempt fails like this; the second is sent' },
-  { name: 'late', effect: `sent a minute after the event, so that newer events arrive before it` },
+  { name: 'late', effect: 'sent a minute after the event, so that newer events arrive before it' },
   { name: 'twice', effect: 'sent twice in a row, with the same `webhook-id`' },
 ]
 

@@ -48,7 +48,7 @@ export function createLimiter(): Limiter {
     },
     giveBack(communityId) {
       change(communityId, -1)
-      // A queue that is rejected again moves to the end of its line, which is already full.
+      // A queue that is rejected again waits at the end of its line. That ends the loop: nothing there has room any more.
       for (const [id, line] of waiting) {
         for (const [retry, isFirst] of line) {
           if (!hasRoom(id, isFirst)) continue

@@ -21,7 +21,7 @@ const STALE_MS = 250
 const IN_HAND_MAX = 256
 /** A delivery that could not be recorded is sent again, but not immediately. */
 const ERROR_PAUSE_MS = 25_000
-/** A busy queue is given up after this time, so that workers share the queues. */
+/** A quick and busy queue is given up after this time, so that workers share the queues. */
 const TURN_MS = 2000
 /** Gives other workers time to claim a queue that was given up. */
 const YIELD_MS = 25

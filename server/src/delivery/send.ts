@@ -13,7 +13,7 @@ const TIMEOUT_MS = 15_000
 const CONNECTIONS_PER_HOST_MAX = 1024
 const KEEP_ALIVE_MS = 10_000
 const ERROR_LENGTH_MAX = 500
-/** Targets that are kept, taken apart: each delivery asks for its receiver's. */
+/** Parsed addresses in the cache; every delivery needs that of its receiver. */
 const TARGETS_MAX = 1000
 
 export type ErrorKind = 'dns' | 'connect' | 'tls' | 'timeout' | 'status' | 'refused_address'

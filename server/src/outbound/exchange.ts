@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici'
 import { createSlots } from '../core/slots.ts'
 
-/** How exactly the time limit is kept: looked at so many times within it. */
-const LOOKS_PER_LIMIT = 50
+/** How often the time limit is checked until it has passed. */
+const CHECKS_PER_LIMIT = 50
 /** The dispatcher has none of its own: ours is for the whole. */
 const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 }
 
@@ -25,7 +25,7 @@ export interface ExchangeLimits {
   bytesMax: number
 }
 
-/** Told once: an answer, or why there is none. */
+/** Called once, with an answer or the reason why there is none. */
 export type Answered = (answer: Answer | undefined, error: Error | undefined) => void
 
 export interface Exchanger {
@@ -43,7 +43,7 @@ export function createExchanger(dispatcher: Dispatcher, { timeoutMs, bytesMax }:
       const nowMs = performance.now()
       underWay.forEach((exchange) => exchange.endIfLate(nowMs))
     },
-    Math.ceil(timeoutMs / LOOKS_PER_LIMIT),
+    Math.ceil(timeoutMs / CHECKS_PER_LIMIT),
   ).unref()
 
   function start(request: Dispatcher.DispatchOptions, answered: Answered): void {

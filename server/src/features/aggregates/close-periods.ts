@@ -36,8 +36,8 @@ const UNITS: Record<Flow, number> = {
 }
 
 /**
- * Closes one month, after the stocks. A flow that satisfies the rule is published from `open_since` on; any other is merged with the next
- * month and checked again, for up to a year. Periods never change.
+ * Closes one month, after the stocks. A flow that satisfies the rule is published from `open_since` on; any other is merged
+ * with the next month and checked again, for up to a year. Periods never change.
  *
  * Credits are checked per partner. So a partner cannot influence whether others' credits are published, and a partner
  * that subtracts its own is left with sums that satisfied the rule by themselves (docs/decisions/0010).

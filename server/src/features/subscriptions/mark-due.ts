@@ -14,7 +14,7 @@ export async function markDue(
   tx: Queries,
   communityId: number,
   subscriptionIds: number[],
-  at: Date | undefined = undefined,
+  at?: Date,
 ): Promise<MarkedQueue[]> {
   return tx<MarkedQueue[]>`
     insert into delivery_queues as q (community_id, subscription_id, due_at)
@@ -32,9 +32,7 @@ export async function markDue(
 export async function resetBreaker(tx: Queries, communityId: number, subscriptionId: number): Promise<void> {
   await tx`
     update delivery_queues
-    set failures = 0, paused_until = null, resets = resets + 1
+    set failures = 0, paused_until = null, resets = resets + 1,
+      due_at = case when due_at > now() then now() else due_at end
     where community_id = ${communityId} and subscription_id = ${subscriptionId}`
-  await tx`
-    update delivery_queues set due_at = now()
-    where community_id = ${communityId} and subscription_id = ${subscriptionId} and due_at > now()`
 }
