@@ -6,7 +6,7 @@ import { connect, isOutage } from '../src/postgres/connect.ts'
 import { DatabaseNotEmpty } from '../src/backup/restore.ts'
 import type { Progress } from '../src/core/progress.ts'
 import { isCluster } from './citus-nodes.ts'
-import { newDatabase, newEmptyDatabase } from './database.ts'
+import { newDatabase, newEmptyDatabase, newLatinDatabase } from './database.ts'
 import { volume } from './volume.ts'
 import {
   backup,
@@ -140,6 +140,13 @@ describe('what cannot be restored', () => {
     const file = await changed(good)
     await expect(restore(sql, file, silent)).rejects.toThrow(DatabaseNotEmpty)
     expect([await tablesIn(sql), await dump(sql)]).toEqual(before)
+  })
+
+  test('a database that cannot store every letter, which is not the fault of the file', async () => {
+    const sql = open(await newLatinDatabase())
+    const error = await restore(sql, await changed(good), silent).catch((reason: Error) => reason)
+    expect((error as Error).message).toMatch(/^The encoding of the database is LATIN1/)
+    expect(await tablesIn(sql)).toEqual([])
   })
 
   test('a partition whose bound is more than a bound', async () => {

@@ -39,7 +39,8 @@ export async function keepBooks(sql: Sql): Promise<Books> {
   const [anna, bilal, carla, dora] = members as [number, number, number, number]
   const caller = await callerOf(sql, id, partner.partnerId)
   const credit = createCreditBatcher(sql)
-  for (const reference of ['first', 'second']) await credit(caller, { user_id: anna, hours: 5, reference })
+  await credit(caller, { user_id: anna, hours: 5, reference: 'first' })
+  await credit(caller, { user_id: anna, hours: 5, reference: 'second', settled_on: '2026-01-30' })
   // In one batch: posted in this order, and numbered by reference, as up to this migration.
   await define(sql, '0053_time_of_credits')
   await Promise.all(

@@ -98,6 +98,11 @@ export async function newEmptyDatabase(): Promise<string> {
   return cloneDatabase('template0', [inject('serverUrl')])
 }
 
+/** A database without tables in another encoding than UTF-8, which some old and managed servers have by default. */
+export async function newLatinDatabase(): Promise<string> {
+  return cloneDatabase(`template0 encoding 'LATIN1' locale 'C'`, [inject('serverUrl')])
+}
+
 /** A database without tables on all nodes of the cluster. Citus is not installed in it yet. */
 export async function newClusterDatabase(): Promise<string[]> {
   const nodes = inject('nodeUrls')

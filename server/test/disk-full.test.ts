@@ -1,33 +1,20 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, openSync } from 'node:fs'
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { callNode, eventually, fetchToken, freePort, startBank } from './bank.ts'
 import { COMMAND, embeddedEnvironment, serveEmbedded } from './command-line.ts'
 import { newDataDir, query, readPid } from './data-dir.ts'
 import { testOnOneServer } from './one-server.ts'
+import { mountDisk } from './small-disk.ts'
 
 const DISK_BYTES = 200 * 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024
 const CHUNKS_MAX = DISK_BYTES / CHUNK_BYTES
 /** Long enough for a busy machine, on which a start took more than a minute. */
 const RECOVERY_MS = 300_000
-
-/** A small disk of the test's own; undefined where the test may not mount one. */
-async function mountDisk(): Promise<string | undefined> {
-  const folder = await mkdtemp(join(tmpdir(), 'hourbank-disk-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=755`, 'tmpfs', folder], { stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  onTestFinished(() => void execFileSync('umount', ['--lazy', folder]))
-  return folder
-}
 
 /** Takes all the space that is left. */
 async function fill(file: string): Promise<void> {
@@ -55,7 +42,7 @@ async function exhaustLog(dataDir: string): Promise<void> {
 }
 
 test('with a full disk the service says so, serves reads, loses nothing and recovers by itself', async ({ skip }) => {
-  const disk = await mountDisk()
+  const disk = await mountDisk(DISK_BYTES)
   if (!disk) return skip('a disk of limited size can only be mounted by root')
   const dataDir = await newDataDir(disk)
   const service = await serveEmbedded(dataDir)

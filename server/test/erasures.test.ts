@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createCommunity } from '../src/features/communities/create-community.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { addMember } from '../src/features/members/change-member.ts'
+import { readErasureFile } from '../src/features/members/erasure-list.ts'
 import { TESTER } from './bank.ts'
 import { hourbank, hourbankWith } from './command-line.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
@@ -106,4 +107,15 @@ test('erasing asks first, and a file that is no list restores nothing', { timeou
   await expect(hourbank(copy, 'restore', backup, '--replacing', join(folder, 'nowhere'))).rejects.toThrow('no database')
   await expect(hourbank(town.url, 'erasures', 'export', wrong)).rejects.toThrow('already exists')
   expect(await open(copy)`select from pg_class where relname = 'members'`).toHaveLength(0)
+})
+
+test.each([
+  { community_created_at: 'garbage', erased_at: '2026-01-31T12:00:00Z' },
+  { community_created_at: '2026-01-31T12:00:00Z', erased_at: 'yesterday' },
+  { community_created_at: '2026-02-30T12:00:00Z', erased_at: '2026-01-31T12:00:00Z' },
+])('a list with a time that cannot be read is refused: %j', async (times) => {
+  const list = join(await newFolder(), 'list.json')
+  const erasures = [{ community: 'town', member_id: 1, ...times }]
+  await writeFile(list, JSON.stringify({ format: 'hourbank-erasures', version: 1, erasures }))
+  await expect(readErasureFile(list)).rejects.toThrow('is not a list of erasures')
 })

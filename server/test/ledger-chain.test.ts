@@ -6,7 +6,7 @@ import { removeTestCommunity } from '../src/features/communities/remove-test-com
 import { startChainJob } from '../src/features/ledger/chain-job.ts'
 import { BATCH_MAX, chainLedger } from '../src/features/ledger/chain-ledger.ts'
 import { FIRST_HASH, hashTransfer } from '../src/features/ledger/hash-transfer.ts'
-import { findHead, lockHead } from '../src/features/ledger/queries.ts'
+import { appendLinks, ensureHead, findHead, lockHead, readTransfers } from '../src/features/ledger/queries.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { eraseMember } from '../src/features/members/erase-member.ts'
 import { adjustBalance } from '../src/features/wallet/adjust-balance.ts'
@@ -47,6 +47,20 @@ async function findHashDifferences(communityId: number) {
   return differences.filter(({ check }) => check === 'hashes')
 }
 
+/** As the first version of the links did. */
+async function chainWithoutReferences(communityId: number): Promise<void> {
+  await ensureHead(sql, communityId)
+  await transaction(sql, async (tx) => {
+    let hash = FIRST_HASH
+    const transfers = await readTransfers(tx, communityId, { after: 0, until: Number.MAX_SAFE_INTEGER, limit: 100 })
+    const links = transfers.map((transfer, n) => {
+      hash = hashTransfer(hash, communityId, transfer, 1)
+      return { transfer_id: transfer.id, position: n + 1, hash }
+    })
+    await appendLinks(tx, communityId, links)
+  })
+}
+
 /** Far more transfers than a batch, of one adjustment each. */
 async function fillAdjustments(communityId: number, count: number): Promise<void> {
   const { id: memberId } = await addMember(sql, TESTER, communityId, { name: 'Busy' })
@@ -83,6 +97,8 @@ test('every transfer gets a link, once, in the order of ids', async () => {
   expect(await findHead(sql, books.id)).toMatchObject({ position: 14, transfer_id: rows.at(-1)!.id })
 })
 
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
 test('the hash can be computed by anyone from the previous hash and the transfer', () => {
   const transfer = {
     id: 7,
@@ -100,12 +116,15 @@ test('the hash can be computed by anyone from the previous hash and the transfer
     made_by_id: 9,
     occurred_on: '2026-01-31',
     created_at: '2026-02-01T10:00:00.000001Z',
+    reference: null,
+    reversal_reference: 'back',
   }
-  const text =
-    '[1,2,7,"exchange",3,"member 1",4,"member 2",150,-150,150,null,5,"admin",9,"2026-01-31","2026-02-01T10:00:00.000001Z"]'
-  const expected = createHash('sha256').update(`${FIRST_HASH}\n${text}`).digest('hex')
+  const fields =
+    '2,7,"exchange",3,"member 1",4,"member 2",150,-150,150,null,5,"admin",9,"2026-01-31","2026-02-01T10:00:00.000001Z"'
+  const expected = sha256(`${FIRST_HASH}\n[2,${fields},null,"back"]`)
   expect(hashTransfer(FIRST_HASH, 2, transfer)).toBe(expected)
   expect(hashTransfer(expected, 2, transfer)).not.toBe(expected)
+  expect(hashTransfer(FIRST_HASH, 2, transfer, 1)).toBe(sha256(`${FIRST_HASH}\n[1,${fields}]`))
 })
 
 describe('tampering with a chained transfer is found and located', () => {
@@ -151,6 +170,31 @@ describe('tampering with a chained transfer is found and located', () => {
     // Five credits and two exchanges.
     expect(found).toHaveLength(7)
     expect(found.map(({ transfer_id }) => transfer_id)).toContain(exchange)
+  })
+
+  test('the reference of a credit', async () => {
+    const { id, credits } = await keepChained()
+    await tamper(
+      sql,
+      (tx) => tx`update credits set reference = 'first.' where community_id = ${id} and reference = 'first'`,
+    )
+    expect(await findHashDifferences(id)).toMatchObject([{ transfer_id: credits[0] }])
+  })
+
+  test('the reference of a reversal', async () => {
+    const { id, creditReversal } = await keepChained()
+    await tamper(sql, (tx) => tx`update credit_reversals set reversal_reference = 'back.' where community_id = ${id}`)
+    expect(await findHashDifferences(id)).toMatchObject([{ transfer_id: creditReversal }])
+  })
+
+  test('a transfer that was chained before references were covered', async () => {
+    const { id, exchange, members } = await keepBooks(sql)
+    await chainWithoutReferences(id)
+    await adjustBalance(sql, TESTER, id, { memberId: members[0]!, centihours: 1, reason: 'later' })
+    expect(await chainLedger(sql, id)).toBe(1)
+    expect(await verifyLedger(sql, id)).toMatchObject({ chained: 15, waiting: 0, differences: [] })
+    await tamper(sql, (tx) => tx`update transfers set made_by_id = 77 where community_id = ${id} and id = ${exchange}`)
+    expect(await findHashDifferences(id)).toMatchObject([{ transfer_id: exchange }])
   })
 
   test('a deleted transfer', async () => {

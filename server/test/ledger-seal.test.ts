@@ -1,9 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
-import { ledgerCommands } from '../src/cli/ledger.ts'
-import { readConfig } from '../src/config.ts'
+import { expect, test } from 'vitest'
 import { chainLedger } from '../src/features/ledger/chain-ledger.ts'
 import { findHead } from '../src/features/ledger/queries.ts'
 import type { SealedHead } from '../src/features/ledger/seal.ts'
@@ -15,26 +13,13 @@ import { startBank, TESTER } from './bank.ts'
 import { backup, newFile, open, restored, silent } from './backup-files.ts'
 import { keepBooks, tamper } from './books.ts'
 import { newDatabase } from './database.ts'
-
-/** Runs a command in this process; returns what it printed and how it failed. */
-async function run(url: string, name: string, values: Record<string, string | boolean>) {
-  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-  try {
-    const config = { ...readConfig({}), databaseUrl: url }
-    const command = ledgerCommands.find((one) => one.name === name)!
-    const failed = await command.run({ config, values, positionals: [] }).catch((error: Error) => error)
-    const printed = written.mock.calls.map(([text]) => String(text)).join('')
-    return { failed: failed as Error | undefined, printed, json: () => JSON.parse(printed) }
-  } finally {
-    written.mockRestore()
-  }
-}
+import { runLedger } from './ledger-command.ts'
 
 async function start() {
   const url = await newDatabase()
   const sql = open(url)
   const books = await keepBooks(sql)
-  const seal = async (): Promise<SealedHead[]> => (await run(url, 'ledger seal', { json: true })).json().seals
+  const seal = async (): Promise<SealedHead[]> => (await runLedger(url, 'seal', { json: true })).json().seals
   return { url, sql, books, seal }
 }
 
@@ -60,15 +45,16 @@ test('a seal is the end of the chain, and stays right while transfers are added'
       sealed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     },
   ])
-  const { printed } = await run(url, 'ledger seal', { community: books.slug })
+  const { printed } = await runLedger(url, 'seal', { community: books.slug })
   expect(printed).toContain(`${books.slug}: position 14, transfer ${head.transfer_id}, SHA-256 ${head.hash}, `)
 
   await move(sql, books)
   const file = await writeSeals({ seals })
-  const verified = await run(url, 'ledger verify', { seal: file })
+  const verified = await runLedger(url, 'verify', { seal: file })
   expect(verified.failed).toBeUndefined()
   expect(verified.printed).toBe(
-    `${books.slug}: 6 accounts, 15 transfers, no differences.\n  1 transfer is not chained yet.\n`,
+    `${books.slug}: 6 accounts, 15 transfers, no differences.\n  1 transfer is not chained yet.\n` +
+      `  Compared with 1 seal, at position 14 of ${seals[0]!.sealed_at}.\n`,
   )
   await chainLedger(sql, books.id)
   expect(await verifyLedger(sql, books.id, undefined, [...seals, ...(await seal())])).toMatchObject({
@@ -77,9 +63,65 @@ test('a seal is the end of the chain, and stays right while transfers are added'
   })
 })
 
+test('ledger verify says how many seals it compared, and refuses a file without any for the community', async () => {
+  const { url, sql, books, seal } = await start()
+  const other = await keepBooks(sql)
+  const [first] = await seal()
+  await move(sql, books)
+  const newer = (await seal()).find(({ community }) => community === books.slug)!
+  const file = await writeSeals({ seals: [newer, first] })
+  const verified = await runLedger(url, 'verify', { seal: file })
+  expect(verified.failed).toBeUndefined()
+  expect(verified.printed).toContain(`  Compared with 2 seals, the newest at position 15 of ${newer.sealed_at}.\n`)
+  expect(verified.printed).toContain(
+    `${other.slug}: 6 accounts, 14 transfers, no differences.\n  Compared with no seal.\n`,
+  )
+  expect((await runLedger(url, 'verify', { seal: file, json: true })).json().communities).toMatchObject([
+    { slug: books.slug, seals: 2 },
+    { slug: other.slug, seals: 0 },
+  ])
+  expect((await runLedger(url, 'verify', {})).printed).not.toContain('seal')
+
+  expect((await runLedger(url, 'verify', { seal: file, community: other.slug })).failed!.message).toBe(
+    `${file} has no seal of ${other.slug}, so nothing would be compared.`,
+  )
+  const misspelt = await writeSeals({ seals: [{ ...newer, community: 'Town' }] })
+  expect((await runLedger(url, 'verify', { seal: misspelt, community: books.slug })).failed!.message).toContain(
+    'no seal of',
+  )
+})
+
+test('the position and hash on a printed statement are compared', async () => {
+  const { url, sql, books, seal } = await start()
+  const [{ position, hash }] = (await seal()) as [SealedHead]
+  const community = books.slug
+  const paper = `${position}:${hash.toUpperCase()}`
+  const verified = await runLedger(url, 'verify', { seal: paper, community })
+  expect(verified.failed).toBeUndefined()
+  expect(verified.printed).toContain('  Compared with 1 seal, at position 14.\n')
+  const verifyAnother = async (text: string) =>
+    (await runLedger(url, 'verify', { seal: text, community, json: true })).json().communities[0].differences
+  expect(await verifyAnother(`13:${hash}`)).toMatchObject([
+    { position: 13, message: expect.stringContaining('has another hash than the seal: the ledger up to there') },
+  ])
+  expect(await verifyAnother(`99:${hash}`)).toEqual([
+    {
+      check: 'hashes',
+      position: 99,
+      message: expect.stringContaining(
+        'ends at position 14, but the seal is for position 99: sealed transfers are missing',
+      ),
+    },
+  ])
+  expect((await runLedger(url, 'verify', { seal: paper })).failed!.message).toMatch(
+    /Name the community with --community/,
+  )
+  expect(await chainLedger(sql, books.id)).toBe(0)
+})
+
 test('a community without transfers has a seal, which stays right', async () => {
   const bank = await startBank()
-  const [seal] = (await run(bank.databaseUrl, 'ledger seal', { json: true })).json().seals
+  const [seal] = (await runLedger(bank.databaseUrl, 'seal', { json: true })).json().seals
   expect(seal).toMatchObject({ community: 'town', position: 0, transfer_id: 0, hash: '0'.repeat(64) })
   const { id } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
   await move(bank.sql, { id: bank.communityId, members: [id] })
@@ -97,7 +139,7 @@ test('history that was written again, with its chain, is found by a seal only', 
   })
   expect(await chainLedger(sql, books.id)).toBe(14)
   expect(await verifyLedger(sql, books.id)).toMatchObject({ chained: 14, differences: [] })
-  const { failed, json } = await run(url, 'ledger verify', { seal: await writeSeals({ seals }), json: true })
+  const { failed, json } = await runLedger(url, 'verify', { seal: await writeSeals({ seals }), json: true })
   expect(failed).toMatchObject({ message: `The books are wrong in ${books.slug}.` })
   expect(json().communities[0].differences).toEqual([
     {
@@ -150,7 +192,7 @@ test('a sealed position inside a gap, and a sealed community that is gone, are r
   expect(differences.map(({ message }) => message)).toContainEqual(expect.stringContaining('has no position 14'))
 
   const file = await writeSeals({ seals: [{ ...sealed!, community: 'atlantis' }] })
-  const { failed, printed } = await run(url, 'ledger verify', { seal: file })
+  const { failed, printed } = await runLedger(url, 'verify', { seal: file })
   expect(failed!.message).toContain('atlantis')
   expect(printed).toContain('It was sealed at position 14')
 })
@@ -158,11 +200,12 @@ test('a sealed position inside a gap, and a sealed community that is gone, are r
 test.each([
   ['no JSON', 'position 14'],
   ['no seals', {}],
+  ['an empty list', { seals: [] }],
   ['a hash that is none', { seals: [{ community: 'a', position: 1, transfer_id: 1, hash: 'x', sealed_at: '' }] }],
 ])('a file with %s is refused', async (_what, content) => {
   const url = await newDatabase()
-  const { failed } = await run(url, 'ledger verify', { seal: await writeSeals(content) })
+  const { failed } = await runLedger(url, 'verify', { seal: await writeSeals(content) })
   expect(failed!.message).toMatch(/has no seals\. Create one with/)
-  const missing = await run(url, 'ledger verify', { seal: join(tmpdir(), 'nowhere.json') })
+  const missing = await runLedger(url, 'verify', { seal: join(tmpdir(), 'nowhere.json') })
   expect(missing.failed!.message).toMatch(/nowhere\.json cannot be read/)
 })

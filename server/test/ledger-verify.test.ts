@@ -4,6 +4,7 @@ import { ledgerCommands } from '../src/cli/ledger.ts'
 import { readConfig } from '../src/config.ts'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { addMember } from '../src/features/members/change-member.ts'
+import { reverseTransfer } from '../src/features/wallet/reverse-transfer.ts'
 import { verifyLedger } from '../src/features/wallet/verify-ledger.ts'
 import { TESTER } from './bank.ts'
 import { keepBooks, tamper, type Books } from './books.ts'
@@ -25,7 +26,7 @@ afterAll(() => sql.end())
 test('books that were kept by the service are right', async () => {
   const books = await keepBooks(sql)
   const report = await verifyLedger(sql, books.id)
-  expect(report).toEqual({ accounts: 6, transfers: 14, chained: 0, waiting: 14, differences: [] })
+  expect(report).toEqual({ accounts: 6, transfers: 14, chained: 0, waiting: 14, late: false, differences: [] })
   // The test is about what it means to be about: a batch whose ids and balances run apart.
   const [batch] = await sql`
     select count(*) from transfers a join transfers b on b.community_id = ${books.id} and b.created_at = a.created_at
@@ -34,9 +35,24 @@ test('books that were kept by the service are right', async () => {
   expect(batch!.count).toBeGreaterThan(0)
 })
 
+test('a credit that is settled tomorrow belongs to today', async () => {
+  const books = await keepBooks(sql)
+  await sql`
+    update credits c set settled_on = t.occurred_on + 1 from transfers t
+    where c.community_id = ${books.id} and c.reference = 'first' and t.community_id = ${books.id} and t.id = c.transfer_id`
+  expect((await verifyLedger(sql, books.id)).differences).toEqual([])
+})
+
 test('an empty community has right books', async () => {
   const { id } = await createCommunity(sql, TESTER, { slug: 'empty', name: 'Empty' })
-  expect(await verifyLedger(sql, id)).toEqual({ accounts: 1, transfers: 0, chained: 0, waiting: 0, differences: [] })
+  expect(await verifyLedger(sql, id)).toEqual({
+    accounts: 1,
+    transfers: 0,
+    chained: 0,
+    waiting: 0,
+    late: false,
+    differences: [],
+  })
 })
 
 describe('each kind of tampering is named', () => {
@@ -211,6 +227,91 @@ describe('each kind of tampering is named', () => {
       () => [['days', /but 0 h are counted/]],
     ],
     [
+      'the client of a credit',
+      (tx, { id }) =>
+        tx`update credits set client_id = client_id + 1 where community_id = ${id} and reference = 'first'`,
+      ({ credits }) => [
+        ['credits', new RegExp(`The credit first .* was made by another client than .* ${credits[0]}`)],
+      ],
+    ],
+    [
+      'the time of a credit',
+      (tx, { id }) => tx`
+        update credits set created_at = created_at + interval '1 hour'
+        where community_id = ${id} and reference = 'first'`,
+      ({ credits }) => [
+        ['credits', new RegExp(`The credit first .* is of another time than its transfer ${credits[0]}`)],
+      ],
+    ],
+    [
+      'a day of settlement that nobody gave',
+      (tx, { id }) => tx`
+        update credits set settled_on = '2020-01-01' where community_id = ${id} and reference = 'first'`,
+      ({ credits }) => [
+        ['credits', new RegExp(`The credit first .* was settled on another day than .* ${credits[0]}`)],
+      ],
+    ],
+    [
+      'a day of settlement without end',
+      (tx, { id }) => tx`
+        update credits set settled_on = 'infinity' where community_id = ${id} and reference = 'first'`,
+      () => [['credits', /The credit first .* was settled on another day/]],
+    ],
+    [
+      'the day of settlement of a credit',
+      (tx, { id }) => tx`
+        update credits set settled_on = '2026-01-29' where community_id = ${id} and reference = 'second'`,
+      () => [['credits', /The credit second .* was settled on another day/]],
+    ],
+    [
+      'a day of settlement that is gone',
+      (tx, { id }) => tx`update credits set settled_on = null where community_id = ${id} and reference = 'second'`,
+      () => [['credits', /The credit second .* was settled on another day/]],
+    ],
+    [
+      "a partner's reversal that is gone",
+      (tx, { id }) => tx`delete from credit_reversals where community_id = ${id} and reversal_reference = 'back'`,
+      ({ creditReversal }) => [
+        [
+          'credit_reversals',
+          new RegExp(`Transfer ${creditReversal} reverses a credit for a partner, but no .* belongs to`),
+        ],
+      ],
+    ],
+    [
+      'the time of a reversal',
+      (tx, { id }) => tx`
+        update credit_reversals set created_at = created_at - interval '1 hour' where community_id = ${id}`,
+      ({ creditReversal }) => [
+        ['credit_reversals', new RegExp(`The reversal back .* is of another time than its transfer ${creditReversal}`)],
+      ],
+    ],
+    [
+      "a reversal of the office that is called a partner's",
+      async (tx, { id, partnerId, credits }) => {
+        const { id: reversal } = await reverseTransfer(tx, TESTER, id, { transferId: credits[0]!, reason: 'office' })
+        await tx`
+          insert into credit_reversals (community_id, partner_id, reversal_reference, credit_id, transfer_id)
+          select ${id}, ${partnerId}, 'made up', c.id, ${reversal} from credits c
+          where c.community_id = ${id} and c.reference = 'first'`
+      },
+      () => [['credit_reversals', /The reversal made up .* names transfer .*, which no partner made/]],
+    ],
+    [
+      'an opening balance of another member',
+      (tx, { id, idle, adjustment }) => tx`
+        insert into opening_balances (community_id, member_id, transfer_id) values (${id}, ${idle}, ${adjustment})`,
+      ({ adjustment, idle }) => [
+        ['opening_balances', new RegExp(`opening balance of member ${idle} is transfer ${adjustment}, which is not`)],
+      ],
+    ],
+    [
+      'an opening balance that is an exchange',
+      (tx, { id, members, exchange }) => tx`
+        insert into opening_balances (community_id, member_id, transfer_id) values (${id}, ${members[0]!}, ${exchange})`,
+      () => [['opening_balances', /is not an adjustment of their wallet/]],
+    ],
+    [
       'an account that is gone',
       (tx, { id, idle }) => tx`delete from accounts where community_id = ${id} and member_id = ${idle}`,
       ({ idle }) => [['accounts', new RegExp(`Member ${idle} has no account`)]],
@@ -261,7 +362,16 @@ describe('hourbank ledger verify', () => {
         written.mockRestore()
       }
     }
-    const right = { slug: 'one', accounts: 2, transfers: 0, chained: 0, waiting: 0, differences: [] }
+    const right = {
+      slug: 'one',
+      accounts: 2,
+      transfers: 0,
+      chained: 0,
+      waiting: 0,
+      late: false,
+      differences: [],
+      seals: 0,
+    }
     expect(await run({ json: true })).toEqual({
       failed: undefined,
       printed: { ok: true, communities: [right, { ...right, slug: 'two' }] },

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { appliedMigrations, isMigrated, migrate, migrationNames, NewerDatabase } from '../src/postgres/migrate.ts'
-import { newDatabase, newEmptyDatabase } from './database.ts'
+import { newDatabase, newEmptyDatabase, newLatinDatabase } from './database.ts'
 import { readTemplates } from './source-templates.ts'
 
 const SOURCE_DIR = fileURLToPath(new URL('../src/', import.meta.url))
@@ -33,6 +33,14 @@ async function laterVersion(name: string, text: string): Promise<URL> {
   await writeFile(join(folder, `${name}.sql`), text)
   return pathToFileURL(`${folder}/`)
 }
+
+test('a database in another encoding than UTF-8 is refused before anything is made in it', async () => {
+  const sql = open(await newLatinDatabase())
+  await expect(migrate(sql)).rejects.toThrow(
+    /^The encoding of the database is LATIN1, which lacks letters of many names\. .* create database hourbank .*'UTF8'/,
+  )
+  expect(await tableNames(sql)).toEqual([])
+})
 
 test('ten nodes that start at once on an empty database migrate it once', async () => {
   const databaseUrl = await newEmptyDatabase()

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { chainLedger } from '../src/features/ledger/chain-ledger.ts'
 import { findHead } from '../src/features/ledger/queries.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { addAdmin } from './admin.ts'
 import { startBank, TESTER } from './bank.ts'
+import { holdOpen } from './lock-table.ts'
 
 async function startWithTwo() {
   const bank = await startBank()
@@ -91,16 +91,26 @@ test('the bank account of a community is checked, and only owners change it', as
   expect(await change({ iban: '' })).toMatchObject({ status: 403, body: { error: 'proof_required' } })
 })
 
-test('statements carry the end of the hash chain, as soon as there is one', async () => {
-  const { bank, manager, ada, record, statement } = await startWithTwo()
-  const heads = async () => {
-    const [listed, printed] = [await manager.call(`/members/${ada.id}/statement`), await statement()]
-    return [listed.body.meta.ledger_head, printed.body.data.ledger_head]
-  }
-  expect(await heads()).toEqual([null, null])
+test('a statement carries an end of the hash chain that covers all of its lines, or none', async () => {
+  const { bank, manager, ada, ben, record, statement } = await startWithTwo()
+  const listedHead = async () => (await manager.call(`/members/${ada.id}/statement`)).body.meta.ledger_head
+  const printedHead = async (id = ada.id) => (await statement('', id)).body.data.ledger_head
+  expect([await listedHead(), await printedHead()]).toEqual([null, null])
   await record(1, '2025-10-02')
-  await chainLedger(bank.sql, bank.communityId)
-  const head = await findHead(bank.sql, bank.communityId)
+  expect(await listedHead()).toBeNull()
+  // Printing chains what was just recorded.
+  const head = await printedHead()
   expect(head).toMatchObject({ position: 1, hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
-  expect(await heads()).toEqual([head, head])
+  expect(head).toEqual(await findHead(bank.sql, bank.communityId))
+  expect(await listedHead()).toEqual(head)
+
+  const held = await holdOpen(bank.sql, 'select pg_current_xact_id()')
+  await record(2, '2025-10-01')
+  expect([await listedHead(), await printedHead(), await printedHead(ben.id)]).toEqual([null, null, null])
+  // Somebody else's newer transfer does not concern a paper.
+  const cy = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Cy' })
+  expect(await printedHead(cy.id)).toEqual(head)
+  await held.release()
+  const { rows, ledger_head } = (await statement()).body.data
+  expect(ledger_head).toMatchObject({ position: 2, transfer_id: Math.max(...rows.map((row: any) => row.id)) })
 })

@@ -4,14 +4,16 @@ import type { Config } from '../config.ts'
 import { backup } from '../backup/backup.ts'
 import type { BackupKey } from '../backup/backup-keys.ts'
 import { fixSettings, listTables } from '../backup/catalogue.ts'
-import type { Sql, Transaction } from '../postgres/connect.ts'
+import { transaction, type Sql, type Transaction } from '../postgres/connect.ts'
 import { hasCluster } from '../postgres/embedded/cluster.ts'
 import { restore } from '../backup/restore.ts'
+import { createSecretBox, type SecretBox } from '../crypto/secret-box.ts'
 import { adoptSecretKey, findSecretKey, loadSecretKey, readKeyFile } from '../crypto/secret-key.ts'
 import { holdForReview } from '../features/restores/hold-for-review.ts'
 import { readCredentials, type Credentials } from '../features/restores/credential-queries.ts'
 import { readAccess, type Access } from '../features/restores/queries.ts'
 import { withdrawAgain } from '../features/restores/withdraw-again.ts'
+import { lockCheck } from '../features/subscriptions/check-secret-key.ts'
 import { recordSuccess } from '../features/alerts/run-queries.ts'
 import { raiseForService } from '../features/alerts/tell-people.ts'
 import { applyErasures, readErasureFile, readErasures, type Erasure } from '../features/members/erasure-list.ts'
@@ -46,11 +48,13 @@ export const backupCommands: Command[] = [
         if (!file) throw new Refusal('Name the file to write.')
         if (file === '-') throw new Refusal('A backup is written to a file, not to standard output. Name the file.')
         const passphrase = await readPassphrase(values)
-        const key = passphrase ?? secretKeyOf(await loadSecretKey(config))
         const encrypt = passphrase !== undefined || values.encrypt === true
-        const { rows } = await recorded(sql, config, () =>
-          withProgress('Backing up', (onProgress, signal) => backup(sql, file, onProgress, { key, encrypt, signal })),
-        )
+        const { rows } = await recorded(sql, config, async () => {
+          const key = passphrase ?? (await requireOwnKey(sql, config))
+          return withProgress('Backing up', (onProgress, signal) =>
+            backup(sql, file, onProgress, { key, encrypt, signal }),
+          )
+        })
         print(`Backed up ${rows} rows to ${file}.`)
       }),
   },
@@ -106,6 +110,39 @@ async function recorded<T>(sql: Sql, config: Config, work: () => Promise<T>): Pr
   }
   await recordSuccess(sql, 'backup').catch(({ message }: Error) => print(`The console could not be told: ${message}`))
   return result
+}
+
+/**
+ * Returns the key that this database was used with. A backup that was made with another one could not be opened with the
+ * copy that the operator keeps, and nobody would notice before it is needed.
+ */
+async function requireOwnKey(sql: Sql, config: Config): Promise<BackupKey> {
+  const check = await transaction(sql, lockCheck)
+  if (check === null) return secretKeyOf(await loadSecretKey(config))
+  const otherwise = 'If the key is lost, back up with --passphrase-file.'
+  const text = await findSecretKey(config)
+  if (text === undefined) {
+    throw new Refusal(
+      `There is no secret-key in ${resolve(config.dataDir)}, although this database was used with one. Put your copy of ` +
+        `it there. ${otherwise}`,
+    )
+  }
+  if (!canOpen(createSecretBox(text, config.previousSecretKey), check)) {
+    throw new Refusal(
+      'SECRET_KEY is not the one of this database, so the backup could not be opened with that one. Set SECRET_KEY or ' +
+        `DATA_DIR as for the service. ${otherwise}`,
+    )
+  }
+  return secretKeyOf(text)
+}
+
+function canOpen(box: SecretBox, sealed: Buffer): boolean {
+  try {
+    box.open(sealed)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function secretKeyOf(text: string): BackupKey {

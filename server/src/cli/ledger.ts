@@ -2,7 +2,7 @@ import { listCommunities, type CommunityRow } from '../features/communities/quer
 import { Refusal } from '../core/refusal.ts'
 import { endAlert } from '../features/alerts/queries.ts'
 import { raise, type TellDeps } from '../features/alerts/tell-people.ts'
-import { readSealFile, sealLedger, type SealedHead } from '../features/ledger/seal.ts'
+import { parsePrintedHead, readSealFile, sealLedger, type KnownSeal, type SealedHead } from '../features/ledger/seal.ts'
 import { verifyLedger, type LedgerReport } from '../features/wallet/verify-ledger.ts'
 import type { Sql } from '../postgres/connect.ts'
 import {
@@ -17,35 +17,41 @@ import {
 import { showProgress } from './show-progress.ts'
 import { withAlerts } from './with-alerts.ts'
 
-type Verified = LedgerReport & { slug: string }
+interface Verified extends LedgerReport {
+  slug: string
+  /** How many were compared. */
+  seals: number
+}
 
 export const ledgerCommands: Command[] = [
   {
     name: 'ledger verify',
-    usage: '[--community SLUG] [--seal FILE] [--json]',
+    usage: '[--community SLUG] [--seal FILE|POSITION:HASH] [--json]',
     summary:
       'Recompute every balance and the hash chain from the transfers and report each difference (in all communities, ' +
-      'unless one is named); --seal also compares with what ledger seal --json printed earlier',
+      'unless one is named); --seal also compares with what ledger seal --json printed earlier, or with position and ' +
+      'hash of a printed statement',
     run: ({ config, values }) =>
       withTables(config, async (sql) => {
-        const file = optionalText(values, 'seal')
-        const seals = file === undefined ? [] : await readSealFile(file)
+        const seals = await readSeals(values)
         const communities = await chooseCommunities(sql, values)
         const verified: Verified[] = []
         for (const { id, slug } of communities) {
           const progress = showProgress(`Verifying ${slug}`)
-          const own = seals.filter(({ community }) => community === slug)
+          const own = seals?.filter(({ community }) => community === slug)
           const report = await verifyLedger(sql, id, progress, own).finally(() => progress.done())
-          verified.push({ slug, ...report })
+          verified.push({ slug, ...report, seals: own?.length ?? 0 })
           await withAlerts(sql, config, (deps) => noteLedger(deps, id, report.differences.length))
-          if (!values.json) printReport({ slug, ...report })
+          if (values.json) continue
+          printReport({ slug, ...report })
+          if (own) print(`  ${describeSeals(own)}`)
         }
-        const lost = values.community === undefined ? findLost(seals, communities) : []
+        const lost = values.community === undefined ? findLost(seals ?? [], communities) : []
         verified.push(...lost)
         if (!values.json) for (const report of lost) printReport(report)
-        const wrong = verified.filter(({ differences }) => differences.length > 0)
-        if (values.json) printJson({ ok: wrong.length === 0, communities: verified })
-        if (wrong.length > 0) throw new Refusal(`The books are wrong in ${wrong.map(({ slug }) => slug).join(', ')}.`)
+        const problems = describeProblems(verified)
+        if (values.json) printJson({ ok: problems.length === 0, communities: verified })
+        if (problems.length > 0) throw new Refusal(problems.join('\n'))
       }),
   },
   {
@@ -71,14 +77,31 @@ async function chooseCommunities(sql: Sql, values: CommandInput['values']): Prom
   return values.community === undefined ? listCommunities(sql) : [await requireCommunity(sql, values)]
 }
 
+/** Returns undefined without the option. */
+async function readSeals(values: CommandInput['values']): Promise<KnownSeal[] | undefined> {
+  const text = optionalText(values, 'seal')
+  if (text === undefined) return undefined
+  const community = optionalText(values, 'community')
+  const printed = parsePrintedHead(text)
+  if (printed) {
+    if (community !== undefined) return [{ community, ...printed }]
+    throw new Refusal('Name the community with --community: a position and a hash do not say whose they are.')
+  }
+  const seals = await readSealFile(text)
+  if (community !== undefined && !seals.some((seal) => seal.community === community)) {
+    throw new Refusal(`${text} has no seal of ${community}, so nothing would be compared.`)
+  }
+  return seals
+}
+
 /** Sealed communities that are gone. */
-function findLost(seals: SealedHead[], communities: CommunityRow[]): Verified[] {
+function findLost(seals: KnownSeal[], communities: CommunityRow[]): Verified[] {
   const known = new Set(communities.map(({ slug }) => slug))
   const lost = seals.filter(({ community }) => !known.has(community))
   return lost.map(({ community, position, sealed_at }) => {
     const message = `It was sealed at position ${position} on ${sealed_at}, but is not there.`
     const differences = [{ check: 'hashes' as const, message, position }]
-    return { slug: community, accounts: 0, transfers: 0, chained: 0, waiting: 0, differences }
+    return { slug: community, accounts: 0, transfers: 0, chained: 0, waiting: 0, late: false, differences, seals: 0 }
   })
 }
 
@@ -91,11 +114,26 @@ async function noteLedger(deps: TellDeps, communityId: number, differences: numb
   )
 }
 
-function printReport({ slug, accounts, transfers, waiting, differences }: Verified): void {
+function describeProblems(verified: Verified[]): string[] {
+  const slugs = (communities: Verified[]) => communities.map(({ slug }) => slug).join(', ')
+  const wrong = verified.filter(({ differences }) => differences.length > 0)
+  const late = verified.filter((report) => report.late)
+  return [
+    ...(wrong.length > 0 ? [`The books are wrong in ${slugs(wrong)}.`] : []),
+    ...(late.length > 0
+      ? [
+          `The hash chain of ${slugs(late)} has not been extended for more than an hour. Check that a node runs with ` +
+            'ROLE=all or ROLE=worker, and whether its log names a transaction that holds the chain back.',
+        ]
+      : []),
+  ]
+}
+
+function printReport({ slug, accounts, transfers, waiting, late, differences }: Omit<Verified, 'seals'>): void {
   const found = differences.length === 1 ? '1 difference' : `${differences.length || 'no'} differences`
   print(`${slug}: ${accounts} accounts, ${transfers} transfers, ${found}.`)
   for (const { message } of differences) print(`  ${message}`)
-  if (waiting > 0) print(`  ${describeWaiting(waiting)}`)
+  if (waiting > 0) print(`  ${describeWaiting(waiting, late)}`)
 }
 
 function printSeal({ community, position, transfer_id, hash, sealed_at }: SealedHead, waiting: number): void {
@@ -103,6 +141,16 @@ function printSeal({ community, position, transfer_id, hash, sealed_at }: Sealed
   if (waiting > 0) print(`  ${describeWaiting(waiting)}`)
 }
 
-function describeWaiting(waiting: number): string {
-  return waiting === 1 ? '1 transfer is not chained yet.' : `${waiting} transfers are not chained yet.`
+function describeSeals(seals: KnownSeal[]): string {
+  const newest = seals.toSorted((a, b) => a.position - b.position).at(-1)
+  if (!newest) return 'Compared with no seal.'
+  const place = `at position ${newest.position}${newest.sealed_at === undefined ? '' : ` of ${newest.sealed_at}`}`
+  return seals.length === 1
+    ? `Compared with 1 seal, ${place}.`
+    : `Compared with ${seals.length} seals, the newest ${place}.`
+}
+
+function describeWaiting(waiting: number, late = false): string {
+  const what = waiting === 1 ? '1 transfer is not chained yet' : `${waiting} transfers are not chained yet`
+  return late ? `${what}, for more than an hour.` : `${what}.`
 }

@@ -1,4 +1,5 @@
 import { readFile, readdir } from 'node:fs/promises'
+import { Refusal } from '../core/refusal.ts'
 import { transaction, type Queries, type Sql } from './connect.ts'
 
 const MIGRATIONS_DIR = new URL('../../migrations/', import.meta.url)
@@ -30,6 +31,7 @@ export async function applyMigrations(tx: Queries, options: MigrateOptions = {})
   await lockMigrations(tx)
   // Not `create table if not exists`, for which a role that owns nothing has no permission.
   if (!(await hasMigrationsTable(tx))) {
+    await requireUtf8(tx)
     await tx`
       create table schema_migrations (name text primary key, applied_at timestamptz not null default now())`
   }
@@ -48,6 +50,16 @@ export async function applyMigrations(tx: Queries, options: MigrateOptions = {})
     await tx`insert into schema_migrations (name) values (${name})`
   }
   return missing
+}
+
+/** Of new databases only: one that is in use must start. In another encoding, the first name that does not fit fails. */
+async function requireUtf8(tx: Queries): Promise<void> {
+  const [{ encoding }] = await tx<[{ encoding: string }]>`select current_setting('server_encoding') as encoding`
+  if (encoding === 'UTF8') return
+  throw new Refusal(
+    `The encoding of the database is ${encoding}, which lacks letters of many names. Use a new one: ` +
+      "create database hourbank owner … encoding 'UTF8' template template0",
+  )
 }
 
 /** Blocks other migrations until the transaction ends. Transaction-level, because a pooler may reassign the session. */

@@ -6,16 +6,21 @@ export async function readLastTransferNumber(sql: Queries): Promise<number> {
   return row.last_value
 }
 
-/** Whether a transaction that has begun to write is still open. On Citus only the lock of stamp_change() tells. */
-export async function hasOpenTransactions(sql: Queries): Promise<boolean> {
-  const [row] = await sql<[{ is_open: boolean }]>`
-    select exists (
-      select from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() and (backend_xid is not null or pid in (
-        select pid from pg_locks
-        where locktype = 'advisory' and classid = 4711010 and objsubid = 2
-          and database = (select oid from pg_database where datname = current_database())))) as is_open`
-  return row.is_open
+export interface OpenTransaction {
+  pid: number
+  seconds: number
+}
+
+/** Finds the oldest transaction that has begun to write and is still open. On Citus only the lock of stamp_change() tells. */
+export async function findOpenTransaction(sql: Queries): Promise<OpenTransaction | undefined> {
+  const [row] = await sql<OpenTransaction[]>`
+    select pid, extract(epoch from clock_timestamp() - xact_start)::int8 as seconds from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and (backend_xid is not null or pid in (
+      select pid from pg_locks
+      where locktype = 'advisory' and classid = 4711010 and objsubid = 2
+        and database = (select oid from pg_database where datname = current_database())))
+    order by xact_start limit 1`
+  return row
 }
 
 /**

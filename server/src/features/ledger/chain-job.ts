@@ -5,15 +5,19 @@ import { throttle } from '../../core/throttle.ts'
 import { connect, type Sql } from '../../postgres/connect.ts'
 import {
   communitiesToChain,
-  hasOpenTransactions,
+  findOpenTransaction,
   readLastTransferNumber,
 } from '../../postgres/unchained-communities.ts'
 import { BATCH_MAX, chainLedger } from './chain-ledger.ts'
+import { findWaitingSeconds } from './queries.ts'
 
 /** A transfer can be changed unnoticed until it is chained, so this is short. */
 const INTERVAL_MS = 15_000
 const PROGRESS_INTERVAL_MS = 10_000
 const STOP_TIMEOUT_MS = 1000
+/** Long transactions may end by themselves; what holds the chain back for longer is worth a line, but not every run. */
+const HELD_BACK_SECONDS = 300
+const WARNING_INTERVAL_MS = 3_600_000
 
 export interface ChainJob {
   /** Rolls back a batch in progress; another node or the next start repeats it. */
@@ -37,12 +41,13 @@ export function startChainJob({ background, databaseUrl, log, intervalMs = INTER
 
   /** All transfers up to this number are chained. A node at rest need not look at each of thousands of communities. */
   let chainedUpTo: number | undefined
+  let silentUntilMs = 0
 
   /** The order matters: transactions that took a number up to the one read first are either open or visible. */
   async function findCommunities(): Promise<number[]> {
     const last = await readLastTransferNumber(background)
     if (last === chainedUpTo) return []
-    const isOpen = await hasOpenTransactions(background)
+    const isOpen = (await findOpenTransaction(background)) !== undefined
     const communities = await communitiesToChain(background)
     chainedUpTo = isOpen || communities.length > 0 ? undefined : last
     return communities
@@ -78,9 +83,22 @@ export function startChainJob({ background, databaseUrl, log, intervalMs = INTER
     }
     try {
       await chainLedger(sql, communityId, { onProgress, isStopped: () => isStopped })
+      await warnIfHeldBack(sql, communityId)
     } catch (error) {
       if (!isStopped) log.warn({ err: error, community_id: communityId }, 'a ledger could not be chained')
     }
+  }
+
+  async function warnIfHeldBack(sql: Sql, communityId: number): Promise<void> {
+    const seconds = await findWaitingSeconds(sql, communityId)
+    if (isStopped || seconds < HELD_BACK_SECONDS || performance.now() < silentUntilMs) return
+    silentUntilMs = performance.now() + WARNING_INTERVAL_MS
+    const { pid, seconds: age } = (await findOpenTransaction(background)) ?? {}
+    log.warn(
+      { community_id: communityId, waiting_seconds: seconds, pid, transaction_seconds: age },
+      'the ledger has not been chained for minutes, so changes of new transfers would not be noticed; ' +
+        'end the transaction of this pid if nobody needs it',
+    )
   }
 
   function start(): void {

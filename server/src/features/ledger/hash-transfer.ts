@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 
-/** The version of what is hashed. A change of the fields below needs another one. */
-const VERSION = 1
+/** The versions of what is hashed, the current one first. Links of earlier ones stay: they cover no references. */
+export const LINK_VERSIONS = [2, 1] as const
+type LinkVersion = (typeof LINK_VERSIONS)[number]
 /** Stands before the first link. */
 export const FIRST_HASH = '0'.repeat(64)
 
@@ -24,15 +25,24 @@ export interface ChainedTransfer {
   occurred_on: string
   /** In UTC with microseconds. */
   created_at: string
+  /** With which a partner made a credit. */
+  reference: string | null
+  /** With which a partner reversed one. */
+  reversal_reference: string | null
 }
 
 /**
  * Hashes a transfer together with the link before it. The hash is SHA-256 in hexadecimal, of the previous hash, a line
  * break, and a JSON array without spaces, so that anyone can compute it again.
  */
-export function hashTransfer(previousHash: string, communityId: number, transfer: ChainedTransfer): string {
+export function hashTransfer(
+  previousHash: string,
+  communityId: number,
+  transfer: ChainedTransfer,
+  version: LinkVersion = LINK_VERSIONS[0],
+): string {
   const fields = [
-    VERSION,
+    version,
     communityId,
     transfer.id,
     transfer.kind,
@@ -49,6 +59,7 @@ export function hashTransfer(previousHash: string, communityId: number, transfer
     transfer.made_by_id,
     transfer.occurred_on,
     transfer.created_at,
+    ...(version === 1 ? [] : [transfer.reference, transfer.reversal_reference]),
   ]
   return hash('sha256', `${previousHash}\n${JSON.stringify(fields)}`, 'hex')
 }

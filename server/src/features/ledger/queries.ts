@@ -58,10 +58,21 @@ const ownerOf = (sql: Queries, communityId: number, side: 'debit' | 'credit') =>
   select coalesce('member ' || a.member_id, 'partner ' || a.partner_id, a.kind) from accounts a
   where a.community_id = ${communityId} and a.id = t.${identifier(`${side}_account_id`)})`
 
+/** The smallest, because somebody who inserts a second credit for a transfer must not make the query fail. */
+const referenceOf = (sql: Queries, communityId: number) => sql`(
+  select min(k.reference) from credits k where k.community_id = ${communityId} and k.transfer_id = t.id)`
+
+const reversalReferenceOf = (sql: Queries, communityId: number) => sql`(
+  select min((
+    select min(r.reversal_reference) from credit_reversals r
+    where r.community_id = ${communityId} and r.partner_id = k.partner_id and r.credit_id = k.id))
+  from credits k where k.community_id = ${communityId} and k.transfer_id = t.reverses_id)`
+
 const transferColumns = (sql: Queries, communityId: number) => sql`
   t.id, t.kind, t.debit_account_id, ${ownerOf(sql, communityId, 'debit')} as debit_owner, t.credit_account_id,
   ${ownerOf(sql, communityId, 'credit')} as credit_owner, t.amount, t.debit_balance_after, t.credit_balance_after,
-  t.reverses_id, t.listing_id, t.made_by_kind, t.made_by_id, t.occurred_on, t.created_at`
+  t.reverses_id, t.listing_id, t.made_by_kind, t.made_by_id, t.occurred_on, t.created_at,
+  ${referenceOf(sql, communityId)} as reference, ${reversalReferenceOf(sql, communityId)} as reversal_reference`
 
 export async function readTransfers(
   tx: Transaction,
@@ -129,6 +140,33 @@ export async function listInserted(
     where t.community_id = ${communityId} and t.id <= ${until} and not exists (
       select 1 from ledger_links l where l.community_id = ${communityId} and l.transfer_id = t.id)
     order by t.id limit ${limit}`
+}
+
+/**
+ * For how long the oldest transfer after the end of the chain has waited while nothing was chained, in seconds; 0 if none
+ * waits. A backlog that is being chained, as after an upgrade, has not waited.
+ */
+export async function findWaitingSeconds(sql: Queries, communityId: number): Promise<number> {
+  const [row] = await sql<{ seconds: number }[]>`
+    select extract(epoch from least(clock_timestamp() - t.created_at, clock_timestamp() - h.chained_at))::int8 as seconds
+    from transfers t left join ledger_heads h on h.community_id = ${communityId}
+    where t.community_id = ${communityId} and t.id > coalesce((
+      select transfer_id from ledger_heads where community_id = ${communityId}), 0)
+    order by t.id limit 1`
+  return Math.max(0, row?.seconds ?? 0)
+}
+
+/** Whether a member's wallet has transfers after the end of the chain. */
+export async function hasUnchained(sql: Queries, communityId: number, memberId: number): Promise<boolean> {
+  const moved = (side: 'debit' | 'credit') => sql`
+    exists (
+      select 1 from transfers
+      where community_id = ${communityId} and id > coalesce((
+          select transfer_id from ledger_heads where community_id = ${communityId}), 0)
+        and ${identifier(`${side}_account_id`)} = (
+          select id from accounts where community_id = ${communityId} and member_id = ${memberId}))`
+  const [row] = await sql<[{ found: boolean }]>`select ${moved('debit')} or ${moved('credit')} as found`
+  return row.found
 }
 
 /** Counts transfers after the end of the chain. */

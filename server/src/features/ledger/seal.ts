@@ -22,7 +22,12 @@ const SealedHead = Type.Object({
 /** The end of a community's chain at some time, to be published where nobody can change it. */
 export type SealedHead = Static<typeof SealedHead>
 
-const SealFile = Type.Object({ seals: Type.Array(SealedHead) })
+/** What is compared: a printed statement shows no more than position and hash. */
+export type KnownSeal = Pick<SealedHead, 'community' | 'position' | 'hash'> & Partial<SealedHead>
+
+const SealFile = Type.Object({ seals: Type.Array(SealedHead, { minItems: 1 }) })
+
+const PRINTED_HEAD = /^(\d{1,15}):([0-9a-f]{64})$/i
 
 /** Chains what is settled, and returns the end of the chain with the number of transfers after it. */
 export async function sealLedger(
@@ -41,6 +46,12 @@ export async function sealLedger(
     seal: { community: slug, position, transfer_id, hash, sealed_at: sealedAt.toISOString() },
     waiting: await countUnchained(sql, id, transfer_id),
   }
+}
+
+/** Reads position and hash of a printed statement, as `POSITION:HASH`. Returns undefined for the name of a file. */
+export function parsePrintedHead(text: string): Pick<SealedHead, 'position' | 'hash'> | undefined {
+  const [, position, hash] = PRINTED_HEAD.exec(text) ?? []
+  return hash === undefined ? undefined : { position: Number(position), hash: hash.toLowerCase() }
 }
 
 /** Reads what `ledger seal --json` printed. */

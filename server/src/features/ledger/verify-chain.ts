@@ -1,19 +1,22 @@
 import type { Progress } from '../../core/progress.ts'
 import type { Transaction } from '../../postgres/connect.ts'
-import { FIRST_HASH, hashTransfer } from './hash-transfer.ts'
+import { FIRST_HASH, hashTransfer, LINK_VERSIONS } from './hash-transfer.ts'
 import {
   countUnchained,
   findHead,
+  findWaitingSeconds,
   listInserted,
   readChain,
   type ChainHead,
   type Link,
   type LinkedTransfer,
 } from './queries.ts'
-import type { SealedHead } from './seal.ts'
+import type { KnownSeal } from './seal.ts'
 
 /** Read at a time, to keep memory use constant. */
 const ROWS_MAX = 1000
+/** The chain usually grows every few seconds. What waits for so long could be changed unnoticed meanwhile. */
+const LATE_SECONDS = 3600
 
 export interface ChainDifference {
   message: string
@@ -26,6 +29,8 @@ export interface ChainReport {
   /** How many transfers the chain covers, and how many came after its end. */
   chained: number
   waiting: number
+  /** Whether they wait although nothing was chained for an hour. */
+  late: boolean
   found: ChainDifference[]
   /** Differences beyond `listedMax`. */
   more: number
@@ -33,7 +38,7 @@ export interface ChainReport {
 
 export interface VerifyOptions {
   /** Heads that were published earlier. */
-  seals: SealedHead[]
+  seals: KnownSeal[]
   listedMax: number
   onProgress: (progress: Progress) => void
 }
@@ -78,7 +83,9 @@ export async function verifyChain(
   const inserted = await listInserted(tx, communityId, { until: last.transfer_id, limit: listedMax })
   report(inserted.map(describeInserted))
   more += Math.max(0, (inserted[0]?.found ?? 0) - inserted.length)
-  return { chained: last.position, waiting: await countUnchained(tx, communityId, last.transfer_id), found, more }
+  const waiting = await countUnchained(tx, communityId, last.transfer_id)
+  const late = (await findWaitingSeconds(tx, communityId)) > LATE_SECONDS
+  return { chained: last.position, waiting, late, found, more }
 }
 
 function checkLink(communityId: number, last: Link, row: LinkedTransfer): ChainDifference[] {
@@ -91,7 +98,8 @@ function checkLink(communityId: number, last: Link, row: LinkedTransfer): ChainD
     const message = `The chain goes from position ${last.position} to ${position}, which is transfer ${transfer_id}.`
     return [{ message, ...place }]
   }
-  if (hashTransfer(last.hash, communityId, row) === row.hash) return []
+  // The version is part of what is hashed, so a link fits one of them at most.
+  if (LINK_VERSIONS.some((version) => hashTransfer(last.hash, communityId, row, version) === row.hash)) return []
   const message = `Transfer ${transfer_id} at position ${position} of the chain is not what it was when it was chained.`
   return [{ message, ...place }]
 }
@@ -108,22 +116,28 @@ function checkHead(head: ChainHead | undefined, last: Link): ChainDifference[] {
 }
 
 /** The links up to the position are verified one by one, so the last hash stands for all of them. */
-function compareSeal({ position, hash, sealed_at }: SealedHead, { transfer_id, ...link }: Link): ChainDifference[] {
-  if (link.hash === hash) return []
+function compareSeal(seal: KnownSeal, { position, transfer_id, hash }: Link): ChainDifference[] {
+  if (hash === seal.hash) return []
   const message =
-    `Position ${position} of the chain, transfer ${transfer_id}, has another hash than the seal of ${sealed_at}: ` +
+    `Position ${position} of the chain, transfer ${transfer_id}, has another hash than ${describeSeal(seal)}: ` +
     'the ledger up to there is not the one that was sealed.'
   return [{ message, transfer_id, position }]
 }
 
-function checkUnseen({ position, transfer_id, hash, sealed_at }: SealedHead, last: Link): ChainDifference[] {
+function checkUnseen(seal: KnownSeal, last: Link): ChainDifference[] {
+  const { position, transfer_id } = seal
   // Sealed before the first transfer.
-  if (position === 0 && hash === FIRST_HASH) return []
+  if (position === 0 && seal.hash === FIRST_HASH) return []
   const where = position > last.position ? `ends at position ${last.position}` : `has no position ${position}`
   const message =
-    `The chain ${where}, but the seal of ${sealed_at} is for position ${position}, transfer ${transfer_id}: ` +
+    `The chain ${where}, but ${describeSeal(seal)} is for position ${position}` +
+    `${transfer_id === undefined ? '' : `, transfer ${transfer_id}`}: ` +
     'sealed transfers are missing, as after a restore of an older backup.'
-  return [{ message, transfer_id, position }]
+  return [{ message, ...(transfer_id !== undefined && { transfer_id }), position }]
+}
+
+function describeSeal({ sealed_at }: KnownSeal): string {
+  return sealed_at === undefined ? 'the seal' : `the seal of ${sealed_at}`
 }
 
 function describeInserted({ id, position }: { id: number; position: number }): ChainDifference {

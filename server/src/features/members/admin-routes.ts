@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Done } from '../../http/console/admin-shapes.ts'
 import { adminActor } from '../audit/admin-actor.ts'
 import type { Actor } from '../audit/record.ts'
-import type { Queries, Sql } from '../../postgres/connect.ts'
+import type { Queries, Sql, Transaction } from '../../postgres/connect.ts'
 import type { AdminApi } from '../../http/console/admin-api.ts'
 import { once } from '../../http/console/request-once.ts'
 import { IfMatch, requireVersion, VERSION_ERRORS } from '../../http/console/versions.ts'
@@ -13,7 +13,7 @@ import { requireId } from '../../http/shared/ids.ts'
 import { finishList, PageMeta, PageQuery, readListRequest, readSortedListRequest } from '../../http/shared/paging.ts'
 import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
-import { findHead } from '../ledger/queries.ts'
+import { chainWallet, findHeadOfWallet } from '../ledger/chain-wallet.ts'
 import { findOfficeMember, listEmailReads } from './admin-queries.ts'
 import {
   EmailRead,
@@ -246,11 +246,11 @@ function registerStatementRoute(api: AdminApi, { sql, epoch, config }: Deps): vo
       const member = await requireOfficeMember(sql, community.id, requireId(request.params.id, 'member'))
       const period = readPeriod(query)
       const list = await readListRequest(sql, await epoch(), `statement ${member.id}`, query)
-      const [found, { opening, closing }, head] = await Promise.all([
-        listStatement(sql, community.id, member.id, list, period),
-        findPeriodBalances(sql, community.id, member.id, period),
-        findHead(sql, community.id),
-      ])
+      const { found, opening, closing, head } = await atOneMoment(sql, async (tx) => ({
+        found: await listStatement(tx, community.id, member.id, list, period),
+        ...(await findPeriodBalances(tx, community.id, member.id, period)),
+        head: await findHeadOfWallet(tx, community.id, member.id),
+      }))
       const { rows, meta } = finishList(list, found, ({ id }) => ({ id }), request, reply, config.publicUrl)
       return {
         data: rows.map((row) => presentStatementRow(row, community.name)),
@@ -279,10 +279,11 @@ function registerServiceStatementRoute(api: AdminApi, { sql }: Deps): void {
     handler: async ({ community, params, query }) => {
       const member = await requireOfficeMember(sql, community.id, requireId(params.id, 'member'))
       const period = { timeZone: community.time_zone, limit: STATEMENT_ROWS_MAX + 1, ...readPeriod(query) }
-      const [{ opening, rows }, head] = await Promise.all([
-        readServiceStatement(sql, community.id, member.id, period),
-        findHead(sql, community.id),
-      ])
+      await chainWallet(sql, community.id, member.id)
+      const { opening, rows, head } = await atOneMoment(sql, async (tx) => ({
+        ...(await readServiceStatement(tx, community.id, member.id, period)),
+        head: await findHeadOfWallet(tx, community.id, member.id),
+      }))
       const shown = rows.slice(0, STATEMENT_ROWS_MAX)
       return {
         data: {
@@ -295,6 +296,11 @@ function registerServiceStatementRoute(api: AdminApi, { sql }: Deps): void {
       }
     },
   })
+}
+
+/** Lines, balances and the end of the chain belong together. */
+function atOneMoment<T>(sql: Sql, read: (tx: Transaction) => Promise<T>): Promise<T> {
+  return sql.begin('isolation level repeatable read read only', read)
 }
 
 function readPeriod({ from, until }: { from?: string; until?: string }): { from?: string; until?: string } {

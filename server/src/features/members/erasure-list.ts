@@ -4,6 +4,7 @@ import { Value } from 'typebox/value'
 import type { Actor } from '../audit/record.ts'
 import { allErasures, type KnownErasure } from '../../postgres/across-communities.ts'
 import type { Queries, Transaction } from '../../postgres/connect.ts'
+import { isTime } from '../../core/times.ts'
 import { readJsonFile } from '../../core/read-json-file.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { eraseMember } from './erase-member.ts'
@@ -48,10 +49,14 @@ export async function writeErasureFile(file: string, erasures: Erasure[]): Promi
 
 export async function readErasureFile(file: string): Promise<Erasure[]> {
   const list = await readJsonFile(file, FILE_BYTES_MAX)
-  if (!Value.Check(ErasureFile, list)) {
+  if (!Value.Check(ErasureFile, list) || !list.erasures.every(hasTimes)) {
     throw new Refusal(`${file} is not a list of erasures. Create one with: npx hourbank erasures export FILE`)
   }
   return list.erasures
+}
+
+function hasTimes({ community_created_at, erased_at }: Erasure): boolean {
+  return isTime(community_created_at) && isTime(erased_at)
 }
 
 /** Erases every member on the list who exists and is not yet erased. Returns how many. */

@@ -1,7 +1,7 @@
 import type { Progress } from '../../core/progress.ts'
 import type { Sql, Transaction } from '../../postgres/connect.ts'
 import { toHours } from '../../core/hours.ts'
-import type { SealedHead } from '../ledger/seal.ts'
+import type { KnownSeal } from '../ledger/seal.ts'
 import { verifyChain } from '../ledger/verify-chain.ts'
 import { allowNestedLoops } from '../../postgres/transaction-settings.ts'
 
@@ -9,6 +9,8 @@ import { allowNestedLoops } from '../../postgres/transaction-settings.ts'
 const LISTED_MAX = 1_000
 /** With the default of 4 MB, sorting millions of rows makes many passes over the disk. */
 const WORK_MEM = '64MB'
+/** Between the clocks of a coordinator of Citus and its workers. Credits had the time of a worker before migration 0053. */
+const WORKER_TIME_TOLERANCE = '1 minute'
 
 export interface Difference {
   /** The check that found it. */
@@ -28,11 +30,22 @@ export interface LedgerReport {
   chained: number
   /** How many will be: those after its end. */
   waiting: number
+  /** Whether they wait although nothing was chained for an hour. */
+  late: boolean
   differences: Difference[]
 }
 
 type Check =
-  'accounts' | 'kinds' | 'balances' | 'chain' | 'books' | 'credits' | 'reversals' | 'credit_reversals' | 'days'
+  | 'accounts'
+  | 'kinds'
+  | 'balances'
+  | 'chain'
+  | 'books'
+  | 'credits'
+  | 'reversals'
+  | 'credit_reversals'
+  | 'opening_balances'
+  | 'days'
 
 /** `more` counts the differences beyond the listed ones. */
 interface Found {
@@ -51,6 +64,7 @@ const CHECKS: Record<Check, Find> = {
   credits: findWrongCredits,
   reversals: findWrongReversals,
   credit_reversals: findWrongCreditReversals,
+  opening_balances: findWrongOpeningBalances,
   days: findWrongDays,
 }
 
@@ -63,7 +77,7 @@ export async function verifyLedger(
   sql: Sql,
   communityId: number,
   onProgress: (progress: Progress) => void = () => {},
-  seals: SealedHead[] = [],
+  seals: KnownSeal[] = [],
 ): Promise<LedgerReport> {
   return sql.begin('isolation level repeatable read read only', async (tx) => {
     await tx`set local statement_timeout = 0`
@@ -85,14 +99,14 @@ export async function verifyLedger(
       onProgress({ done: n * counts.transfers, total, label: check })
       note(check, await find(tx, communityId))
     }
-    const { chained, waiting, ...chain } = await verifyChain(tx, communityId, {
+    const { chained, waiting, late, ...chain } = await verifyChain(tx, communityId, {
       seals,
       listedMax: LISTED_MAX,
       onProgress: ({ done, label }) => onProgress({ done: checks.length * counts.transfers + done, total, label }),
     })
     note('hashes', chain)
     onProgress({ done: total, total, label: '' })
-    return { ...counts, chained, waiting, differences }
+    return { ...counts, chained, waiting, late, differences }
   })
 }
 
@@ -220,11 +234,15 @@ interface CreditMatch {
   reference: string | null
   partner_id: number | null
   transfer_id: number
-  problem: 'no_credit' | 'no_transfer' | 'member' | 'partner' | 'amount' | 'twice'
+  problem: 'no_credit' | 'no_transfer' | 'member' | 'partner' | 'amount' | 'twice' | 'client' | 'time' | 'day'
   found: number
 }
 
-/** Credits and transfers of kind credit must match one to one, with the same member, partner and amount. */
+/**
+ * Credits and transfers of kind credit must match one to one, in all that both have. The transfer has the day of
+ * settlement, or that of the credit if there is none or if the bank settles tomorrow (migration 0054). The community's
+ * time zone may have been another, so a day of the credit is one that it was somewhere.
+ */
 async function findWrongCredits(tx: Transaction, communityId: number) {
   const rows = await tx<CreditMatch[]>`
     select *, count(*) over () as found from (
@@ -235,14 +253,22 @@ async function findWrongCredits(tx: Transaction, communityId: number) {
           when p.partner_id is distinct from c.partner_id then 'partner'
           when t.amount <> c.amount then 'amount'
           when c.credits > 1 then 'twice'
+          when t.made_by_kind <> 'client' or t.made_by_id is distinct from c.client_id then 'client'
+          when t.created_at not between c.created_at - ${WORKER_TIME_TOLERANCE}::interval
+            and c.created_at + ${WORKER_TIME_TOLERANCE}::interval then 'time'
+          when t.occurred_on is distinct from c.settled_on and not (
+            coalesce(c.settled_on = t.occurred_on + 1, true)
+            and t.occurred_on between t.created_day - 1 and t.created_day + 1) then 'day'
         end as problem
       from (
-        select reference, partner_id, transfer_id, member_id, amount, count(*) over (partition by transfer_id) as credits
+        select reference, partner_id, client_id, transfer_id, member_id, amount, settled_on, created_at,
+          count(*) over (partition by transfer_id) as credits
         from credits where community_id = ${communityId}
       ) c
       full join (
-        select id, amount, debit_account_id, credit_account_id from transfers
-        where community_id = ${communityId} and kind = 'credit'
+        select id, amount, debit_account_id, credit_account_id, made_by_kind, made_by_id, occurred_on, created_at,
+          (created_at at time zone 'UTC')::date as created_day
+        from transfers where community_id = ${communityId} and kind = 'credit'
       ) t on t.id = c.transfer_id
       left join accounts a on a.community_id = ${communityId} and a.id = t.credit_account_id
       left join accounts p on p.community_id = ${communityId} and p.id = t.debit_account_id
@@ -256,6 +282,9 @@ async function findWrongCredits(tx: Transaction, communityId: number) {
     partner: (id) => `is of another partner than its transfer ${id}.`,
     amount: (id) => `is of another amount than its transfer ${id}.`,
     twice: (id) => `shares its transfer ${id} with another credit.`,
+    client: (id) => `was made by another client than its transfer ${id}.`,
+    time: (id) => `is of another time than its transfer ${id}.`,
+    day: (id) => `was settled on another day than its transfer ${id} says.`,
   }
   return listDifferences(rows, ({ reference, partner_id, transfer_id, problem }) => {
     const text = problems[problem](transfer_id)
@@ -303,21 +332,69 @@ async function findWrongReversals(tx: Transaction, communityId: number) {
   }))
 }
 
-/** A partner's reversal must point to the transfer that reverses its credit. */
+interface CreditReversalMatch {
+  partner_id: number | null
+  reversal_reference: string | null
+  transfer_id: number
+  problem: 'no_reversal' | 'credit' | 'author' | 'time'
+  found: number
+}
+
+/** Partners' reversals and the transfers that partners reversed must match one to one. */
 async function findWrongCreditReversals(tx: Transaction, communityId: number) {
-  const rows = await tx<{ partner_id: number; reversal_reference: string; transfer_id: number; found: number }[]>`
-    select r.partner_id, r.reversal_reference, r.transfer_id, count(*) over () as found
-    from credit_reversals r
-    left join credits c on c.community_id = ${communityId} and c.id = r.credit_id and c.partner_id = r.partner_id
-    left join transfers t on t.community_id = ${communityId} and t.id = r.transfer_id and t.kind = 'reversal'
-    where r.community_id = ${communityId} and (c.id is null or t.reverses_id is distinct from c.transfer_id)
-    order by r.transfer_id limit ${LISTED_MAX}`
-  return listDifferences(rows, ({ partner_id, reversal_reference, transfer_id }) => ({
+  const rows = await tx<CreditReversalMatch[]>`
+    select *, count(*) over () as found from (
+      select r.partner_id, r.reversal_reference, coalesce(r.transfer_id, t.id) as transfer_id, case
+          when r.transfer_id is null then case when t.made_by_kind = 'client' then 'no_reversal' end
+          when c.id is null or t.reverses_id is distinct from c.transfer_id then 'credit'
+          when t.made_by_kind <> 'client' then 'author'
+          -- On Citus, the time of the row comes from the worker.
+          when t.created_at not between r.created_at - ${WORKER_TIME_TOLERANCE}::interval
+            and r.created_at + ${WORKER_TIME_TOLERANCE}::interval then 'time'
+        end as problem
+      from (
+        select partner_id, reversal_reference, credit_id, transfer_id, created_at from credit_reversals
+        where community_id = ${communityId}
+      ) r
+      full join (
+        select id, reverses_id, made_by_kind, created_at from transfers
+        where community_id = ${communityId} and kind = 'reversal'
+      ) t on t.id = r.transfer_id
+      left join credits c on c.community_id = ${communityId} and c.id = r.credit_id and c.partner_id = r.partner_id
+    ) matched
+    where problem is not null
+    order by transfer_id, reversal_reference limit ${LISTED_MAX}`
+  const problems: Record<CreditReversalMatch['problem'], (id: number) => string> = {
+    no_reversal: (id) => `Transfer ${id} reverses a credit for a partner, but no partner's reversal belongs to it.`,
+    credit: (id) => `names transfer ${id}, which does not reverse its credit.`,
+    author: (id) => `names transfer ${id}, which no partner made.`,
+    time: (id) => `is of another time than its transfer ${id}.`,
+  }
+  return listDifferences(rows, ({ partner_id, reversal_reference, transfer_id, problem }) => {
+    const text = problems[problem](transfer_id)
+    if (partner_id === null) return { message: text, transfer_id }
+    return { message: `The reversal ${reversal_reference} of partner ${partner_id} ${text}`, transfer_id, partner_id }
+  })
+}
+
+/**
+ * An opening balance must be an adjustment of its member's wallet. Nothing tells such an adjustment from others if its row
+ * is gone.
+ */
+async function findWrongOpeningBalances(tx: Transaction, communityId: number) {
+  const rows = await tx<{ member_id: number; transfer_id: number; found: number }[]>`
+    select o.member_id, o.transfer_id, count(*) over () as found
+    from opening_balances o
+    left join transfers t on t.community_id = ${communityId} and t.id = o.transfer_id and t.kind = 'adjustment'
+    left join accounts a on a.community_id = ${communityId} and a.member_id = o.member_id
+    where o.community_id = ${communityId} and coalesce(a.id not in (t.debit_account_id, t.credit_account_id), true)
+    order by o.member_id limit ${LISTED_MAX}`
+  return listDifferences(rows, ({ member_id, transfer_id }) => ({
     message:
-      `The reversal ${reversal_reference} of partner ${partner_id} names transfer ${transfer_id}, ` +
-      'which does not reverse its credit.',
+      `The opening balance of member ${member_id} is transfer ${transfer_id}, ` +
+      'which is not an adjustment of their wallet.',
     transfer_id,
-    partner_id,
+    member_id,
   }))
 }
 
