@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { checkAlerts } from '../src/features/alerts/check-alerts.ts'
 import { mailDue, raise, raiseForService, type TellDeps } from '../src/features/alerts/tell-people.ts'
-import { recordSuccess } from '../src/features/alerts/run-queries.ts'
+import { recordFailure, recordSuccess } from '../src/features/alerts/run-queries.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { openMailer, type Mail } from '../src/mail/mailer.ts'
 import { insertCalls } from '../src/postgres/across-communities.ts'
@@ -190,6 +190,15 @@ test('a failed backup is told to those who own every community, once until one s
   await fail()
   expect(mailbox.received).toEqual([])
   expect(await open(owner)).toEqual([])
+})
+
+test('a full disk is reported with the space that is left, so that the console can say it in any language', async () => {
+  const { bank } = await start()
+  const owner = await addAdmin(bank)
+  await recordFailure(bank.sql, 'disk', 'The disk has 90 MB left.', { megabytes: 90 })
+  expect((await owner.call('/alerts/open')).body.data).toMatchObject([
+    { kind: 'disk_low', detail: { megabytes: 90, reason: 'The disk has 90 MB left.' } },
+  ])
 })
 
 test('credentials that expire within two weeks are told of, and the check of all communities is one plain read', async () => {

@@ -73,6 +73,13 @@ test('numbers and days are written as the language writes them', () => {
   expect(textOf('ar', 'calls_rejected')).toContain('١٬٢٠٠')
 })
 
+test('credentials that end at midnight expire on the day before', () => {
+  const detail = { partner: 'Bank', client_id: 'hb_1', expires_at: '2026-02-01T00:00:00.000000Z' }
+  const to = { email: 'a@b.example', language: 'en' } as const
+  const { text } = alertMail(to, { kind: 'credentials_expiring', detail }, { community: 'Town', address: '' })
+  expect(text).toContain('expire on 31 January 2026 (UTC)')
+})
+
 test('a mail is in the language of its reader, else in that of the community', async () => {
   const mailbox = await startMailbox()
   const bank = await startBank(mailbox.settings)

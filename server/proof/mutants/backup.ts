@@ -136,4 +136,12 @@ export const BACKUP: Mutant[] = [
     tests: ['backup-refusals'],
     named: 'a partition whose bound is more than a bound',
   },
+  {
+    breaks: 'a backup is made with the key of its database',
+    file: 'cli/backup.ts',
+    replace: 'if (!canOpen(createSecretBox(text, config.previousSecretKey), check)) {',
+    by: "if (text === '') {",
+    tests: ['backup-key'],
+    named: 'another key',
+  },
 ]

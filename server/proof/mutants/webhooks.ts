@@ -356,4 +356,28 @@ export const WEBHOOKS: Mutant[] = [
     tests: ['delivery-failures'],
     named: 'two days without an attempt end a row of failures, however it began',
   },
+  {
+    breaks: 'what is held for a partner is sent when it is resumed',
+    file: 'features/partners/change-partner.ts',
+    replace: "return before.status !== 'active' || after.scopes",
+    by: 'return after.scopes',
+    tests: ['admin-webhooks'],
+    named: 'deliveries of a suspended partner are held',
+  },
+  {
+    breaks: 'renaming a suspended partner leaves its held deliveries alone',
+    file: 'features/partners/change-partner.ts',
+    replace: "  if (after.status !== 'active') return false\n",
+    by: '',
+    tests: ['admin-webhooks'],
+    named: 'deliveries of a suspended partner are held',
+  },
+  {
+    breaks: 'a page of the feed that ends early says that more follows',
+    file: 'features/events/routes.ts',
+    replace: 'isFollowed: untilPosition < head.position,',
+    by: 'isFollowed: false,',
+    tests: ['feed'],
+    named: 'a page ends after many events',
+  },
 ]

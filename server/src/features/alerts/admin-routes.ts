@@ -119,12 +119,12 @@ export function alertRoutes(api: AdminApi, { sql, epoch, config, mailer }: Deps)
   }
 }
 
-function presentFailure({ kind, failed_at, failure }: OperatorRun): AlertRow {
+function presentFailure({ kind, failed_at, failure, detail }: OperatorRun): AlertRow {
   return {
     id: 0,
     kind: kind === 'backup' ? 'backup_failed' : 'disk_low',
     subject_id: 0,
-    detail: { reason: failure ?? '' },
+    detail: { ...detail, reason: failure ?? '' },
     raised_at: failed_at!,
     ended_at: null,
   }

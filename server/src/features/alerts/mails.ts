@@ -37,7 +37,7 @@ function sentenceOf(language: Language, kind: AlertKind, detail: Detail): string
     case 'calls_rejected':
       return sentences[kind]({ partner, calls: number('calls'), minutes: number('minutes') })
     case 'credentials_expiring':
-      return sentences[kind]({ partner, client: text('client_id'), day: formatDay(language, text('expires_at')) })
+      return sentences[kind]({ partner, client: text('client_id'), day: formatLastDay(language, text('expires_at')) })
     case 'ledger_wrong':
       return sentences[kind]({ differences: number('differences') })
     case 'backup_failed':
@@ -51,6 +51,8 @@ function formatNumber(language: Language, value: number): string {
   return new Intl.NumberFormat(FORMATS[language]).format(value)
 }
 
-function formatDay(language: Language, time: string): string {
-  return new Intl.DateTimeFormat(FORMATS[language], { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(time))
+/** The last day of what ends at this time: at midnight, the day before. */
+function formatLastDay(language: Language, end: string): string {
+  const format = new Intl.DateTimeFormat(FORMATS[language], { dateStyle: 'long', timeZone: 'UTC' })
+  return format.format(Date.parse(end) - 1)
 }

@@ -12,6 +12,8 @@ export interface OperatorRun {
   /** Since when it fails; null if it succeeded last. */
   failed_at: string | null
   failure: string | null
+  /** What the mail about it says. */
+  detail: Record<string, string | number>
 }
 
 /** Records a failure. A mail becomes due unless it was failing already. */
@@ -66,7 +68,7 @@ export async function recordSuccess(sql: Queries, kind: RunKind): Promise<void> 
 
 export async function listFailures(sql: Queries): Promise<OperatorRun[]> {
   return sql<OperatorRun[]>`
-    select kind, succeeded_at, failed_at, failure from operator_runs where failed_at is not null order by kind`
+    select kind, succeeded_at, failed_at, failure, detail from operator_runs where failed_at is not null order by kind`
 }
 
 export interface BackupState {
