@@ -2,10 +2,10 @@ import { ConfigError } from '../config.ts'
 import { isOutage } from '../postgres/connect.ts'
 import { isDiskFull, isOutOfSpace } from '../postgres/embedded/disk-space.ts'
 import { AlreadyRunning } from '../postgres/embedded/embedded.ts'
-import { NewerDatabase } from '../postgres/migrate.ts'
+import { NewerDatabase, WrongEncoding } from '../postgres/migrate.ts'
 import { Refusal } from '../core/refusal.ts'
 
-const EXPECTED = [Refusal, ConfigError, AlreadyRunning, NewerDatabase]
+const EXPECTED = [Refusal, ConfigError, AlreadyRunning, NewerDatabase, WrongEncoding]
 const DISK_FULL = 'The disk is full. Free space on it, or set DATA_DIR to a folder on another one, and start again.'
 /** Of a file that the user may not read or write. */
 const FILE_DENIED = new Set(['EACCES', 'EPERM', 'EROFS'])

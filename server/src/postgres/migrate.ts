@@ -1,5 +1,4 @@
 import { readFile, readdir } from 'node:fs/promises'
-import { Refusal } from '../core/refusal.ts'
 import { transaction, type Queries, type Sql } from './connect.ts'
 
 const MIGRATIONS_DIR = new URL('../../migrations/', import.meta.url)
@@ -7,6 +6,7 @@ const MIGRATIONS_DIR = new URL('../../migrations/', import.meta.url)
 const MIGRATION_LOCK = 4_711_001
 
 export class NewerDatabase extends Error {}
+export class WrongEncoding extends Error {}
 
 export interface MigrateOptions {
   /** Stops after this migration. */
@@ -56,7 +56,7 @@ export async function applyMigrations(tx: Queries, options: MigrateOptions = {})
 async function requireUtf8(tx: Queries): Promise<void> {
   const [{ encoding }] = await tx<[{ encoding: string }]>`select current_setting('server_encoding') as encoding`
   if (encoding === 'UTF8') return
-  throw new Refusal(
+  throw new WrongEncoding(
     `The encoding of the database is ${encoding}, which lacks letters of many names. Use a new one: ` +
       "create database hourbank owner … encoding 'UTF8' template template0",
   )
