@@ -25,11 +25,11 @@ async function startHeld() {
   return { url, sql, books, held, move, pid: session.pid }
 }
 
-/** As if all of this had happened so much earlier. */
+/** As if the last transfer had been recorded and the chain been extended so long ago. */
 async function age(sql: Sql, interval: string): Promise<void> {
   await tamper(sql, async (tx) => {
-    await tx`update transfers set created_at = created_at - ${interval}::interval where id = (select max(id) from transfers)`
-    await tx`update ledger_heads set chained_at = chained_at - ${interval}::interval`
+    await tx`update transfers set created_at = now() - ${interval}::interval where id = (select max(id) from transfers)`
+    await tx`update ledger_heads set chained_at = now() - ${interval}::interval`
   })
 }
 
@@ -40,7 +40,7 @@ test('ledger verify reports transfers that have not been chained for an hour', a
   expect(young.failed).toBeUndefined()
   expect(young.printed).toContain('1 transfer is not chained yet.\n')
 
-  await age(sql, '2 minutes')
+  await age(sql, '61 minutes')
   const late = await runLedger(url, 'verify', {})
   expect(late.failed).toMatchObject({
     message: expect.stringMatching(`^The hash chain of ${books.slug} has not been extended for more than an hour`),

@@ -237,10 +237,12 @@ describe('each kind of tampering is named', () => {
     [
       'the time of a credit',
       (tx, { id }) => tx`
-        update credits set created_at = created_at + interval '1 hour'
+        update credits set created_at = '2026-01-01'
         where community_id = ${id} and reference = 'first'`,
       ({ credits }) => [
         ['credits', new RegExp(`The credit first .* is of another time than its transfer ${credits[0]}`)],
+        ['days', /credited 5 h on 2026-01-01, but 0 h are counted/],
+        ['days', /credited 20 h on .*, but 25 h are counted/],
       ],
     ],
     [
@@ -281,7 +283,7 @@ describe('each kind of tampering is named', () => {
     [
       'the time of a reversal',
       (tx, { id }) => tx`
-        update credit_reversals set created_at = created_at - interval '1 hour' where community_id = ${id}`,
+        update credit_reversals set created_at = '2026-01-01' where community_id = ${id}`,
       ({ creditReversal }) => [
         ['credit_reversals', new RegExp(`The reversal back .* is of another time than its transfer ${creditReversal}`)],
       ],

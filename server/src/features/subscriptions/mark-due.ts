@@ -32,7 +32,10 @@ export async function markDue(
 export async function resetBreaker(tx: Queries, communityId: number, subscriptionId: number): Promise<void> {
   await tx`
     update delivery_queues
-    set failures = 0, paused_until = null, resets = resets + 1,
-      due_at = case when due_at > now() then now() else due_at end
+    set failures = 0, paused_until = null, resets = resets + 1
     where community_id = ${communityId} and subscription_id = ${subscriptionId}`
+  // A statement of its own: Citus accepts no `now()` in a `case` here.
+  await tx`
+    update delivery_queues set due_at = now()
+    where community_id = ${communityId} and subscription_id = ${subscriptionId} and due_at > now()`
 }
