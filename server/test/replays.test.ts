@@ -19,7 +19,8 @@ async function lockDelivery(post: Postman): Promise<{ id: number; held: OpenTran
   await post.credit()
   await post.deliver()
   const held = await openTransaction(post.bank.sql)
-  await held.tx`select from deliveries where subscription_id = ${id} for update`
+  await held.tx`
+    select from deliveries where community_id = ${post.bank.communityId} and subscription_id = ${id} for update`
   return { id, held }
 }
 
