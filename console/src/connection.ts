@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 30_000
 const PROBE_TIMEOUT_MS = 4_000
 
 /** `lost`: nothing answers. `unavailable`: the service answers, but its database is away or it is overloaded. */
-export type ConnectionState = 'ok' | 'lost' | 'unavailable'
+type ConnectionState = 'ok' | 'lost' | 'unavailable'
 
 export interface Connection {
   state: ConnectionState

@@ -1,6 +1,7 @@
 import { useRouterState } from '@tanstack/react-router'
-import { type RefObject, useEffect } from 'react'
+import { type RefObject, useEffect, useLayoutEffect } from 'react'
 import { isolate } from './language/isolate.ts'
+import { openDialog } from './parts/focus.ts'
 
 const SERVICE_NAME = 'Hourbank'
 
@@ -11,9 +12,7 @@ export function usePageTitle(title: string): void {
 }
 
 /** What a page on its way has to know: the dialog that was open when the path changed. */
-let arrival: { dialog: Element | null } | undefined
-
-const openDialog = () => document.querySelector('[role="dialog"][aria-modal="true"]')
+let arrival: { dialog: Element | undefined } | undefined
 
 /** Said by the router when the path changes; the first load leaves the focus where the browser put it. */
 export function wantFocus(): void {
@@ -34,4 +33,11 @@ export function useFocusAfterNavigation(heading: RefObject<HTMLElement | null>):
     if (!dialog || dialog === arrival.dialog) heading.current?.focus({ preventScroll: true })
     arrival = undefined
   }, [shownPath, heading])
+  useLayoutEffect(() => {
+    const shown = heading.current
+    return () => {
+      // While its data is loading, a page may have another heading: the one that replaces it takes the focus over.
+      if (shown && document.activeElement === shown) wantFocus()
+    }
+  }, [heading])
 }

@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { type Query, api } from './api.ts'
+import { ApiError, type Query, api } from './api.ts'
 import { queryClient } from './session.ts'
 
 /** `/communities/riverside/members/5` → one key per step, so that everything below a path can be refreshed at once. */
@@ -34,4 +34,9 @@ export type List<Row> = ReturnType<typeof useList<Row>>
 /** After a change: everything shown from this path or below it is read again. */
 export function refresh(...paths: string[]): Promise<unknown> {
   return Promise.all(paths.map((path) => queryClient.invalidateQueries({ queryKey: keyOf(path) })))
+}
+
+/** What is shown was out of date if a change is rejected because of somebody else's: the next try starts from theirs. */
+export function readAgainIfChanged(error: unknown): void {
+  if (error instanceof ApiError && error.code === 'changed_meanwhile') void queryClient.invalidateQueries()
 }

@@ -258,6 +258,8 @@ export const router = createRouter({
   parseSearch: readSearch,
   stringifySearch: writeSearch,
   defaultPreload: 'intent',
+  // Another member or community is another page: nothing that was shown, marked or typed for one may stay for the next.
+  defaultRemountDeps: ({ params }) => params,
   scrollRestoration: true,
   defaultPendingComponent: PageLoading,
   defaultErrorComponent: PageError,

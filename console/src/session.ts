@@ -1,6 +1,7 @@
 import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { ApiError, api } from './api.ts'
+import { ApiError, api, errorText } from './api.ts'
+import { notifyFailure } from './parts/notices.tsx'
 import type { Community, PasskeySignature, Role, Session } from './wire.ts'
 
 const STALE_AFTER_MS = 15_000
@@ -66,7 +67,7 @@ export async function orSecondStep(answer: Promise<Session>): Promise<Session | 
   }
 }
 
-export type GivenFactor = { code: string } | { recovery_code: string } | { passkey: PasskeySignature }
+type GivenFactor = { code: string } | { recovery_code: string } | { passkey: PasskeySignature }
 
 export function finishSignIn(given: GivenFactor): Promise<Session> {
   return api.post<Session>('/session/second-factor', given, { signedOut: true })
@@ -79,9 +80,14 @@ export async function endSession(): Promise<void> {
   })
 }
 
+/** If it fails, one stays, and is told why. */
 export async function signOut(): Promise<void> {
-  await endSession()
-  window.location.assign(`${import.meta.env.BASE_URL}sign-in`)
+  try {
+    await endSession()
+    window.location.assign(`${import.meta.env.BASE_URL}sign-in`)
+  } catch (error) {
+    notifyFailure(errorText(error))
+  }
 }
 
 /**
@@ -112,10 +118,11 @@ export function useCommunity(): Community {
   return community
 }
 
-/** The path of a call within the community of the address: `path('/members')`. */
-export function useCommunityPath(): (path?: string) => string {
+/** The path of a call within the community of the address: `path('/members')`. An id of the address is the second part. */
+export function useCommunityPath(): (path?: string, id?: string | number) => string {
   const { slug } = useCommunity()
-  return (path = '') => `/communities/${slug}${path}`
+  return (path = '', id = undefined) =>
+    `/communities/${slug}${path}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`
 }
 
 const RANK: Record<Role, number> = { viewer: 0, manager: 1, owner: 2 }

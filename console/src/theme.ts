@@ -121,7 +121,7 @@ const BASE = createTheme({
   cursorType: 'pointer',
 })
 
-export const COLOR_SCHEME_KEY = 'hourbank-color-scheme'
+const COLOR_SCHEME_KEY = 'hourbank-color-scheme'
 export const colorSchemeManager = localStorageColorSchemeManager({ key: COLOR_SCHEME_KEY })
 
 /** In the language on the screen: parts of the library have names that are read out. */

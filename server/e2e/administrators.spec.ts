@@ -1,21 +1,9 @@
-import { expect, test } from '@playwright/test'
-import { callDemo, complaintsOf, expectAccessible, openPage, PASSWORD, signIn } from './admin.ts'
+import { expect, test, type Browser, type Page } from '@playwright/test'
+import { callDemo, complaintsOf, expectAccessible, openPage, PASSWORD } from './admin.ts'
 import { makeCommunity } from './pages.ts'
-import { startService, type Service } from './service.ts'
+import { withSignedInService } from './with-service.ts'
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+const service = withSignedInService()
 
 test('an administrator accepts an invitation by a link that works once, and the last owner stays', async ({
   page,
@@ -151,12 +139,10 @@ test('a person who has an account accepts an invitation signed in, and only as t
   }
 })
 
-test('only who owns every community is offered to reset a password, which opens all of them', async ({
-  page,
-  browser,
-}) => {
-  await makeCommunity(service, 0)
-  const invitation = { name: 'Olga', email: 'olga@example.org', role: 'owner', key: 'the-invitation-of-olga' }
+/** Opens the administrators in the browser of another owner, who has just accepted an invitation. */
+async function openAsOwner(page: Page, browser: Browser, name: string): Promise<Page> {
+  const word = name.toLowerCase()
+  const invitation = { name, email: `${word}@example.org`, role: 'owner', key: `the-invitation-of-${word}` }
   const { link } = await callDemo<{ link: { url: string } }>(page, service, '/administrators', invitation)
   const context = await browser.newContext()
   const other = await context.newPage()
@@ -165,9 +151,26 @@ test('only who owns every community is offered to reset a password, which opens 
   await other.getByRole('button', { name: 'Create the account and accept' }).click()
   await expect(other).toHaveURL(/\/console\/demo\/overview/)
   await openPage(other, service, 'community?part=administrators', 'Settings')
+  return other
+}
+
+test('an owner who removes themself leaves the community at once', async ({ page, browser }) => {
+  const other = await openAsOwner(page, browser, 'Paula')
+  await other.getByRole('button', { name: 'Remove Paula' }).click()
+  await other.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+  await expect(other.getByRole('heading', { level: 1 })).toHaveText('No community')
+  await other.context().close()
+})
+
+test('only who owns every community is offered to reset a password, which opens all of them', async ({
+  page,
+  browser,
+}) => {
+  await makeCommunity(service, 0)
+  const other = await openAsOwner(page, browser, 'Olga')
   await expect(other.getByRole('button', { name: 'Change role of Olga' })).toBeVisible()
   await expect(other.getByRole('button', { name: /^Reset password/ })).toHaveCount(0)
-  await context.close()
+  await other.context().close()
 
   await openPage(page, service, 'community?part=administrators', 'Settings')
   await expect(page.getByRole('button', { name: 'Reset password of Olga' })).toBeVisible()

@@ -1,5 +1,5 @@
 import { expect, test, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, expectAccessible, openPage } from './admin.ts'
+import { ADMIN_API, callDemo, complaintsOf, expectAccessible, openPage } from './admin.ts'
 import { buttonNamed } from './pages.ts'
 import { askToken, makePartner, waitForCalls } from './partner-access.ts'
 import type { Receiver } from './receiver.ts'
@@ -69,6 +69,12 @@ test('an owner adds a webhook for a partner, and sees how it does and why a deli
   await dialog.getByLabel('Partner', { exact: true }).selectOption({ label: 'Demo bank' })
   await expect(dialog.getByLabel('On behalf of the credentials')).toBeEnabled()
   await dialog.getByLabel('On behalf of the credentials').selectOption({ index: 1 })
+  // Those of one partner are not kept for another.
+  await dialog.getByLabel('Partner', { exact: true }).selectOption({ label: 'Savings bank' })
+  await dialog.getByLabel('Partner', { exact: true }).selectOption({ label: 'Demo bank' })
+  await expect(dialog.getByLabel('On behalf of the credentials')).toBeEnabled()
+  await expect(dialog.getByLabel('On behalf of the credentials')).toHaveValue('')
+  await dialog.getByLabel('On behalf of the credentials').selectOption({ index: 1 })
   await dialog.getByLabel('Address of the receiver').fill(receiver.url)
   await dialog.getByLabel('A balance changed').check()
   await expectAccessibleEverywhere(page, 'add-webhook')
@@ -99,6 +105,8 @@ test('an owner adds a webhook for a partner, and sees how it does and why a deli
 
 test('calls have a chart, and credentials a last day', async ({ page }) => {
   const complaints = complaintsOf(page)
+  // Here a day ends on the next day of UTC.
+  await callDemo(page, service, '', { time_zone: 'America/New_York' }, 'PATCH')
   await openPage(page, service, 'calls', 'Calls')
   await page.getByText('Chart', { exact: true }).click()
   await page.getByLabel('When').selectOption('yesterday')
@@ -131,7 +139,20 @@ test('calls have a chart, and credentials a last day', async ({ page }) => {
   // The day that was chosen, not the one that begins when it ends.
   await expect(page.getByText(new RegExp(`^until ${Number(soon.slice(-2))} `))).toBeVisible()
   await expectAccessibleEverywhere(page, 'partner')
+  // Names are shown as they were typed.
+  await callDemo(
+    page,
+    service,
+    `/partners/${new URL(page.url()).pathname.split('/').at(-1)}`,
+    { name: 'eBank' },
+    'PATCH',
+  )
+  await openPage(page, service, 'audit?action=client.', 'Audit')
+  const lastDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(soon))
+  await expect(page.getByRole('table')).toContainText(`expire on ${lastDay}`)
   await openPage(page, service, 'overview', 'Overview')
   await expect(page.getByText('credential expires soon, or has just expired')).toBeVisible()
+  const attention = page.getByRole('region', { name: 'Needs attention' })
+  await expect(attention.getByRole('link', { name: 'eBank', exact: true })).toBeVisible()
   expect(complaints).toEqual([])
 })

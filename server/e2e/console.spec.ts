@@ -9,19 +9,12 @@ import {
   printedAdmin,
   signIn,
 } from './admin.ts'
-import { startService, type Service } from './service.ts'
+import { startService } from './service.ts'
+import { withService } from './with-service.ts'
 
 const FIRST_LOAD_BYTES_MAX = 170 * 1024
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 test('the root leads to the console, a one-time password must be changed, and the new one opens the overview', async ({
   page,
@@ -134,6 +127,13 @@ test('a deep link leads through the sign-in to its target, and the back button w
   await expect(page.getByRole('heading', { level: 1 })).toContainText('not found', { ignoreCase: true })
 })
 
+test('after the sign-in, an address that is none leads to the console', async ({ page }) => {
+  await signIn(page, service)
+  await page.goto(`${service.url}/console/sign-in?next=http%3A%2F%2F`)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await expect(page).toHaveURL(`${service.url}/console/demo/overview`)
+})
+
 test('Ctrl-K finds pages, members and partners, without a mouse', async ({ page }) => {
   await signIn(page, service)
   await openPage(page, service, 'overview', 'Overview')
@@ -191,7 +191,7 @@ test('Enter in the search does not take a result of what was typed before', asyn
 async function openSearch(page: Page): Promise<void> {
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await page.keyboard.press('Control+k')
-  await expect(page.getByRole('dialog').getByRole('textbox')).toBeFocused()
+  await expect(page.getByRole('dialog').getByRole('combobox')).toBeFocused()
 }
 
 test('the console loads nothing from other hosts, follows its policy, and its first scripts stay small', async ({

@@ -4,7 +4,7 @@ import { LANGUAGES } from '../../console/src/language/languages.ts'
 import { isFullVolume } from '../test/volume.ts'
 import { chooseOwn, complaintsOf, expectNoSidewaysScrolling, expectNoViolations, openPage, signIn } from './admin.ts'
 import { buttonNamed, findPages, isLoaded, OUTSIDE, PAGES, walk, type Visit } from './pages.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
 /** A folder for pictures of every page in every language, for people to look at. */
 const PICTURES = process.env.PAGE_PICTURES
@@ -20,15 +20,7 @@ const STORED_AS = 'hourbank-language'
 /** English is the language of every-page.spec.ts. */
 const TRANSLATIONS = Object.entries(LANGUAGES).filter(([code]) => code !== 'en' && (!ONLY || ONLY === code))
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 /** Where the buttons of the dialogs stand among all of their page, which is the same in every language. */
 async function findPlaces(page: Page, visits: readonly Visit[]): Promise<Map<string, [place: number, of: number]>> {

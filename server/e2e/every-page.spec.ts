@@ -5,7 +5,7 @@ import { isFullVolume } from '../test/volume.ts'
 import { complaintsOf, expectNoSidewaysScrolling, expectNoViolations, openPage, signIn } from './admin.ts'
 import { germanTable } from './office-files.ts'
 import { findPages, isLoaded, makeCommunity, OUTSIDE, PAGES, walk } from './pages.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
 /** A folder for pictures of every page, for people to look at. */
 const PICTURES = process.env.PAGE_PICTURES
@@ -21,15 +21,7 @@ const EVERYTHING_MAX_MS = 60 * 60_000
 
 const SHORT = PAGES.filter(({ isShort }) => isShort)
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 async function look(page: Page, name: string): Promise<void> {
   for (const width of WIDTHS) {
@@ -127,12 +119,16 @@ test('a table is imported by keyboard alone', async ({ page }) => {
     await tabTo(page, target)
     await page.keyboard.press('Enter')
   }
+  const expectStep = (title: string) => expect(page.getByRole('heading', { name: title })).toBeFocused()
   await press(page.getByRole('button', { name: 'Check the file' }))
+  await expectStep('Which column is which?')
   const balance = page.getByRole('combobox', { name: 'Opening balance', exact: true })
   await tabTo(page, balance)
   await page.keyboard.type('Sal')
   await expect(balance.locator('option:checked')).toHaveText('Saldo')
   await press(page.getByRole('button', { name: 'Check the rows' }))
+  await expectStep('What would happen')
   await press(page.getByRole('button', { name: 'Import 1 row' }))
+  await expectStep('Result')
   await expect(page.getByRole('status').filter({ hasText: 'imported' })).toContainText('1 added')
 })

@@ -1,16 +1,8 @@
 import { expect, test, type Page } from '@playwright/test'
 import { axe, STANDARDS } from './axe.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService({ WEBHOOK_SOURCE_ADDRESSES: '192.0.2.7, 2001:db8::/32' })
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService({ WEBHOOK_SOURCE_ADDRESSES: '192.0.2.7, 2001:db8::/32' })
 
 async function open(page: Page, name = ''): Promise<void> {
   const response = await page.goto(`${service.url}/docs/guides/${name}`)

@@ -2,17 +2,9 @@ import { expect, test, type Page } from '@playwright/test'
 import { generateKeyPairSync } from 'node:crypto'
 import { Hourbank } from '../../client/src/index.ts'
 import { complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 function newKey() {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')

@@ -10,20 +10,12 @@ import {
   signIn,
 } from './admin.ts'
 import { makeCommunity } from './pages.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
 /** The heading of the overview shows which language a page is in. */
 const OVERVIEW = { en: 'Overview', de: 'Übersicht', es: 'Resumen', fr: 'Vue d’ensemble', ar: 'نظرة عامة' }
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 async function chooseForCommunity(page: Page, language: string, slug = 'demo'): Promise<void> {
   const address = `${service.url}${ADMIN_API}/communities/${slug}`

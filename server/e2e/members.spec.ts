@@ -1,19 +1,11 @@
 import { expect, test, type Page } from '@playwright/test'
 import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, holdAnswers, openPage, signIn } from './admin.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
 /** Stored as a name by a test, as an attacker would. */
 const MARKUP = `<img src=x onerror="document.title='pwned'"><b>Mallory</b>`
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 const address = (path: string) => `${service.url}${ADMIN_API}/communities/demo${path}`
 
@@ -235,7 +227,7 @@ test('the page of the next member shows nothing of the one before, and a tag tha
   const release = await holdAnswers(page, new RegExp(`/members/${ben.id}/statement`))
   const goTo = async ({ name }: Member) => {
     await page.keyboard.press('Control+k')
-    await expect(page.getByRole('dialog').getByRole('textbox')).toBeFocused()
+    await expect(page.getByRole('dialog').getByRole('combobox')).toBeFocused()
     await page.keyboard.type(name)
     await page.keyboard.press('Enter')
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(name)

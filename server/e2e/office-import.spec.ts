@@ -3,28 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test, type Locator, type Page } from '@playwright/test'
 import { encode } from 'uqr'
-import { callDemo, complaintsOf, expectAccessible, expectNoViolations, openPage, signIn } from './admin.ts'
+import { callDemo, complaintsOf, expectAccessible, expectNoViolations, openPage } from './admin.ts'
 import { germanTable, textOf } from './office-files.ts'
-import { startService, type Service } from './service.ts'
+import { withSignedInService } from './with-service.ts'
 
 const IBAN = 'DE89370400440532013000'
 /** A folder for pictures of the pages. They are then also checked on a phone, a tablet and a large screen. */
 const OUTPUT = process.env.SCREENSHOTS
 const WIDTHS = OUTPUT ? [360, 768, 1600] : [1280]
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+const service = withSignedInService()
 
 const call = <T>(page: Page, path: string, data?: object, method?: string) =>
   callDemo<T>(page, service, path, data, method)
@@ -124,6 +112,31 @@ test('a German table with its own headers is mapped, imported with opening balan
   await page.getByRole('button', { name: 'Change how it is read' }).click()
   await expect(page.getByRole('heading', { name: 'Which column is which?' })).toBeVisible()
   expect(complaints).toEqual([])
+})
+
+test('a column that is not in the file is not imported, nor the further ones that are not shown with it', async ({
+  page,
+}) => {
+  await openPage(page, service, 'members/import', 'Import members')
+  const header = 'Nummer;Vorname;Nachname;Straße;PLZ;Ort'
+  await page.setInputFiles('input[type=file]', germanTable('Teile.csv', header, 'T-1;Tina;Teil;Ring 1;1010;Wien'))
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  const choice = (name: string) => page.getByRole('combobox', { name, exact: true })
+  await choice('Address').selectOption('Straße')
+  await choice('Address, part 2').selectOption('PLZ')
+  await choice('Address, part 3').selectOption('Ort')
+  await choice('Address').selectOption('Not in the file')
+  await expect(page.getByRole('combobox', { name: /^Address, part/ })).toHaveCount(0)
+  const check = page.getByRole('button', { name: 'Check the rows' })
+  await expect(choice('Name, part 2')).toBeVisible()
+  await choice('Name').selectOption('Not in the file')
+  await expect(page.getByText('Choose a column for “Name” first.')).toBeVisible()
+  await expect(check).toBeDisabled()
+  await choice('Name').selectOption('Vorname')
+  const sent = page.waitForRequest(/\/import\?/)
+  await check.click()
+  const columns = new URL((await sent).url()).searchParams.get('columns')
+  expect(columns).toBe('name:1,external_id:0')
 })
 
 test('a file that was corrected and saved after it was chosen is to be chosen again', async ({ page }) => {

@@ -1,23 +1,11 @@
 import { expect, test, type Locator, type Page } from '@playwright/test'
-import { chooseOwn, holdAnswers, openPage, signIn } from './admin.ts'
+import { chooseOwn, holdAnswers, openPage } from './admin.ts'
 import { buttonNamed, findPages, isLoaded, makeCommunity } from './pages.ts'
-import { startService, type Service } from './service.ts'
+import { withSignedInService } from './with-service.ts'
 
 const PHONE = { width: 360, height: 640 }
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+const service = withSignedInService()
 
 const loading = (page: Page, what: string) => page.getByRole('status', { name: `Loading: ${what}`, exact: true })
 

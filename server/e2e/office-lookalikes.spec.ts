@@ -1,16 +1,8 @@
 import { expect, test } from '@playwright/test'
 import { callDemo, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 test('the preview shows the new rows that look like a member who is here, and imports them all the same', async ({
   page,

@@ -1,24 +1,12 @@
 import { expect, test, type Locator, type Page } from '@playwright/test'
-import { callDemo, openPage, signIn } from './admin.ts'
+import { callDemo, openPage } from './admin.ts'
 import { makePartner } from './partner-access.ts'
-import { startService, type Service } from './service.ts'
+import { withSignedInService } from './with-service.ts'
 
 /** A mark that turns round what follows it, unless the name is isolated. */
 const TURNED = '\u202EAnna Turned'
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+const service = withSignedInService()
 
 const addMember = (page: Page, name: string, more: object = {}) =>
   callDemo<{ id: number; name: string }>(page, service, '/members', { name, ...more })

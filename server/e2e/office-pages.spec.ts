@@ -2,7 +2,7 @@ import { expect, test, type Page } from '@playwright/test'
 import { join } from 'node:path'
 import { isFullVolume } from '../test/volume.ts'
 import { ADMIN_API, complaintsOf, expectAccessible, openPage, signIn } from './admin.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
 const PHONE = { width: 360, height: 740 }
 const LAPTOP = { width: 1440, height: 900 }
@@ -11,15 +11,7 @@ const SIZES = isFullVolume ? [PHONE, { width: 768, height: 1024 }, LAPTOP] : [PH
 /** A member takes a line and a half on a phone. */
 const ROW_PIXELS_MAX = 80
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 /** Checks what is open at these widths; `OFFICE_PICTURES` names a folder for pictures of it. */
 async function look(page: Page, name: string): Promise<void> {

@@ -1,25 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, holdAnswers, openPage, signIn } from './admin.ts'
-import { startService, type Service } from './service.ts'
+import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, holdAnswers, openPage } from './admin.ts'
 import { chooseMember, slip } from './slip.ts'
+import { withSignedInService } from './with-service.ts'
 
 const SLIPS = 10
 const MARKUP = '<img src=x onerror="document.title=1">'
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+const service = withSignedInService()
 
 const admin = (path: string) => `${service.url}${ADMIN_API}/communities/demo${path}`
 
@@ -195,7 +183,7 @@ test('a transfer is reversed with a reason, and both are one record', async ({ p
   await expect(dialog).toContainText('Choose a member from the list.')
   await expect(dialog).toContainText('Say why.')
   await expectAccessible(page)
-  await dialog.getByRole('textbox', { name: 'Member' }).fill(person.number)
+  await dialog.getByRole('combobox', { name: 'Member' }).fill(person.number)
   await page.getByRole('option', { name: person.number }).click()
   await dialog.getByLabel('Hours', { exact: true }).fill('3,5')
   await dialog.getByLabel('Reason').fill('A gift to begin with')
@@ -242,7 +230,7 @@ test('a transfer is reversed with a reason, and both are one record', async ({ p
   await expect(rows).toHaveCount(2)
   await expect(rows.nth(1)).toContainText('Reversed')
   await expect(rows.nth(1)).toContainText('Given to the wrong person')
-  await expect(page.getByRole('textbox', { name: 'Member' })).toHaveValue(person.name)
+  await expect(page.getByRole('combobox', { name: 'Member' })).toHaveValue(person.name)
   await expectAccessible(page)
   expect(complaints).toEqual([])
 })
@@ -341,8 +329,8 @@ test('what was typed is not replaced by another tab, by empty slips or by the pa
   const note = slip(page, 1).getByLabel('Note')
   await note.fill('Bread')
   await page.keyboard.press('Control+K')
-  await page.getByRole('textbox', { name: /^Search pages/ }).fill('record')
-  await page.getByRole('button', { name: 'Record an exchange' }).click()
+  await page.getByRole('combobox', { name: /^Search pages/ }).fill('record')
+  await page.getByRole('option', { name: 'Record an exchange' }).click()
   await stay()
   await expect(note).toHaveValue('Bread')
   await note.fill('')
@@ -362,8 +350,8 @@ test('what was typed is not replaced by another tab, by empty slips or by the pa
   await openPage(page, service, `partners/${partner.id}`, partner.name)
   await page.getByLabel('Contact').fill('Ada')
   await page.keyboard.press('Control+K')
-  await page.getByRole('textbox', { name: /^Search pages/ }).fill('suspend demo')
-  await page.getByRole('button', { name: `Suspend ${partner.name} …` }).click()
+  await page.getByRole('combobox', { name: /^Search pages/ }).fill('suspend demo')
+  await page.getByRole('option', { name: `Suspend ${partner.name} …` }).click()
   await page
     .getByRole('dialog', { name: `Suspend ${partner.name}?` })
     .getByRole('button', { name: 'Cancel' })

@@ -1,21 +1,13 @@
 import { expect, test, type Page } from '@playwright/test'
 import { expectNoSidewaysScrolling } from './admin.ts'
 import { axe, STANDARDS } from './axe.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
 const CREDIT = '/api/partner/v1/wallet/credit'
 const CLIENT_ID = /\bhbc_1_[0-9a-f]{16}\b/
 const CLIENT_SECRET = /\bhbs_[0-9a-f]{72}\b/
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 /** Does not wait for 'networkidle', which Scalar never reaches. */
 async function openReference(page: Page, place = '', origin = service.url): Promise<void> {

@@ -2,21 +2,13 @@ import { expect, test, type Locator } from '@playwright/test'
 import { callDemo, chooseOwn, openPage, signIn } from './admin.ts'
 import { findPages, isLoaded } from './pages.ts'
 import { askToken, makePartner, waitForCalls } from './partner-access.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
 const LATIN_DIGIT = /[0-9]/
 /** Between the marks that make it a text from right to left of its own. */
 const ISOLATED = /^\u2067.*\u2069$/
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 test.beforeEach(async ({ page }) => {
   await signIn(page, service)

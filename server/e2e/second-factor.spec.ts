@@ -1,17 +1,9 @@
 import { expect, test, type Page } from '@playwright/test'
 import { codeOfStep, currentStep } from '../src/features/second-factor/totp.ts'
 import { complaintsOf, dialogHasFocus, expectAccessible, PASSWORD, printedAdmin, signIn } from './admin.ts'
-import { startService, type Service } from './service.ts'
+import { withService } from './with-service.ts'
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
+const service = withService()
 
 async function openAccount(page: Page): Promise<void> {
   await page.goto(`${service.url}/console/account`)

@@ -1,20 +1,8 @@
 import { expect, test, type Page } from '@playwright/test'
-import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, holdAnswers, openPage, signIn } from './admin.ts'
-import { startService, type Service } from './service.ts'
+import { ADMIN_API, complaintsOf, dialogHasFocus, expectAccessible, holdAnswers, openPage } from './admin.ts'
+import { withSignedInService } from './with-service.ts'
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+const service = withSignedInService()
 
 const PATIENT = { timeout: 10_000 }
 
@@ -30,7 +18,7 @@ async function goToMembers(page: Page, expectWorking: () => Promise<void>): Prom
 test('Ctrl-K starts an exchange, adds a member, suspends a partner, and shows a balance', async ({ page }) => {
   const complaints = complaintsOf(page)
   await openPage(page, service, 'overview', 'Overview')
-  const search = page.getByRole('textbox', { name: 'Search pages, actions, members and partners' })
+  const search = page.getByRole('combobox', { name: 'Search pages, actions, members and partners' })
   const openSearch = async () => {
     // A dialog that is still closing takes the keys.
     await expect(page.getByRole('dialog')).toHaveCount(0)
@@ -40,7 +28,7 @@ test('Ctrl-K starts an exchange, adds a member, suspends a partner, and shows a 
   const choose = async (typed: string, label: string | RegExp) => {
     await openSearch()
     await search.fill(typed)
-    await page.getByRole('button', { name: label }).first().click()
+    await page.getByRole('option', { name: label }).first().click()
   }
   await choose('record', 'Record an exchange')
   await expect(page).toHaveURL(/\/exchanges\/record$/)
@@ -53,14 +41,14 @@ test('Ctrl-K starts an exchange, adds a member, suspends a partner, and shows a 
   const [member] = (await (await page.request.get(path)).json()).data
   await openSearch()
   await search.fill(member.name)
-  const found = page.getByRole('button', { name: new RegExp(member.name) }).first()
+  const found = page.getByRole('option', { name: new RegExp(member.name) }).first()
   await expect(found).toContainText(/-?[\d.,]+\u00A0h/)
   await expectAccessible(page)
   await page.keyboard.press('Escape')
 
   await choose('suspend', 'Suspend a partner …')
   await search.fill('suspend demo')
-  await page.getByRole('button', { name: 'Suspend Demo bank …' }).click()
+  await page.getByRole('option', { name: 'Suspend Demo bank …' }).click()
   const question = page.getByRole('dialog', { name: 'Suspend Demo bank?' })
   await question.getByRole('button', { name: 'Suspend' }).click()
   await expect(page.getByText('Demo bank is suspended')).toBeVisible()
@@ -76,7 +64,7 @@ test('a page that arrives leaves the focus in a search opened meanwhile, and tak
   page,
 }) => {
   await openPage(page, service, 'overview', 'Overview')
-  const search = page.getByRole('textbox', { name: 'Search pages, actions, members and partners' })
+  const search = page.getByRole('combobox', { name: 'Search pages, actions, members and partners' })
   const heading = page.getByRole('heading', { level: 1 })
   await heading.focus()
   // The search's own scripts must not wait with those of the page.
@@ -105,7 +93,7 @@ test('a page that arrives leaves the focus in a search opened meanwhile, and tak
 
   for (const [name, choose] of [
     ['Listings', () => page.keyboard.press('Enter')],
-    ['Overview', () => page.getByRole('button', { name: 'Overview' }).click()],
+    ['Overview', () => page.getByRole('option', { name: 'Overview' }).click()],
   ] as const) {
     await page.keyboard.press('Control+K')
     await search.fill(name)

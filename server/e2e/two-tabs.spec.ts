@@ -1,29 +1,8 @@
 import { expect, test } from '@playwright/test'
-import {
-  ADMIN_API,
-  callDemo,
-  complaintsOf,
-  expectAccessible,
-  openPage,
-  PASSWORD,
-  printedAdmin,
-  signIn,
-} from './admin.ts'
-import { startService, type Service } from './service.ts'
+import { ADMIN_API, callDemo, complaintsOf, expectAccessible, openPage, PASSWORD, printedAdmin } from './admin.ts'
+import { withSignedInService } from './with-service.ts'
 
-let service: Service
-
-test.beforeAll(async () => {
-  service = await startService()
-})
-
-test.afterAll(async () => {
-  await service?.stop()
-})
-
-test.beforeEach(async ({ page }) => {
-  await signIn(page, service)
-})
+const service = withSignedInService()
 
 const admin = (path: string) => `${service.url}${ADMIN_API}/communities/demo${path}`
 
@@ -47,7 +26,7 @@ test('a tab opened earlier does not give back what another tab took away', async
 
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   const alert = page.getByRole('alert').filter({ hasText: 'Somebody else changed this' })
-  await expect(alert).toContainText('Scopes: users.read')
+  await expect(alert).toContainText('Scopes: See members')
   await expect(page.getByLabel('Contact')).toHaveValue('Ada, +43 1 234')
   await expect(page.getByLabel('See email addresses')).not.toBeChecked()
   await expectAccessible(page)
@@ -64,6 +43,24 @@ test('a tab opened earlier does not give back what another tab took away', async
   await expect(page.getByText('Riverside Bank is deleted')).toBeVisible()
   expect((await page.request.get(admin(`/${path}`))).status()).toBe(404)
   expect(complaints).toEqual([])
+})
+
+test('what is typed into a listing stays when another person closes it', async ({ page }) => {
+  await page.clock.install()
+  await openPage(page, service, 'listings?status=active', 'Listings')
+  const [listing] = await callDemo<{ id: number; title: string }[]>(page, service, '/listings?status=active&limit=1')
+  const { id, title } = listing!
+  await page.getByRole('button', { name: `Edit “${title}”` }).click()
+  const dialog = page.getByRole('dialog', { name: `Edit “${title}”` })
+  await dialog.getByLabel('Description').fill('Half typed')
+  await callDemo(page, service, `/listings/${id}/close`, {})
+  // Back from another window, after as long as a list counts as fresh.
+  await page.clock.fastForward(20_000)
+  const again = page.waitForResponse(/\/listings\?/)
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
+  await again
+  await expect(page.getByRole('button', { name: `Edit “${title}”`, includeHidden: true })).toHaveCount(0)
+  await expect(dialog.getByLabel('Description')).toHaveValue('Half typed')
 })
 
 test('a member is added once although the first answer was lost', async ({ page }) => {

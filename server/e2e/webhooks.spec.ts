@@ -96,7 +96,7 @@ test('an owner pauses, resumes, tests and sends again since a day, by keyboard a
   await expect(page.getByRole('table', { name: 'Deliveries' })).toContainText('Arrived (answer 204)')
   await press('Pause')
   await confirm('Pause')
-  await expect(page.getByText("Paused by the community's administrators")).toBeVisible()
+  await expect(page.getByText('Paused by the community’s administrators')).toBeVisible()
   await credit(page)
   await press('Resume')
   await confirm('Resume')

@@ -1,4 +1,5 @@
 import { type I18n, type Messages, i18n, setupI18n } from '@lingui/core'
+import { readStored, store } from '../parts/stored.ts'
 import { PSEUDO, type ShownLanguage, aboutLanguage, firstKnown } from './languages.ts'
 import { needMessages, neededAreas } from './needed.ts'
 
@@ -24,12 +25,12 @@ export function watchLanguage(watcher: () => void): () => void {
 
 /** Before anybody has signed in: the language that this browser showed last, else one that it asks for. */
 export function startLanguage(): Promise<void> {
-  return showLanguage(firstKnown([readStored(), ...navigator.languages]) ?? 'en')
+  return showLanguage(firstKnown([readStored(STORED_AS), ...navigator.languages]) ?? 'en')
 }
 
 /** The person's own choice, else the community's, else the browser's. */
 export function chooseLanguage(own: string | null, community: string | null | undefined): Promise<void> {
-  if (readStored() === PSEUDO) return showLanguage(PSEUDO)
+  if (readStored(STORED_AS) === PSEUDO) return showLanguage(PSEUDO)
   return showLanguage(firstKnown([own, community, ...navigator.languages]) ?? 'en')
 }
 
@@ -44,7 +45,7 @@ async function showLanguage(language: ShownLanguage): Promise<void> {
   i18n.activate(language, formats)
   document.documentElement.lang = language
   document.documentElement.dir = dir
-  store(language)
+  store(STORED_AS, language)
   for (const watcher of watchers) watcher()
 }
 
@@ -86,21 +87,4 @@ async function fetchCatalogue(address: string): Promise<Messages> {
   const response = await fetch(address)
   if (!response.ok) throw new Error(`${address} answered ${response.status}`)
   return response.json()
-}
-
-function readStored(): string | null {
-  try {
-    return localStorage.getItem(STORED_AS)
-  } catch {
-    // Storage can be forbidden; then the browser's languages decide.
-    return null
-  }
-}
-
-function store(language: string): void {
-  try {
-    localStorage.setItem(STORED_AS, language)
-  } catch {
-    // The next visit starts with the browser's language.
-  }
 }

@@ -3,12 +3,10 @@ import type { MessageDescriptor } from '@lingui/core'
 import { Trans } from '@lingui/react/macro'
 import { type MantineColorScheme, useMantineColorScheme } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { errorText } from '../api.ts'
 import { shownLanguage } from '../language/language.ts'
 import { PSEUDO } from '../language/languages.ts'
 import { Icon } from '../parts/icons.tsx'
 import { translate } from '../language/translate.ts'
-import { notify } from '../parts/notices.tsx'
 import { signOut, useSession } from '../session.ts'
 import { Dropdown, dropdownClasses as list } from './dropdown.tsx'
 import classes from './header-button.module.css'
@@ -54,7 +52,7 @@ export function AccountMenu() {
       <SchemeChoice />
       <li className={list.line} aria-hidden="true" />
       <li>
-        <button type="button" className={list.item} onClick={() => void leave()}>
+        <button type="button" className={list.item} onClick={() => void signOut()}>
           <Trans>Sign out</Trans>
         </button>
       </li>
@@ -66,10 +64,6 @@ export function AccountMenu() {
 function guideAddress(): string {
   const language = shownLanguage()
   return `/docs/guides/administrators${language === 'en' || language === PSEUDO ? '' : `.${language}`}`
-}
-
-function leave(): Promise<void> {
-  return signOut().catch((error: unknown) => notify(errorText(error)))
 }
 
 function SchemeChoice() {

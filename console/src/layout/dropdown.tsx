@@ -1,6 +1,6 @@
 import { UnstyledButton } from '@mantine/core'
 import { useLocation } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type MouseEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import classes from './dropdown.module.css'
 
 interface Props {
@@ -55,11 +55,22 @@ export function Dropdown({ button, label, className, side, children }: Props) {
       >
         {button}
       </UnstyledButton>
-      <ul id={id} hidden={!opened} className={classes.list} data-side={side}>
+      <ul
+        id={id}
+        hidden={!opened}
+        className={classes.list}
+        data-side={side}
+        // A link to the page that is shown closes it too.
+        onClick={(event) => isOnLink(event) && setOpenedOn(undefined)}
+      >
         {children}
       </ul>
     </div>
   )
+}
+
+export function isOnLink({ target }: MouseEvent): boolean {
+  return target instanceof Element && target.closest('a') !== null
 }
 
 export { classes as dropdownClasses }

@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { UnstyledButton } from '@mantine/core'
 import { Suspense, lazy, useEffect, useRef, useState } from 'react'
 import { whenConnected } from '../connection.ts'
+import { openDialog, returnFocus } from '../parts/focus.ts'
 import { Icon } from '../parts/icons.tsx'
 import type { Community } from '../wire.ts'
 import classes from './header-button.module.css'
@@ -21,16 +22,14 @@ export function SearchButton({ community }: { community: Community }) {
   }
   const close = ({ chosen }: { chosen: boolean }) => {
     setOpened(false)
-    if (chosen) return
     // A page that arrived meanwhile took away what had the focus, and left it in the search.
-    const target = before.current?.isConnected ? before.current : document.querySelector('h1')
-    if (target instanceof HTMLElement) target.focus()
+    if (!chosen) returnFocus(before.current)
   }
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
       // A dialog asks for an answer first. The search itself does not, and keeps the browser's own search away.
-      if (document.querySelector('[role="dialog"][aria-modal="true"]:not(.mantine-Spotlight-content)')) return
+      if (!opened && openDialog()) return
       event.preventDefault()
       if (!opened) open()
     }

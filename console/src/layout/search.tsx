@@ -1,10 +1,11 @@
-import { t } from '@lingui/core/macro'
+import { plural, t } from '@lingui/core/macro'
+import { VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { Spotlight, spotlight } from '@mantine/spotlight'
+import { createSpotlight, Spotlight } from '@mantine/spotlight'
 // oxlint-disable-next-line import/no-unassigned-import -- a stylesheet has nothing to assign
 import '@mantine/spotlight/styles.layer.css'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { translate } from '../language/translate.ts'
 import { useRead } from '../reading.ts'
 import { Icon, type IconName } from '../parts/icons.tsx'
@@ -14,6 +15,10 @@ import { PAGES } from './pages.ts'
 
 const TYPING_PAUSE_MS = 200
 const QUERY_LENGTH_MIN = 2
+const LIST_ID = 'search-results'
+
+const [store, spotlight] = createSpotlight()
+
 interface Props {
   community: Community
   opened: boolean
@@ -48,47 +53,75 @@ export default function Search({ community, opened, onClose }: Props) {
   const dialogName = { attributes: { content: { 'aria-label': t`Search` } } }
   const wanted = query.trim().toLowerCase()
   const fits = ({ label }: { label: string }) => label.toLowerCase().includes(wanted)
-  const pages = PAGES.map((page) => ({ ...page, label: translate(page.label) })).filter(fits)
-  const recordExchange = () => go({ to: '/$slug/exchanges/record', params: { slug } })
-  const addMember = () => go({ to: '/$slug/members', params: { slug }, search: { add: 'true' } })
-  const actions = (
-    [
-      { label: t`Record an exchange`, icon: 'exchanges', open: recordExchange },
-      { label: t`Add a member`, icon: 'person', open: addMember },
-    ] as const
-  ).filter((action) => mayManage && fits(action))
   const members = isSuspending ? [] : found.members
   const partners = isSuspending ? found.partners.filter(({ status }) => status === 'active') : found.partners
-  const toMember = (id: number) => go({ to: '/$slug/members/$id', params: { slug, id: String(id) } })
-  const toPartner = (id: number) =>
-    go({
-      to: '/$slug/partners/$id',
-      params: { slug, id: String(id) },
-      ...(isSuspending && { search: { suspend: 'true' } }),
-    })
-  /**
-   * Spotlight marks the first result when the query changes, not when results arrive. Enter means the first all the
-   * same, also before it has arrived.
-   */
-  function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
-    const isMarked = document.querySelector('[data-selected].mantine-Spotlight-action') !== null
-    if (event.key !== 'Enter' || isMarked || pages.length + actions.length > 0) return
-    event.preventDefault()
-    setEntered(query)
+  const actions: Result[] = mayManage
+    ? [
+        {
+          label: t`Record an exchange`,
+          icon: 'exchanges',
+          open: () => go({ to: '/$slug/exchanges/record', params: { slug } }),
+        },
+        {
+          label: t`Add a member`,
+          icon: 'person',
+          open: () => go({ to: '/$slug/members', params: { slug }, search: { add: 'true' } }),
+        },
+      ]
+    : []
+  const suspend: Result = {
+    label: t`Suspend a partner …`,
+    icon: 'pause',
+    open: () => setQuery(suspendFirst),
+    staysOpen: true,
   }
-  const [member] = members
-  const [partner] = partners
+  const groups: [label: string, results: Result[]][] = [
+    [
+      t`Pages`,
+      PAGES.map(({ to, icon, label }): Result => ({
+        label: translate(label),
+        icon,
+        open: () => go({ to, params: { slug } }),
+      })).filter(fits),
+    ],
+    [t`Actions`, [...actions, ...(isOwner && !isSuspending ? [suspend] : [])].filter(fits)],
+    [
+      t`Members`,
+      members.map(({ id, name, external_id, balance_hours }) => ({
+        label: name,
+        icon: 'person',
+        description: aboutMember(external_id, formatHours(balance_hours)),
+        open: () => go({ to: '/$slug/members/$id', params: { slug, id: String(id) } }),
+      })),
+    ],
+    [
+      t`Partners`,
+      partners.map(({ id, name }) => ({
+        label: isSuspending ? t`Suspend ${name} …` : name,
+        icon: isSuspending ? 'pause' : 'partners',
+        open: () =>
+          go({
+            to: '/$slug/partners/$id',
+            params: { slug, id: String(id) },
+            ...(isSuspending && { search: { suspend: 'true' } }),
+          }),
+      })),
+    ],
+  ]
+  const results = groups.flatMap(([, ofGroup]) => ofGroup)
+  const [first] = results
+  const count = results.length
+  const [marked, watch] = useMarked()
   useEffect(() => {
     if (entered === undefined || isSearching) return
     setEntered(undefined)
-    if (entered !== query || !(member ?? partner)) return
-    void (member ? toMember(member.id) : toPartner(partner!.id))
+    if (entered !== query || !first) return
+    void first.open()
     spotlight.close()
   })
-  const isOffered = isOwner && !isSuspending && fits({ label: t`Suspend a partner …` })
-  const nothing = pages.length + actions.length + members.length + partners.length === 0 && !isOffered
   return (
     <Spotlight.Root
+      store={store}
       query={query}
       onQueryChange={setQuery}
       shortcut={null}
@@ -96,64 +129,43 @@ export default function Search({ community, opened, onClose }: Props) {
       returnFocus={false}
       transitionProps={{ transition: 'pop', exitDuration: 0 }}
       scrollable
-      maxHeight="60vh"
+      // Of a small or magnified window, the list needs almost all.
+      yOffset="min(5rem, 6dvh)"
+      maxHeight="max(60vh, 13rem)"
       {...dialogName}
     >
       <Spotlight.Search
         placeholder={t`Pages, actions, members, partners`}
         aria-label={t`Search pages, actions, members and partners`}
+        role="combobox"
+        aria-expanded={count > 0}
+        aria-controls={LIST_ID}
+        aria-activedescendant={marked}
+        aria-autocomplete="list"
         leftSection={<Icon name="search" />}
-        onKeyDown={openFirst}
+        onKeyDown={({ key }) => {
+          // Of what has not arrived yet, Enter means the first.
+          if (key === 'Enter' && count === 0) setEntered(query)
+        }}
       />
+      <VisuallyHidden role="status">{query !== '' && !isSearching && countText(count, isSuspending)}</VisuallyHidden>
       <Spotlight.ActionsList>
-        <Results label={t`Pages`}>
-          {pages.map((page) => (
-            <Result
-              key={page.to}
-              icon={page.icon}
-              label={page.label}
-              open={() => go({ to: page.to, params: { slug } })}
-            />
-          ))}
-        </Results>
-        <Results label={t`Actions`}>
-          {[
-            ...actions.map((action) => <Result key={action.label} {...action} />),
-            ...(isOffered
-              ? [
-                  <Spotlight.Action
-                    key="suspend"
-                    label={t`Suspend a partner …`}
-                    leftSection={<Icon name="pause" />}
-                    closeSpotlightOnTrigger={false}
-                    onClick={() => setQuery(suspendFirst)}
-                  />,
-                ]
-              : []),
-          ]}
-        </Results>
-        <Results label={t`Members`}>
-          {members.map(({ id, name, external_id, balance_hours }) => (
-            <Result
-              key={id}
-              icon="person"
-              label={name}
-              description={aboutMember(external_id, formatHours(balance_hours))}
-              open={() => toMember(id)}
-            />
-          ))}
-        </Results>
-        <Results label={t`Partners`}>
-          {partners.map(({ id, name }) => (
-            <Result
-              key={id}
-              icon={isSuspending ? 'pause' : 'partners'}
-              label={isSuspending ? t`Suspend ${name} …` : name}
-              open={() => toPartner(id)}
-            />
-          ))}
-        </Results>
-        {nothing && <Spotlight.Empty>{emptyText({ isSearching, isSuspending })}</Spotlight.Empty>}
+        <div ref={watch} id={LIST_ID} role="listbox" aria-label={t`Search`}>
+          {groups.map(
+            ([label, ofGroup], group) =>
+              ofGroup.length > 0 && (
+                <Spotlight.ActionsGroup key={group} label={label} role="group" aria-label={label}>
+                  {ofGroup.map((result, index) => {
+                    const id = `${LIST_ID}-${group}-${index}`
+                    return <ShownResult key={id} id={id} isMarked={id === marked} {...result} />
+                  })}
+                </Spotlight.ActionsGroup>
+              ),
+          )}
+        </div>
+        {count === 0 && (
+          <Spotlight.Empty>{isSearching ? t`Searching …` : countText(count, isSuspending)}</Spotlight.Empty>
+        )}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   )
@@ -171,28 +183,61 @@ function useFound(slug: string, query: string): { found: SearchResults; isSearch
   return { found, isSearching: isAhead || (isAsking && answer.isPending) }
 }
 
-function Results({ label, children }: { label: string; children: ReactNode[] }) {
-  if (children.length === 0) return null
-  return <Spotlight.ActionsGroup label={label}>{children}</Spotlight.ActionsGroup>
+/** The id of the result that Enter opens, which Spotlight marks in the page only, and a ref to watch the list with. */
+function useMarked() {
+  const [marked, setMarked] = useState<string>()
+  const watch = useCallback((list: HTMLElement | null) => {
+    if (!list) return undefined
+    const observer = new MutationObserver(() => {
+      const first = list.querySelector('[data-action]')
+      // It marks the first one when the query changes, not when results arrive.
+      if (first && !list.querySelector('[data-selected]')) {
+        first.setAttribute('data-selected', 'true')
+        store.updateState((state) => ({ ...state, selected: 0 }))
+      }
+      setMarked(list.querySelector('[data-selected]')?.id)
+    })
+    observer.observe(list, { subtree: true, childList: true, attributeFilter: ['data-selected'] })
+    return () => {
+      observer.disconnect()
+      setMarked(undefined)
+    }
+  }, [])
+  return [marked, watch] as const
 }
 
-interface ResultProps {
+interface Result {
   icon: IconName
   label: string
   description?: string
   open: () => unknown
+  /** Goes on in the search. */
+  staysOpen?: boolean
 }
 
-function Result({ icon, label, description, open }: ResultProps) {
-  const about = description === undefined ? {} : { description }
-  return <Spotlight.Action label={label} {...about} leftSection={<Icon name={icon} />} onClick={() => void open()} />
+interface ShownProps extends Result {
+  id: string
+  isMarked: boolean
+}
+
+function ShownResult({ id, isMarked, icon, open, staysOpen = false, ...texts }: ShownProps) {
+  return (
+    <Spotlight.Action
+      {...texts}
+      leftSection={<Icon name={icon} />}
+      closeSpotlightOnTrigger={!staysOpen}
+      onClick={() => void open()}
+      // Spotlight itself drops the id.
+      renderRoot={(props) => <button {...props} id={id} role="option" aria-selected={isMarked} />}
+    />
+  )
 }
 
 function aboutMember(number: string | null, balance: string): string {
   return number ? t`Number ${number}, ${balance}` : balance
 }
 
-function emptyText({ isSearching, isSuspending }: { isSearching: boolean; isSuspending: boolean }): string {
-  if (isSearching) return t`Searching …`
+function countText(count: number, isSuspending: boolean): string {
+  if (count > 0) return plural(count, { one: '# result', other: '# results' })
   return isSuspending ? t`Type the name of the partner` : t`Nothing found`
 }

@@ -39,7 +39,7 @@ export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
               <Table.Tr key={text}>
                 <Table.Td>
                   {keys.map((key) => (
-                    <Kbd key={key} mr={4}>
+                    <Kbd key={key} me={4}>
                       {key}
                     </Kbd>
                   ))}

@@ -1,12 +1,14 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Suspense, lazy, useEffect, useState } from 'react'
 import { whenConnected } from '../connection.ts'
+import { openDialog } from '../parts/focus.ts'
+import { readStored, store } from '../parts/stored.ts'
 import { GO_TO_KEY, PAGES } from './pages.ts'
 
 const ShortcutsDialog = lazy(() => whenConnected(() => import('./shortcuts-dialog.tsx')))
 
 const EVENT = 'hourbank:shortcuts'
-const STORED = 'hourbank-single-keys'
+const STORED_AS = 'hourbank-single-keys'
 /** Between the two keys of a sequence. */
 const SEQUENCE_MS = 1_500
 const TYPING = 'input, textarea, select, [contenteditable="true"]'
@@ -18,11 +20,11 @@ export function showShortcuts(): void {
 
 /** People who speak to their computer need them off (WCAG 2.1.4). */
 export function areSingleKeysOn(): boolean {
-  return localStorage.getItem(STORED) !== 'off'
+  return readStored(STORED_AS) !== 'off'
 }
 
 export function switchSingleKeys(on: boolean): void {
-  localStorage.setItem(STORED, on ? 'on' : 'off')
+  store(STORED_AS, on ? 'on' : 'off')
 }
 
 /** `?` lists the shortcuts; `g` and a letter go to a page. */
@@ -35,7 +37,7 @@ export function Shortcuts({ slug }: { slug: string }) {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !areSingleKeysOn()) return
       if (event.target instanceof Element && event.target.closest(TYPING)) return
-      if (document.querySelector('[role="dialog"][aria-modal="true"]')) return
+      if (openDialog()) return
       const page = Date.now() < sequenceUntilMs ? PAGES.find(({ key }) => key === event.key) : undefined
       sequenceUntilMs = event.key === GO_TO_KEY ? Date.now() + SEQUENCE_MS : 0
       if (!page && event.key !== '?') return

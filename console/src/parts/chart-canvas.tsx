@@ -68,8 +68,13 @@ export default function ChartCanvas({ kind, data, x, series, format, height }: D
     // The axis passes more than the value.
     valueFormatter: (value: number) => reading.text(format(value)),
   }
+  // A picture has one name, and the table below it has the figures: the drawing needs no place in the tab order.
+  const drawing = { accessibilityLayer: false, role: 'presentation' }
   const barProps = { isAnimationActive: false }
-  if (kind === 'stacked') return <BarChart {...shared} type="stacked" barProps={barProps} />
-  if (kind === 'bar') return <BarChart {...shared} barProps={{ ...barProps, radius: [3, 3, 0, 0] }} />
-  return <LineChart {...shared} curveType="linear" lineProps={{ isAnimationActive: false }} />
+  if (kind === 'line')
+    return (
+      <LineChart {...shared} curveType="linear" lineProps={{ isAnimationActive: false }} lineChartProps={drawing} />
+    )
+  if (kind === 'stacked') return <BarChart {...shared} type="stacked" barProps={barProps} barChartProps={drawing} />
+  return <BarChart {...shared} barProps={{ ...barProps, radius: [3, 3, 0, 0] }} barChartProps={drawing} />
 }

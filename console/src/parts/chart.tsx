@@ -62,8 +62,9 @@ function Figures({ label, data, x, series, format }: ChartProps & Required<Pick<
         </tr>
       </thead>
       <tbody>
-        {data.map((point) => (
-          <tr key={point[x.key]}>
+        {/* Of 24 hours, two have the same name. */}
+        {data.map((point, index) => (
+          <tr key={index}>
             <th scope="row">{point[x.key]}</th>
             {series.map((one) => (
               <td key={one.key}>{format(Number(point[one.key] ?? 0))}</td>

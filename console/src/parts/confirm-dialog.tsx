@@ -2,6 +2,8 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { readAgainIfChanged } from '../reading.ts'
+import { BusyButton } from './busy-button.tsx'
 import { Modal } from './dialog.tsx'
 import { Problem } from './problem.tsx'
 
@@ -64,6 +66,7 @@ function Question({ onClose, children, confirm, action, danger = false, typed, b
       await action()
       onClose()
     } catch (thrown) {
+      readAgainIfChanged(thrown)
       setError(thrown)
     } finally {
       setBusy(false)
@@ -99,9 +102,9 @@ function Question({ onClose, children, confirm, action, danger = false, typed, b
           >
             <Trans>Cancel</Trans>
           </Button>
-          <Button type="submit" loading={busy} disabled={!isConfirmed} {...(danger ? { color: 'red' } : {})}>
+          <BusyButton type="submit" loading={busy} disabled={!isConfirmed} {...(danger ? { color: 'red' } : {})}>
             {confirm}
-          </Button>
+          </BusyButton>
         </Group>
       </Stack>
     </form>

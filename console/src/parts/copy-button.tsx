@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Button } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { Icon } from './icons.tsx'
-import { notify } from './notices.tsx'
+import { notify, notifyFailure } from './notices.tsx'
 
 const CONFIRMED_MS = 2_500
 
@@ -12,7 +12,7 @@ export function CopyButton({ value, what }: { value: string; what: string }) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const copy = async (button: HTMLElement) => {
     if (!(await copyText(value, button)))
-      return notify(t`Copying is not allowed here: select the text and copy it yourself`)
+      return notifyFailure(t`Copying is not allowed here: select the text and copy it yourself`)
     setCopied(true)
     clearTimeout(timer.current)
     timer.current = setTimeout(() => setCopied(false), CONFIRMED_MS)

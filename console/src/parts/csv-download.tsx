@@ -1,10 +1,10 @@
 import { t } from '@lingui/core/macro'
-import { Button } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { type Query, api, apiAddress, errorText } from '../api.ts'
+import { BusyButton } from './busy-button.tsx'
 import { Icon } from './icons.tsx'
 import { lazyPart } from './lazy-dialog.tsx'
-import { notify } from './notices.tsx'
+import { notifyFailure } from './notices.tsx'
 import { openDownload } from './save-file.ts'
 
 const ExportDialog = lazyPart(async () => (await import('./export-dialog.tsx')).ExportDialog)
@@ -30,21 +30,21 @@ export function CsvDownload({ path, query, children = t`Export CSV`, sensitive =
       await api.get(sensitive ? '/session/proof' : '/session')
       openDownload(apiAddress(path, { ...query, ...format }))
     } catch (error) {
-      notify(errorText(error))
+      notifyFailure(errorText(error))
     } finally {
       setBusy(false)
     }
   }
   return (
     <>
-      <Button
+      <BusyButton
         variant="default"
         loading={busy}
         leftSection={<Icon name="download" />}
         onClick={() => (formats ? setOpened(true) : void start())}
       >
         {children}
-      </Button>
+      </BusyButton>
       {opened !== undefined && (
         <Suspense>
           <ExportDialog

@@ -1,9 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Checkbox, Group, Skeleton, UnstyledButton } from '@mantine/core'
+import { Checkbox, Group, Skeleton, UnstyledButton } from '@mantine/core'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { List } from '../reading.ts'
+import { BusyButton } from './busy-button.tsx'
 import classes from './data-table.module.css'
 import { useFilters } from './use-filters.ts'
 import { Problem } from './problem.tsx'
@@ -141,7 +142,7 @@ function Head<Row>({ header, align, quiet, sort }: Column<Row>) {
           className={classes.sort}
           onClick={() => change({ sort: isUp ? `-${sort}` : isDown ? undefined : sort })}
         >
-          {header}
+          <span>{header}</span>
           <span aria-hidden="true">{isUp ? ' ↑' : isDown ? ' ↓' : ' ↕'}</span>
         </UnstyledButton>
       )}
@@ -172,9 +173,9 @@ export function DataTable<Row>({ list, ...table }: Props<Row>) {
       {list.isFetchNextPageError && <Problem error={list.error} />}
       {list.hasNextPage && (
         <Group justify="center" mt="md" className="no-print">
-          <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          <BusyButton variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
             <Trans>Load more</Trans>
-          </Button>
+          </BusyButton>
         </Group>
       )}
     </div>

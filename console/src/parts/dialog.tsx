@@ -1,6 +1,7 @@
 import type { DrawerProps, ModalProps } from '@mantine/core'
 import { type ComponentType, useEffect, useRef, useState } from 'react'
 import { whenConnected } from '../connection.ts'
+import { returnFocus } from './focus.ts'
 
 /** Mantine's, without their scripts in those that a page waits for: 12 KB (gzip) with all that they bring. */
 export const Modal = loadedLater<ModalProps>(async () => (await import('./mantine-dialogs.ts')).Modal)
@@ -68,17 +69,14 @@ function useEscape(opened: boolean, props: DialogProps): void {
   }, [opened])
 }
 
-/** Mantine returns the focus when a dialog closes, but not when it is taken from the page while it is open. */
+/**
+ * Mantine returns the focus when a dialog closes, but not when it is taken from the page, and not when what opened it
+ * has gone. That often goes later, with the closed dialog, when what was changed is read again.
+ */
 function useFocusAfterUnmount(opened: boolean): void {
+  const before = useRef<Element>(null)
   useEffect(() => {
-    if (!opened) return undefined
-    const before = document.activeElement
-    return () => {
-      // After the dialog is gone, and its focus with it.
-      setTimeout(() => {
-        if (document.activeElement === document.body && before instanceof HTMLElement)
-          before.focus({ preventScroll: true })
-      })
-    }
+    if (opened) before.current = document.activeElement
+    return () => returnFocus(before.current)
   }, [opened])
 }

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { formatNumber } from '../language/formats.ts'
 import { translated } from '../language/translate.ts'
 import { Modal } from './dialog.tsx'
+import { readStored, store } from './stored.ts'
 
 const STORED_AS = 'hourbank-export-format'
 const DELIMITERS = [
@@ -31,9 +32,9 @@ interface Props {
 
 /** How the file is to be written, for programs that read only one way. The last choice is kept in this browser. */
 export function ExportDialog({ opened, onClose, onChosen }: Props) {
-  const [format, setFormat] = useState(readStored)
+  const [format, setFormat] = useState(lastFormat)
   const choose = () => {
-    localStorage.setItem(STORED_AS, JSON.stringify(format))
+    store(STORED_AS, JSON.stringify(format))
     onChosen(format)
   }
   return (
@@ -70,11 +71,11 @@ export function ExportDialog({ opened, onClose, onChosen }: Props) {
   )
 }
 
-function readStored(): Format {
+function lastFormat(): Format {
   // As Excel expects it in the language on the screen.
   const fallback = { delimiter: formatNumber(1.5).includes(',') ? 'semicolon' : 'comma', encoding: 'utf-8' }
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(STORED_AS) ?? '{}')
+    const stored: unknown = JSON.parse(readStored(STORED_AS) ?? '{}')
     return { ...fallback, ...(stored as Partial<Format>) }
   } catch {
     return fallback

@@ -50,7 +50,11 @@ export function FilterBar({ children, names }: BarProps) {
         <Button
           variant="subtle"
           className={classes.clear}
-          onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}
+          onClick={({ currentTarget }) => {
+            change(Object.fromEntries(names.map((name) => [name, undefined])))
+            // The button goes with the filters.
+            currentTarget.parentElement?.querySelector<HTMLElement>('input, select')?.focus()
+          }}
         >
           <Trans>Clear filters</Trans>
         </Button>
@@ -114,17 +118,23 @@ interface ChoiceProps extends FilterProps {
   choices: readonly { value: string; label: string }[]
   /** The first entry: no filter. */
   any?: string
+  /** What stands for it in an address, if anything does. */
+  anyValue?: string | undefined
 }
 
-export function ChoiceFilter({ name, label, choices, any = t`All` }: ChoiceProps) {
+export function ChoiceFilter({ name, label, choices, any = t`All`, anyValue = '' }: ChoiceProps) {
   const [filters, change] = useFilters()
+  const named = filters[name] ?? ''
+  const chosen = named === anyValue ? '' : named
+  const isOffered = chosen === '' || choices.some(({ value }) => value === chosen)
   return (
     <NativeSelect
       label={label}
-      data={[{ value: '', label: any }, ...choices]}
+      // An address may hold another one, from a link or an old bookmark: it must not look like 'All'.
+      data={[{ value: '', label: any }, ...choices, ...(isOffered ? [] : [{ value: chosen, label: chosen }])]}
       // The words need the room more than the arrow.
       rightSectionWidth={28}
-      value={filters[name] ?? ''}
+      value={chosen}
       onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
     />
   )

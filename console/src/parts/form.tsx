@@ -1,14 +1,15 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { errorText, failedRequestId } from '../api.ts'
-import { isolate } from '../language/isolate.ts'
+import { BusyButton } from './busy-button.tsx'
+import { ChangedByOthers } from './changed-by-others.tsx'
 import { Modal } from './dialog.tsx'
 import classes from './form.module.css'
 import { Icon } from './icons.tsx'
 import { UnsavedGuard } from './unsaved-guard.tsx'
-import type { AnyForm, ChangedField } from './use-form.ts'
+import type { AnyForm } from './use-form.ts'
 
 interface Props {
   form: AnyForm
@@ -33,17 +34,19 @@ export function Form({ form, submit, children, actions, danger = false, guard = 
       onSubmit={(event) => {
         event.preventDefault()
         event.stopPropagation()
-        void form.submit()
+        const half = halfTypedDay(event.currentTarget)
+        if (half) form.reject({ [half.name]: t`This is not a day.` })
+        else void form.submit()
       }}
     >
       <Stack gap="md">
-        <Failure form={form} />
+        <Failure form={form} element={element} />
         {children}
         <Group justify="flex-end" gap="sm" mt="xs" className={classes.buttons}>
           {actions}
-          <Button type="submit" loading={form.busy} {...(danger ? { color: 'red' } : {})}>
+          <BusyButton type="submit" loading={form.busy} {...(danger ? { color: 'red' } : {})}>
             {submit}
-          </Button>
+          </BusyButton>
         </Group>
       </Stack>
       {guard && <UnsavedGuard isUnsaved={form.isDirty} />}
@@ -51,9 +54,15 @@ export function Form({ form, submit, children, actions, danger = false, guard = 
   )
 }
 
+/** To a script, a day such as 30 February looks like an empty field, and empty may mean something. */
+function halfTypedDay(form: HTMLFormElement): HTMLInputElement | undefined {
+  return [...form.querySelectorAll<HTMLInputElement>('input[type="date"]')].find(({ validity }) => validity.badInput)
+}
+
 /** The first wrong field takes the focus; if no field is wrong, the alert does. */
-function useFocusOnFailure(failures: number, form: React.RefObject<HTMLFormElement | null>): void {
-  useEffect(() => {
+function useFocusOnFailure(failures: number, form: RefObject<HTMLFormElement | null>): void {
+  // Before the button, which was disabled meanwhile, takes it back.
+  useLayoutEffect(() => {
     if (failures === 0) return
     const field = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')
     const target = field ?? form.current?.querySelector<HTMLElement>('[role="alert"]')
@@ -61,7 +70,7 @@ function useFocusOnFailure(failures: number, form: React.RefObject<HTMLFormEleme
   }, [failures, form])
 }
 
-function Failure({ form }: { form: AnyForm }) {
+function Failure({ form, element }: { form: AnyForm; element: RefObject<HTMLFormElement | null> }) {
   const stray = form.strayErrors()
   const isAboutFields = Object.keys(form.errors).length > stray.length
   if (form.failure === undefined && stray.length === 0) return null
@@ -69,7 +78,7 @@ function Failure({ form }: { form: AnyForm }) {
   return (
     <Alert color="red" variant="light" role="alert" tabIndex={-1} icon={<Icon name="warning" />}>
       <Text size="sm">{isAboutFields ? t`Not saved yet: look at the marked fields.` : errorText(form.failure)}</Text>
-      <ChangedByOthers fields={form.changedByOthers} />
+      <ChangedByOthers fields={form.changedByOthers} form={element.current} />
       {stray.length > 0 && (
         <List size="sm" mt={4}>
           {stray.map(([name, value]) => (
@@ -88,50 +97,6 @@ function Failure({ form }: { form: AnyForm }) {
       )}
     </Alert>
   )
-}
-
-/** What somebody else saved while this form was open. */
-function ChangedByOthers({ fields }: { fields: ChangedField[] }) {
-  if (fields.length === 0) return null
-  return (
-    <>
-      <List size="sm" mt={4}>
-        {fields.map(({ field, now, kept }) => (
-          <List.Item key={field}>
-            <Changed name={labelOf(field)} value={isolate(textOf(now))} kept={kept} />
-          </List.Item>
-        ))}
-      </List>
-      <Text size="sm" mt={4}>
-        <Trans>The form shows this now, with your own changes. Save again to keep both.</Trans>
-      </Text>
-    </>
-  )
-}
-
-function Changed({ name, value, kept }: { name: string; value: string; kept: boolean }) {
-  if (!kept) {
-    return (
-      <Trans>
-        {name}: {value}
-      </Trans>
-    )
-  }
-  return (
-    <Trans>
-      {name}: {value} (you changed it too; your input is kept)
-    </Trans>
-  )
-}
-
-function labelOf(field: string): string {
-  const words = field.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
-function textOf(value: unknown): string {
-  const text = Array.isArray(value) ? value.join(', ') : String(value ?? '')
-  return text === '' ? t`empty` : text
 }
 
 interface DialogProps extends Omit<Props, 'actions' | 'guard'> {

@@ -17,14 +17,12 @@ const PATHS = {
   pause: 'M7 4v12M13 4v12',
   clock: 'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM10 6v4l3 2',
   warning: 'M10 3l8 14H2zM10 8v4M10 14.500v.2',
-  info: 'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM10 9v5M10 6v.2',
   dot: 'M10 13a3 3 0 1 0 0-6 3 3 0 0 0 0 6z',
   search: 'M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.500 13.500L17 17',
   copy: 'M7 7h9v9H7zM4 13V4h9',
   download: 'M10 3v10M6 9l4 4 4-4M4 17h12',
   chevron: 'M6 8l4 4 4-4',
   person: 'M10 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM4 17c0-3 2.500-5 6-5s6 2 6 5',
-  scheme: 'M10 17a7 7 0 1 0 0-14zM10 3a7 7 0 0 0 0 14',
 } as const
 
 export type IconName = keyof typeof PATHS

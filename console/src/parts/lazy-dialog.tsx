@@ -13,7 +13,7 @@ export interface DialogProps {
 
 /**
  * A button and the dialog that it opens. The dialog's scripts are loaded when it is first opened; afterwards it stays
- * mounted, so that closing it by mistake loses nothing.
+ * mounted: closing it returns the focus, and a secret may be shown after it.
  */
 export function lazyDialog<More extends object = object>(
   load: () => Promise<ComponentType<DialogProps & More>>,

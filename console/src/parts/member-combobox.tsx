@@ -1,8 +1,8 @@
 import { Trans } from '@lingui/react/macro'
-import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
+import { Combobox, Loader, TextInput, useVirtualizedCombobox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { api } from '../api.ts'
 import { useCommunityPath } from '../session.ts'
 import type { ListedMember } from '../wire.ts'
@@ -33,7 +33,6 @@ interface Props {
  */
 export function MemberCombobox({ value, onChange, onLookup, withInactive = false, label, ...field }: Props) {
   const path = useCommunityPath()
-  const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
   const latest = useRef(value)
   latest.current = value
   const typed = value.id === null ? value.text.trim() : ''
@@ -51,11 +50,22 @@ export function MemberCombobox({ value, onChange, onLookup, withInactive = false
     gcTime: 0,
   })
   const members = asked === typed ? (found.data ?? []) : []
-  const isFound = members.length > 0
-  // Enter takes the first of those found.
+  const optionId = useId()
+  // Enter takes the first of those found, unless the arrows have moved on.
+  const [wanted, setWanted] = useState(0)
+  const active = Math.min(wanted, members.length - 1)
+  const combobox = useVirtualizedCombobox({
+    totalOptionsCount: members.length,
+    getOptionId: (index) => `${optionId}-${index}`,
+    selectedOptionIndex: active,
+    setSelectedOptionIndex: (index) => setWanted(Math.max(index, 0)),
+    onSelectedOptionSubmit: (index) => choose(members[index]!),
+  })
+  const isListShown = combobox.dropdownOpened && members.length > 0
+  const activeId = isListShown ? `${optionId}-${active}` : undefined
   useEffect(() => {
-    if (isFound) combobox.selectFirstOption()
-  }, [isFound, asked])
+    if (activeId) document.getElementById(activeId)?.scrollIntoView({ block: 'nearest' })
+  }, [activeId])
   const choose = (member: ListedMember) => {
     onChange(choiceOf(member))
     combobox.closeDropdown()
@@ -77,7 +87,13 @@ export function MemberCombobox({ value, onChange, onLookup, withInactive = false
         if (member) choose(member)
       }}
     >
-      <Combobox.Target>
+      <Combobox.Target
+        withExpandedAttribute
+        // Mantine's own would say that an empty list is open, and forget what is active when other members are found.
+        aria-expanded={isListShown}
+        aria-activedescendant={activeId}
+        aria-autocomplete="list"
+      >
         <TextInput
           {...field}
           label={label}
@@ -86,6 +102,7 @@ export function MemberCombobox({ value, onChange, onLookup, withInactive = false
           rightSection={typed !== '' && found.isFetching ? <Loader size="xs" aria-hidden /> : undefined}
           onChange={(event) => {
             onChange({ id: null, text: event.currentTarget.value })
+            setWanted(0)
             combobox.openDropdown()
           }}
           onFocus={() => typed !== '' && combobox.openDropdown()}
@@ -97,17 +114,23 @@ export function MemberCombobox({ value, onChange, onLookup, withInactive = false
       </Combobox.Target>
       <Combobox.Dropdown hidden={typed === '' || (members.length === 0 && !found.isSuccess)}>
         <Combobox.Options aria-label={label}>
-          {members.map((member) => (
-            <Combobox.Option key={member.id} value={String(member.id)}>
+          {members.map((member, index) => (
+            <Combobox.Option
+              key={member.id}
+              id={`${optionId}-${index}`}
+              value={String(member.id)}
+              selected={index === active}
+              aria-selected={index === active}
+            >
               <Name>{nameOf(member)}</Name>
             </Combobox.Option>
           ))}
-          {members.length === 0 && (
-            <Combobox.Empty>
-              <Trans>No member has this name</Trans>
-            </Combobox.Empty>
-          )}
         </Combobox.Options>
+        {members.length === 0 && (
+          <Combobox.Empty role="status">
+            <Trans>No member has this name</Trans>
+          </Combobox.Empty>
+        )}
       </Combobox.Dropdown>
     </Combobox>
   )

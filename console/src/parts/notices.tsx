@@ -1,20 +1,22 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, CloseButton, Group, Text } from '@mantine/core'
-import { useSyncExternalStore } from 'react'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { errorText } from '../api.ts'
+import { returnFocus } from './focus.ts'
 import { Icon } from './icons.tsx'
 import classes from './notices.module.css'
 
 const SHOWN_MS = 8_000
 /** Time to read, to think and to reach the button. */
-const SHOWN_WITH_UNDO_MS = 20_000
+const SHOWN_LONGER_MS = 20_000
 const SHOWN_MAX = 3
 
 interface Notice {
   id: number
   text: string
   undo?: (() => Promise<unknown>) | undefined
+  failed?: boolean
 }
 
 let notices: readonly Notice[] = []
@@ -32,9 +34,18 @@ function dismiss(id: number): void {
 
 /** A short word that something worked: `notify('Partner saved')`. Errors do not belong here: they stay where they happened. */
 export function notify(text: string, { undo }: { undo?: () => Promise<unknown> } = {}): void {
+  show({ text, undo }, undo ? SHOWN_LONGER_MS : SHOWN_MS)
+}
+
+/** For what fails where no place on the page belongs to it, such as a menu that has closed. */
+export function notifyFailure(text: string): void {
+  show({ text, failed: true }, SHOWN_LONGER_MS)
+}
+
+function show(notice: Omit<Notice, 'id'>, durationMs: number): void {
   const id = ++lastId
-  become([...notices, { id, text, undo }].slice(-SHOWN_MAX))
-  setTimeout(() => dismiss(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS)
+  become([...notices, { id, ...notice }].slice(-SHOWN_MAX))
+  setTimeout(() => dismiss(id), durationMs)
 }
 
 /** Offered only where the way back is as harmless as the way there. */
@@ -44,7 +55,7 @@ async function takeBack({ id, undo }: Notice): Promise<void> {
     await undo?.()
   } catch (error) {
     const reason = errorText(error)
-    notify(t`It could not be undone: ${reason}`)
+    notifyFailure(t`It could not be undone: ${reason}`)
   }
 }
 
@@ -56,11 +67,24 @@ function watch(watcher: () => void): () => void {
 /** The region exists from the start: a screen reader announces only what is added to a region it already knows. */
 export function Notices() {
   const shown = useSyncExternalStore(watch, () => notices)
+  const before = useRef<Element>(null)
+  // A notice goes with its buttons, and with the focus if one of them has it.
+  useEffect(() => returnFocus(before.current), [shown])
   return (
-    <div className={`${classes.region} no-print`} role="status" aria-live="polite">
+    <div
+      className={`${classes.region} no-print`}
+      role="status"
+      aria-live="polite"
+      onFocus={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) before.current = relatedTarget
+      }}
+      onBlur={({ currentTarget, relatedTarget }) => {
+        if (relatedTarget && !currentTarget.contains(relatedTarget)) before.current = null
+      }}
+    >
       {shown.map((notice) => (
         <Group key={notice.id} className={classes.notice} gap="sm" wrap="nowrap">
-          <Icon name="check" />
+          <Icon name={notice.failed ? 'warning' : 'check'} />
           <Text size="sm">{notice.text}</Text>
           {notice.undo && (
             <Button size="compact-sm" variant="white" color="gray" onClick={() => void takeBack(notice)}>

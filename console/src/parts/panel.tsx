@@ -1,5 +1,5 @@
 import { Paper, Stack, Title } from '@mantine/core'
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { HeadingRow } from './heading-row.tsx'
 import classes from './panel.module.css'
 
@@ -9,12 +9,18 @@ interface Props {
   actions?: ReactNode
   /** For what cannot be undone: drawn apart from the rest. */
   danger?: boolean
+  /** A step that took the place of another one: its heading takes the focus, so that a screen reader goes on there. */
+  isStep?: boolean
   children?: ReactNode
 }
 
 /** A part of a page under a heading of its own (h2). */
-export function Panel({ title, description, actions, danger = false, children }: Props) {
+export function Panel({ title, description, actions, danger = false, isStep = false, children }: Props) {
   const id = useId()
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (isStep) heading.current?.focus()
+  }, [isStep])
   return (
     <Paper
       component="section"
@@ -27,7 +33,7 @@ export function Panel({ title, description, actions, danger = false, children }:
           <HeadingRow
             heading={
               title && (
-                <Title order={2} id={id}>
+                <Title order={2} id={id} ref={heading} {...(isStep ? { tabIndex: -1 } : {})}>
                   {title}
                 </Title>
               )

@@ -1,8 +1,9 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Stack, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { canUsePasskeys } from '../passkeys.ts'
+import { BusyButton } from './busy-button.tsx'
 import { Problem } from './problem.tsx'
 
 interface Props {
@@ -34,9 +35,9 @@ export function PasskeyButton({ action, actions }: Props) {
       </Text>
       {error !== undefined && <Problem error={error} />}
       {actions}
-      <Button data-autofocus autoFocus loading={busy} disabled={!canUsePasskeys()} onClick={() => void act()}>
+      <BusyButton data-autofocus autoFocus loading={busy} disabled={!canUsePasskeys()} onClick={() => void act()}>
         <Trans>Use a passkey</Trans>
-      </Button>
+      </BusyButton>
     </Stack>
   )
 }

@@ -1,8 +1,10 @@
-import { type ReactNode, Suspense } from 'react'
+import { type ReactNode, Suspense, useEffect } from 'react'
+import { loadMessages } from '../language/language.ts'
 import { Modal } from './dialog.tsx'
 import { lazyPart } from './lazy-dialog.tsx'
 
-const SecretValues = lazyPart(async () => (await import('./shown-secret.tsx')).SecretValues)
+const load = async () => (await import('./shown-secret.tsx')).SecretValues
+const SecretValues = lazyPart(load)
 
 interface Props {
   /** Undefined: closed. The page must forget the values on `onClose`; they are nowhere else. */
@@ -22,6 +24,12 @@ export interface ShownSecret {
 
 /** Shows what is shown only once. It closes in one way: by saying that it is saved. */
 export function SecretOnce({ secret, onClose }: Props) {
+  useEffect(() => {
+    // Before there is a secret: if the scripts cannot be loaded then, as after an upgrade of the service, it is lost.
+    load()
+      .then(loadMessages)
+      .catch(() => {})
+  }, [])
   return (
     <Modal
       opened={secret !== undefined}

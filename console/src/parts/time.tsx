@@ -58,5 +58,7 @@ function formatRelative(date: Date): string | undefined {
   const seconds = Math.round((date.getTime() - Date.now()) / 1_000)
   if (Math.abs(seconds) > RELATIVE_DAYS_MAX * 86_400) return undefined
   const [unit, size] = STEPS.find(([, length]) => Math.abs(seconds) >= length) ?? STEPS[3]
-  return new Intl.RelativeTimeFormat(formatLocale(), { numeric: 'auto' }).format(Math.trunc(seconds / size), unit)
+  // 'Yesterday' would be wrong: what was a day and a half ago may have been the day before.
+  const numeric = unit === 'day' ? 'always' : 'auto'
+  return new Intl.RelativeTimeFormat(formatLocale(), { numeric }).format(Math.trunc(seconds / size), unit)
 }

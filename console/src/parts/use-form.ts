@@ -1,7 +1,9 @@
 import { type ChangeEvent, type ReactNode, useRef, useState } from 'react'
 import { ApiError } from '../api.ts'
 import { rejectionText } from '../language/rejections.ts'
+import { readAgainIfChanged } from '../reading.ts'
 import { newRequestKey } from '../request-key.ts'
+import { atPath, changedFields, errorsThatStay, mergeValues, withPath, type ChangedField } from './form-values.ts'
 
 type Path<Values> = (keyof Values & string) | `${keyof Values & string}.${string}`
 type Texts = Record<string, string>
@@ -59,9 +61,11 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
   const set = (path: Path<Values>, value: unknown) => {
     // What is typed while the form is being saved is not part of it, and would be gone after it.
     if (locked.current) return
-    latest.current = withPath(latest.current, path.split('.'), value) as Values
-    setValues(latest.current)
-    setErrors(({ [path]: _gone, ...others }) => others)
+    const before = latest.current
+    const after = withPath(before, path.split('.'), value) as Values
+    latest.current = after
+    setValues(after)
+    setErrors(({ [path]: _gone, ...others }) => errorsThatStay(others, before, after))
   }
   const replace = (next: Values, version?: string) => {
     latest.current = next
@@ -85,6 +89,29 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
     setFailure(error)
     setFailures((count) => count + 1)
   }
+  const save = (sent: Values) =>
+    options.save(sent, { before: source.current.values, version: source.current.version, key: key.current })
+  /** Once more if what somebody else changed is not in this form, such as the status beside the details. */
+  const saveUnlessChanged = async (sent: Values): Promise<Saved> => {
+    try {
+      return await save(sent)
+    } catch (error) {
+      const theirs = isConflict(error) && (await rereadIfPossible())
+      if (!theirs) throw error
+      const isInForm = changedFields(source.current.values, sent, theirs.values).length > 0
+      merge(theirs)
+      if (isInForm) throw error
+      return save(sent)
+    }
+  }
+  /** If that fails too, the conflict itself is what is shown. */
+  const rereadIfPossible = async (): Promise<Source<Values> | undefined> => {
+    try {
+      return await options.reread?.()
+    } catch {
+      return undefined
+    }
+  }
   const submit = async () => {
     if (sending.current) return
     sending.current = true
@@ -97,15 +124,13 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
       if (Object.keys(found).length > 0) return fail(found)
       setFailure(undefined)
       setErrors({})
-      const { values: before, version } = source.current
-      const saved = await options.save(sent, { before, version, key: key.current })
-      source.current = { values: sent, version: versionOf(saved) ?? version }
+      const saved = await saveUnlessChanged(sent)
+      source.current = { values: sent, version: versionOf(saved) ?? source.current.version }
       key.current = newRequestKey()
       setChangedByOthers([])
       options.onSaved?.(saved, sent)
     } catch (error) {
-      const isConflict = error instanceof ApiError && error.code === 'changed_meanwhile'
-      if (isConflict && options.reread) merge(await options.reread())
+      if (!options.reread) readAgainIfChanged(error)
       fail(error instanceof ApiError ? textsOf(error) : {}, error)
     } finally {
       sending.current = false
@@ -118,11 +143,12 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
     shown.current.add(path)
     return { name: path, error: errors[path] }
   }
-  const bindValue = <T>(path: Path<Values>) => ({
-    ...bind(path),
+  const bindGroup = <T>(path: Path<Values>) => ({
+    error: bind(path).error,
     value: atPath(values, path) as T,
     onChange: (value: T) => set(path, value),
   })
+  const bindValue = <T>(path: Path<Values>) => ({ ...bind(path), ...bindGroup<T>(path) })
 
   return {
     values,
@@ -142,6 +168,8 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
     /** Back to what the form was given. */
     reset: () => replace(options.initial, options.version),
     submit,
+    /** Shown as after a failed save. */
+    reject: (texts: Texts) => fail(texts),
     /** For TextInput, Textarea, PasswordInput, NativeSelect. */
     text: (path: Path<Values>) => ({
       ...bind(path),
@@ -154,8 +182,12 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
       checked: Boolean(atPath(values, path)),
       onChange: (event: ChangeEvent<HTMLInputElement>) => set(path, event.currentTarget.checked),
     }),
-    /** For what hands over its value: NumberInput, Select, MultiSelect, Checkbox.Group, Radio.Group. */
+    /** For what hands over its value: Select, MultiSelect, Radio.Group. */
     value: bindValue,
+    /** For Checkbox.Group, which takes no name. */
+    group: bindGroup,
+    /** Its error is shown by the page, although it is of no single field, such as that of a whole row. */
+    showError: (path: Path<Values>) => bind(path).error,
     /** For what finds its value by what was typed: the form is not sent before. */
     lookup: <T>(path: Path<Values>) => ({
       ...bindValue<T>(path),
@@ -170,38 +202,28 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
 export type FormState<Values extends object = Record<string, unknown>> = ReturnType<typeof useForm<Values>>
 
 /** What fields need that are part of several forms: a form with more values will do. */
-export type FormFields<Values extends object> = Pick<FormState<Values>, 'values' | 'text' | 'checkbox' | 'value'>
+export type FormFields<Values extends object> = Pick<
+  FormState<Values>,
+  'values' | 'text' | 'checkbox' | 'value' | 'group'
+>
 
 /** What `<Form>` needs to know of any form, whatever its values. */
 export type AnyForm = Pick<
   FormState,
-  'busy' | 'failure' | 'failures' | 'errors' | 'changedByOthers' | 'strayErrors' | 'isDirty' | 'submit' | 'reset'
+  | 'busy'
+  | 'failure'
+  | 'failures'
+  | 'errors'
+  | 'changedByOthers'
+  | 'strayErrors'
+  | 'isDirty'
+  | 'submit'
+  | 'reject'
+  | 'reset'
 >
 
-/** A field that somebody else changed. */
-export interface ChangedField {
-  field: string
-  now: unknown
-  /** The person at this form changed it too, and their input is kept. */
-  kept: boolean
-}
-
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
-
-function changedFields<Values extends object>(before: Values, mine: Values, theirs: Values): ChangedField[] {
-  const fields = Object.keys(theirs) as (keyof Values & string)[]
-  return fields
-    .filter((field) => !isSame(before[field], theirs[field]))
-    .map((field) => ({
-      field,
-      now: theirs[field],
-      kept: !isSame(before[field], mine[field]) && !isSame(mine[field], theirs[field]),
-    }))
-}
-
-function mergeValues<Values extends object>(before: Values, mine: Values, theirs: Values): Values {
-  const changed = Object.entries(mine).filter(([field, value]) => !isSame(before[field as keyof Values], value))
-  return { ...theirs, ...Object.fromEntries(changed) }
+function isConflict(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'changed_meanwhile'
 }
 
 function versionOf(saved: unknown): string | undefined {
@@ -216,15 +238,4 @@ function textsOf(error: ApiError): Texts {
     if (one.field) texts[one.field] ??= text.charAt(0).toUpperCase() + text.slice(1)
   }
   return texts
-}
-
-function atPath(values: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((part, step) => (part as Record<string, unknown> | undefined)?.[step], values)
-}
-
-function withPath(part: unknown, [step, ...rest]: string[], value: unknown): unknown {
-  if (step === undefined) return value
-  const inner = withPath((part as Record<string, unknown> | undefined)?.[step], rest, value)
-  if (Array.isArray(part)) return part.map((item, index) => (index === Number(step) ? inner : item))
-  return { ...(part as object), [step]: inner }
 }

@@ -3,7 +3,6 @@ import { Plural, Trans } from '@lingui/react/macro'
 import { Badge, Button, Stack } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { api } from '../../api.ts'
-import { isolate } from '../../language/isolate.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
@@ -24,10 +23,10 @@ const SecondFactor = lazyPart(async () => (await import('./second-factor.tsx')).
 const AlertChoices = lazyPart(async () => (await import('./alert-choices.tsx')).AlertChoices)
 
 export function Account() {
-  const { admin } = useSession()
+  const { name, email } = useSession().admin
   return (
     <>
-      <PageHeader title={t`Account`} description={`${isolate(admin.name)}, ${admin.email}`} />
+      <PageHeader title={t`Account`} description={t`${name}, ${email}`} />
       <Stack gap="lg">
         <Sessions />
         <Suspense fallback={<Loading label={t`Account`} height={[224, 240, 640]} />}>
@@ -91,8 +90,15 @@ function Sessions() {
   )
 }
 
+/** What the button does, where several look alike. */
+function endName({ user_agent }: OpenSession): string {
+  const device = deviceOf(user_agent)
+  return t`End the session on ${device}`
+}
+
 function SessionTable({ sessions }: { sessions: OpenSession[] }) {
   const [ending, setEnding] = useState<OpenSession>()
+  const device = deviceOf(ending?.user_agent ?? null)
   return (
     <>
       <PlainTable
@@ -125,6 +131,7 @@ function SessionTable({ sessions }: { sessions: OpenSession[] }) {
               <Button
                 variant="default"
                 size="compact-sm"
+                {...(!session.current && { 'aria-label': endName(session) })}
                 onClick={() => (session.current ? void signOut() : setEnding(session))}
               >
                 {session.current ? t`Sign out` : t`End`}
@@ -136,7 +143,7 @@ function SessionTable({ sessions }: { sessions: OpenSession[] }) {
       <ConfirmDialog
         opened={ending !== undefined}
         onClose={() => setEnding(undefined)}
-        title={t`End this session?`}
+        title={t`End the session on ${device}?`}
         confirm={t`End session`}
         action={async () => {
           await api.delete(`/sessions/${ending?.id}`)

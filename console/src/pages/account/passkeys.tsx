@@ -62,10 +62,20 @@ export function Passkeys({ passkeys, hasApp, onAdded, onRemoved }: Props) {
               align: 'end',
               cell: (passkey) => (
                 <Group gap="xs" justify="flex-end">
-                  <Button variant="default" size="compact-sm" onClick={() => setRenaming(passkey)}>
+                  <Button
+                    variant="default"
+                    size="compact-sm"
+                    aria-label={t`Rename ${passkey.name}`}
+                    onClick={() => setRenaming(passkey)}
+                  >
                     <Trans>Rename</Trans>
                   </Button>
-                  <Button variant="default" size="compact-sm" onClick={() => setRemoving(passkey)}>
+                  <Button
+                    variant="default"
+                    size="compact-sm"
+                    aria-label={t`Remove ${passkey.name}`}
+                    onClick={() => setRemoving(passkey)}
+                  >
                     <Trans>Remove …</Trans>
                   </Button>
                 </Group>

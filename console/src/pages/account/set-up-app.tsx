@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Button, Center, Code, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api, errorText } from '../../api.ts'
+import { BusyButton } from '../../parts/busy-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Modal } from '../../parts/dialog.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -30,9 +31,9 @@ export function SetUpApp({ onSetUp }: { onSetUp: (codes: RecoveryCodes) => void 
   const close = () => setApp(undefined)
   return (
     <>
-      <Button loading={busy} onClick={() => void start()}>
+      <BusyButton loading={busy} onClick={() => void start()}>
         <Trans>Set up</Trans>
-      </Button>
+      </BusyButton>
       <Modal
         opened={app !== undefined}
         onClose={close}

@@ -1,5 +1,6 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
+import { formatNumber } from '../../language/formats.ts'
 import { formatHours } from '../../parts/hours.tsx'
 import type { Alert, AlertKind } from '../../wire.ts'
 
@@ -17,7 +18,7 @@ export const ALERT_NAMES: Record<AlertKind, MessageDescriptor> = {
 }
 
 /** The details of an alert as words; those that its kind does not have are empty. */
-type Words = Record<'partner' | 'used' | 'allowed' | 'minutes' | 'client' | 'reason', string>
+type Words = Record<'partner' | 'used' | 'allowed' | 'minutes' | 'client' | 'reason' | 'megabytes', string>
 
 const SENTENCES: Record<AlertKind, (words: Words, count: number) => string> = {
   webhook_failing: ({ partner }) => t`Nothing arrives at a webhook of ${partner}`,
@@ -39,18 +40,22 @@ const SENTENCES: Record<AlertKind, (words: Words, count: number) => string> = {
   ledger_wrong: (_words, count) =>
     plural(count, { one: 'The books are wrong in # place', other: 'The books are wrong in # places' }),
   backup_failed: ({ reason }) => t`The last backup failed: ${reason}`,
-  disk_low: ({ reason }) => reason,
+  // A node of the previous version says only the reason, in English.
+  disk_low: ({ megabytes, reason }) =>
+    megabytes ? t`The disk of the database has ${megabytes} MB left. Free space on it.` : reason,
 }
 
 export function alertText({ kind, detail }: Alert): string {
-  const { partner, centihours, limit_centihours, minutes, client_id, reason, calls, differences } = detail
+  const { partner, centihours, limit_centihours, minutes, client_id, reason, megabytes, calls, differences } = detail
   const words = {
     partner: String(partner ?? ''),
     used: formatHours(Number(centihours) / 100),
     allowed: formatHours(Number(limit_centihours) / 100),
-    minutes: String(minutes),
+    minutes: formatNumber(Number(minutes)),
     client: String(client_id),
     reason: String(reason),
+    megabytes: megabytes === undefined ? '' : formatNumber(Number(megabytes)),
   }
-  return SENTENCES[kind](words, Number(calls ?? differences))
+  // During an upgrade, a newer node may send a kind that this page does not know.
+  return SENTENCES[kind]?.(words, Number(calls ?? differences)) ?? kind
 }

@@ -7,6 +7,7 @@ export const ACTIONS: readonly { value: string; label: MessageDescriptor }[] = [
   { value: 'member.', label: msg`Members` },
   { value: 'members.email_read', label: msg`Email addresses read` },
   { value: 'listing.', label: msg`Listings` },
+  { value: 'listings.', label: msg`Listings imported or downloaded` },
   { value: 'exchange.recorded', label: msg`Exchanges recorded` },
   { value: 'balance.adjusted', label: msg`Balances adjusted` },
   { value: 'transfer.reversed', label: msg`Transfers reversed` },
@@ -18,5 +19,8 @@ export const ACTIONS: readonly { value: string; label: MessageDescriptor }[] = [
   { value: 'category.', label: msg`Categories` },
   { value: 'community.', label: msg`Settings` },
   { value: 'members.', label: msg`Members imported, downloaded or read` },
+  { value: 'transfers.', label: msg`Ledger downloaded` },
+  { value: 'calls.', label: msg`Log of calls downloaded` },
   { value: 'audit.', label: msg`Audit log downloaded` },
+  { value: 'test_community.', label: msg`Test communities` },
 ]

@@ -16,7 +16,7 @@ import { ACTIONS } from './actions.ts'
 import { SentenceText } from './sentence-text.tsx'
 import type { AuditRecord } from '../../wire.ts'
 
-const FILTERS = ['actor', 'action', 'subject_kind', 'subject_id', 'from', 'until', 'batch', 'view']
+const FILTERS = ['actor', 'action', 'from', 'until', 'batch', 'view']
 /** Every entry; otherwise imports and email reads are summed up. */
 const SINGLE = 'single'
 const VIEWS = [{ value: SINGLE, label: msg`Every entry` }]
@@ -26,24 +26,22 @@ const OTHERS = [
   { value: 'system', label: msg`The service itself` },
 ]
 
-type Name = 'actor' | 'action' | 'subject_kind' | 'subject_id' | 'from' | 'until' | 'batch' | 'view'
+type Name = 'actor' | 'action' | 'from' | 'until' | 'batch' | 'view'
 type Filters = { [name in Name]?: string | undefined }
 
 export function Audit() {
   const path = useCommunityPath()
   const zone = useTimeZone()
   const [filters] = useFilters<Filters>()
-  const { action, subject_kind, subject_id, from, until, batch, view } = filters
+  const { action, from, until, batch, view } = filters
   const query = {
     ...readActor(filters.actor),
     action,
-    subject_kind,
-    subject_id,
     from: startOfDay(from, zone),
     until: endOfDay(until, zone),
     batch,
   }
-  const isGrouped = view !== SINGLE && batch === undefined && subject_id === undefined
+  const isGrouped = view !== SINGLE && batch === undefined
   const list = useList<AuditRecord>(path('/audit'), { ...query, ...(isGrouped && { grouped: true }) })
   const admins = useRead<{ id: number; name: string }[]>(path('/administrators'))
   const actors = [
@@ -64,7 +62,7 @@ export function Audit() {
         <DateFilter name="until" label={t`Until`} />
         <ChoiceFilter name="view" label={t`Show`} choices={translated(VIEWS)} any={t`Grouped`} />
       </FilterBar>
-      <SubjectFilter />
+      <BatchFilter />
       <DataTable
         label={t`Audit log`}
         list={list}
@@ -84,26 +82,20 @@ export function Audit() {
   )
 }
 
-/** A link from elsewhere may ask for one subject alone; here it can only be let go. */
-function SubjectFilter() {
-  const [{ subject_kind: kind, subject_id: id, batch }, change] = useFilters<Filters>()
-  if (!kind && !batch) return null
+/** The details of an import lead to its rows; here the filter can only be removed. */
+function BatchFilter() {
+  const [{ batch }, change] = useFilters<Filters>()
+  if (!batch) return null
   return (
     <Group mb="md" gap="sm">
-      <Text size="sm">{batch ? t`Only the rows of one import` : subjectText(kind ?? '', id)}</Text>
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={() => change({ subject_kind: undefined, subject_id: undefined, batch: undefined })}
-      >
+      <Text size="sm">
+        <Trans>Only the rows of one import</Trans>
+      </Text>
+      <Button size="compact-sm" variant="default" onClick={() => change({ batch: undefined })}>
         <Trans>Show all</Trans>
       </Button>
     </Group>
   )
-}
-
-function subjectText(kind: string, id: string | undefined): string {
-  return id ? t`Only about ${kind} number ${id}` : t`Only about ${kind}`
 }
 
 function readActor(actor: string | undefined): { actor_kind?: string; actor_id?: string } {

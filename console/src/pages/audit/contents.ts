@@ -1,5 +1,7 @@
 import { msg, plural } from '@lingui/core/macro'
 import type { MessageDescriptor } from '@lingui/core'
+import { formatLocale } from '../../language/formats.ts'
+import { lastMomentBefore } from '../../parts/day.ts'
 import { formatHours } from '../../parts/hours.tsx'
 import type { AuditRecord, Role } from '../../wire.ts'
 import { fieldList } from './field-names.ts'
@@ -54,8 +56,7 @@ const CONTENTS: Record<string, Content> = {
   'admin.invited': ({ detail }) => INVITED[detail['role'] as Role],
   'client.expiry_changed': ({ detail }) => {
     if (detail['expires_at'] === 'never') return msg`${who} let the credentials ${it} work without an expiry date`
-    const day = String(detail['expires_at']).slice(0, 'YYYY-MM-DD'.length)
-    return msg`${who} let the credentials ${it} expire on ${day}`
+    return msg`${who} let the credentials ${it} expire on ${when}`
   },
   'subscription.replayed': ({ detail }) => {
     const count = Number(detail['deliveries'])
@@ -83,6 +84,15 @@ const INVITED: Record<Role, MessageDescriptor> = {
   owner: msg`${who} invited ${it} as an owner`,
   manager: msg`${who} invited ${it} as a manager`,
   viewer: msg`${who} invited ${it} as a viewer`,
+}
+
+/** The time that a sentence names: the last call of a day, or the last day of credentials, which end when it is over. */
+export function whenOf({
+  detail: { last_at, expires_at },
+}: AuditRecord): { value: string; as: 'relative' | 'date' } | undefined {
+  if (typeof last_at === 'string') return { value: last_at, as: 'relative' }
+  const isTime = typeof expires_at === 'string' && !Number.isNaN(Date.parse(expires_at))
+  return isTime ? { value: lastMomentBefore(expires_at), as: 'date' } : undefined
 }
 
 export function contentOf(entry: AuditRecord): MessageDescriptor | undefined {
@@ -123,13 +133,12 @@ function namesOf({ hours, giver, receiver }: Transfer) {
 /** '5 added, 1 changed'; empty if there is nothing to tell. */
 function importedRows(detail: AuditRecord['detail']): string {
   const [added, changed, refused] = ['added', 'changed', 'refused'].map((name) => Number(detail[name] ?? 0))
-  return [
+  const parts = [
     added && plural(added, { one: '# added', other: '# added' }),
     changed && plural(changed, { one: '# changed', other: '# changed' }),
     refused && plural(refused, { one: '# left out', other: '# left out' }),
-  ]
-    .filter(Boolean)
-    .join(', ')
+  ].filter((part) => typeof part === 'string')
+  return new Intl.ListFormat(formatLocale(), { type: 'unit' }).format(parts)
 }
 
 function changedFields({ fields }: AuditRecord['detail']): string | undefined {

@@ -1,17 +1,23 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
+import { formatList } from '../../language/formats.ts'
 import { Facts } from '../../parts/facts.tsx'
+import { formatHours } from '../../parts/hours.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { Name } from '../../parts/name.tsx'
 import { useCommunity } from '../../session.ts'
+import { reasonText } from '../webhooks/words.ts'
 import classes from './details.module.css'
+import { fieldLabel, fieldList } from './field-names.ts'
 import type { AuditRecord } from '../../wire.ts'
 
 /** What else was written down; folded away. */
 export function Details({ entry: { action, detail, member_ids } }: { entry: AuditRecord }) {
   const { slug } = useCommunity()
   const { batch, ...rest } = detail
-  const values = Object.entries(rest).map(([name, value]) => [labelOf(name), shown(valueText(value))] as const)
+  const values = Object.entries(rest).map(
+    ([name, value]) => [fieldLabel(name), shown(valueText(action, name, value))] as const,
+  )
   return (
     <details className={classes.details}>
       <summary>
@@ -49,18 +55,21 @@ function MemberLinks({ ids }: { ids: number[] }) {
   )
 }
 
-function labelOf(name: string): string {
-  const words = name.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
 /** Isolated, because codes end with signs; nothing at all for an empty text, so that its name is left out. */
 function shown(text: string) {
   return text && <Name>{text}</Name>
 }
 
-function valueText(value: unknown): string {
+function valueText(action: string, name: string, value: unknown): string {
   if (value === null) return t`none`
-  if (Array.isArray(value)) return value.length === 0 ? t`none` : value.join(', ')
+  if (typeof value === 'boolean') return value ? t`yes` : t`no`
+  if (typeof value === 'number' && name.endsWith('centihours')) return formatHours(value / 100)
+  if (action === 'subscription.disabled' && name === 'reason') return reasonText(String(value))
+  if (Array.isArray(value)) return arrayText(name, value.map(String))
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+function arrayText(name: string, values: string[]): string {
+  if (values.length === 0) return t`none`
+  return name === 'fields' ? fieldList(values) : formatList(values)
 }

@@ -1,3 +1,3 @@
 import { texts } from '../../search-params.ts'
 
-export const auditSearch = texts('actor', 'action', 'subject_kind', 'subject_id', 'from', 'until', 'batch', 'view')
+export const auditSearch = texts('actor', 'action', 'from', 'until', 'batch', 'view')

@@ -3,12 +3,14 @@ import { LinkText } from '../../parts/links.tsx'
 import { Name } from '../../parts/name.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useCommunity } from '../../session.ts'
+import { whenOf } from './contents.ts'
 import { sentenceOf } from './sentences.ts'
 import type { AuditRecord } from '../../wire.ts'
 
 /** 'Ada suspended the partner Bank', with the way to what it is about where there is one. */
 export function SentenceText({ entry }: { entry: AuditRecord }) {
   const { message, actor, subject } = sentenceOf(entry)
+  const when = whenOf(entry)
   const values = {
     ...isolated(message.values),
     who: (
@@ -17,7 +19,7 @@ export function SentenceText({ entry }: { entry: AuditRecord }) {
       </strong>
     ),
     it: <Subject entry={entry} text={subject} />,
-    when: typeof entry.detail['last_at'] === 'string' && <Time value={entry.detail['last_at']} as="relative" />,
+    when: when && <Time {...when} />,
   }
   return (
     <span>

@@ -61,7 +61,7 @@ interface PeriodProps {
 function PeriodFilter({ isLastDay = false }: PeriodProps) {
   const [{ period }] = useFilters<CallFilters>()
   const choices = translated(PERIODS)
-  // Named once, as the first entry. An address that names it shows this entry, too: no other fits.
+  // Named once, as the first entry.
   const lastDay = isLastDay ? choices.find(({ value }) => value === LAST_DAY) : undefined
   return (
     <>
@@ -70,6 +70,7 @@ function PeriodFilter({ isLastDay = false }: PeriodProps) {
         label={t`When`}
         choices={choices.filter((choice) => choice !== lastDay)}
         any={lastDay?.label ?? t`At any time`}
+        anyValue={lastDay?.value}
       />
       {period === DAYS && (
         <>

@@ -40,7 +40,7 @@ export function usePeriod({ period, since, until }: CallFilters): Bounds {
   return useMemo(() => boundsOf({ period, since, until }, zone, Date.now()), [period, since, until, zone])
 }
 
-export function boundsOf(
+function boundsOf(
   { period, since, until }: { period?: string | undefined; since?: string | undefined; until?: string | undefined },
   zone: string,
   nowMs: number,

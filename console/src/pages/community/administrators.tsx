@@ -159,6 +159,7 @@ function Reset({ administrator, onClose, showLink }: AskProps & { showLink: (sec
 
 function Remove({ administrator, onClose }: AskProps) {
   const path = useCommunityPath()
+  const { admin: self } = useSession()
   const name = administrator?.name ?? ''
   return (
     <ConfirmDialog
@@ -169,6 +170,8 @@ function Remove({ administrator, onClose }: AskProps) {
       danger
       action={async () => {
         await api.delete(path(`/administrators/${administrator?.id}`))
+        // No page of this community can be shown any more: the console starts again without it.
+        if (administrator?.id === self.id) return window.location.assign(import.meta.env.BASE_URL)
         notify(t`Administrator removed`)
         await refresh(path('/administrators'))
       }}

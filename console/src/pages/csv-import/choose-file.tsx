@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Button, Code, FileInput, Group, List, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { translate } from '../../language/translate.ts'
+import { BusyButton } from '../../parts/busy-button.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { saveFile } from '../../parts/save-file.ts'
@@ -13,13 +14,15 @@ import { FILE_BYTES_MAX, inspectFile, sendFile } from './send-file.ts'
 
 interface Props {
   kind: ImportKind
+  /** After another file. */
+  isAgain: boolean
   onPreview: (file: File, look: InspectedFile, preview: ImportResult) => void
   /** The columns have other names than those of the import. */
   onUnclear: (file: File, look: InspectedFile) => void
 }
 
 /** The first step. Nothing is written by it: the service only says what it would do. */
-export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
+export function ChooseFile({ kind, isAgain, onPreview, onUnclear }: Props) {
   const [file, setFile] = useState<File | null>(null)
   const [missing, setMissing] = useState<string>()
   const [failure, setFailure] = useState<unknown>()
@@ -43,6 +46,7 @@ export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
     <>
       <Panel
         title={t`Choose the file`}
+        isStep={isAgain}
         description={t`Nothing is saved yet: you first see what would happen to each row.`}
       >
         <form
@@ -70,9 +74,9 @@ export function ChooseFile({ kind, onPreview, onUnclear }: Props) {
             />
             {failure !== undefined && <Problem error={failure} />}
             <Group>
-              <Button type="submit" loading={busy}>
+              <BusyButton type="submit" loading={busy}>
                 <Trans>Check the file</Trans>
-              </Button>
+              </BusyButton>
             </Group>
           </Stack>
         </form>

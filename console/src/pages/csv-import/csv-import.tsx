@@ -14,20 +14,21 @@ const Preview = lazyPart(async () => (await import('./preview.tsx')).Preview)
 const Result = lazyPart(async () => (await import('./result.tsx')).Result)
 
 type Step =
-  | { name: 'choose' }
+  | { name: 'choose'; isAgain: boolean }
   | { name: 'map'; file: File; look: InspectedFile; reading?: Reading | undefined }
   | { name: 'preview'; file: File; look: InspectedFile; reading?: Reading; preview: ImportResult }
   | { name: 'done'; result: ImportResult }
 
 /** Choose a file, say which column is which, see what would become of every row, and only then write it. */
 export function CsvImport({ kind, back }: { kind: ImportKind; back: ReactNode }) {
-  const [step, setStep] = useState<Step>({ name: 'choose' })
-  const restart = () => setStep({ name: 'choose' })
+  const [step, setStep] = useState<Step>({ name: 'choose', isAgain: false })
+  const restart = () => setStep({ name: 'choose', isAgain: true })
   return (
     <Stack gap="lg">
       {step.name === 'choose' && (
         <ChooseFile
           kind={kind}
+          isAgain={step.isAgain}
           onPreview={(file, look, preview) => setStep({ name: 'preview', file, look, preview })}
           onUnclear={(file, look) => setStep({ name: 'map', file, look })}
         />

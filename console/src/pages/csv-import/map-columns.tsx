@@ -4,6 +4,7 @@ import { Button, Fieldset, Group, NativeSelect, SimpleGrid, Stack, Text } from '
 import { useState } from 'react'
 import { formatList, formatNumber } from '../../language/formats.ts'
 import { translate, translated } from '../../language/translate.ts'
+import { BusyButton } from '../../parts/busy-button.tsx'
 import { PlainTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -72,6 +73,7 @@ export function MapColumns({ kind, file, look: first, emptyCells = 'keep', onPre
   return (
     <Panel
       title={t`Which column is which?`}
+      isStep
       description={
         look.remembered
           ? t`${file.name}: nothing has been saved yet. Filled in as for the last file with these columns.`
@@ -145,9 +147,9 @@ export function MapColumns({ kind, file, look: first, emptyCells = 'keep', onPre
           <Button variant="default" disabled={busy} onClick={onRestart}>
             <Trans>Choose another file</Trans>
           </Button>
-          <Button loading={busy} disabled={missing.length > 0} onClick={() => void check()}>
+          <BusyButton loading={busy} disabled={missing.length > 0} onClick={() => void check()}>
             <Trans>Check the rows</Trans>
-          </Button>
+          </BusyButton>
         </Group>
       </Stack>
     </Panel>
@@ -196,6 +198,9 @@ function ColumnChoice({ column, header, positions, onChange }: ChoiceProps) {
   ]
   // A further part is offered once the one before is chosen.
   const shown = positions.filter((_, n) => n === 0 || positions[n - 1])
+  // Without one part those behind it are not shown, so they are not kept either.
+  const choose = (part: number, chosen: string) =>
+    onChange(positions.map((old, n) => (n === part ? chosen : n > part && chosen === '' ? '' : old)))
   return (
     <Stack gap={4}>
       {shown.map((position, n) => (
@@ -206,7 +211,7 @@ function ColumnChoice({ column, header, positions, onChange }: ChoiceProps) {
           withAsterisk={n === 0 && column.needed === true}
           data={n === 0 ? data : [{ value: '', label: t`No further column` }, ...data.slice(1)]}
           value={position}
-          onChange={(event) => onChange(positions.with(n, event.currentTarget.value))}
+          onChange={(event) => choose(n, event.currentTarget.value)}
         />
       ))}
     </Stack>

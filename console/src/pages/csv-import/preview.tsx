@@ -2,6 +2,7 @@ import { plural, t } from '@lingui/core/macro'
 import { Plural, Trans } from '@lingui/react/macro'
 import { Alert, Button, Checkbox, Group, Text } from '@mantine/core'
 import { useState } from 'react'
+import { BusyButton } from '../../parts/busy-button.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { formatHours } from '../../parts/hours.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -37,7 +38,7 @@ export function Preview({ kind, file, reading, preview, onDone, onMap, onRestart
   const count = preview.added + preview.changed
   const isStuck = preview.refused > 0 && !skipBad
   return (
-    <Panel title={t`What would happen`} description={t`${file.name}: nothing has been saved yet.`}>
+    <Panel isStep title={t`What would happen`} description={t`${file.name}: nothing has been saved yet.`}>
       <ImportCounts result={preview} />
       <Text size="sm">
         {reading?.empty_cells === 'clear'
@@ -75,9 +76,9 @@ export function Preview({ kind, file, reading, preview, onDone, onMap, onRestart
         <Button variant="default" disabled={busy} onClick={onMap}>
           <Trans>Change how it is read</Trans>
         </Button>
-        <Button loading={busy} disabled={isStuck || count === 0} onClick={() => void write()}>
+        <BusyButton loading={busy} disabled={isStuck || count === 0} onClick={() => void write()}>
           {plural(count, { 0: 'Nothing to import', one: 'Import # row', other: 'Import # rows' })}
-        </Button>
+        </BusyButton>
       </Group>
       <FateTable result={preview} />
       <UnsavedGuard

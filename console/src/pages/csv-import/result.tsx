@@ -20,7 +20,7 @@ interface Props {
 /** The last step: what was done. */
 export function Result({ kind, result, onRestart, back }: Props) {
   return (
-    <Panel title={t`Result`}>
+    <Panel isStep title={t`Result`}>
       <Alert
         role="status"
         color={result.written ? 'green' : 'red'}

@@ -29,7 +29,7 @@ export async function sendFile(
   const response = await request(path, { ...query, file_name: file.name }, file, LINES)
   let last: Line | undefined
   for await (const line of linesOf(response)) {
-    last = JSON.parse(line) as Line
+    last = parse<Line>(line)
     if ('progress' in last) onProgress(last.progress)
   }
   // The reasons of rejected rows, and of the whole file.
@@ -47,7 +47,19 @@ export async function inspectFile(
 ): Promise<InspectedFile> {
   await api.get('/session')
   const response = await request(`${path}/inspect`, query, file, 'application/json')
-  return ((await response.json()) as { data: InspectedFile }).data
+  const text = await response.text().catch((error: unknown) => {
+    throw new ConnectionError(error)
+  })
+  return parse<{ data: InspectedFile }>(text).data
+}
+
+/** What a proxy in front answers, or what is cut off, must not pass for an error of the console. */
+function parse<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch (error) {
+    throw new ConnectionError(error)
+  }
 }
 
 async function request(path: string, query: Query, file: File, accept: string): Promise<Response> {

@@ -36,7 +36,6 @@ export function AdjustBalance({ opened, onClose, member }: DialogProps & { membe
       return api.post<RecordedTransfers>(path('/adjustments'), body)
     },
     onSaved: () => {
-      form.replace(nothingFor(member))
       onClose()
       notify(t`Balance adjusted`)
       void refresh(path('/transfers'), path('/members'))

@@ -11,7 +11,7 @@ export function MemberFilter() {
   const path = useCommunityPath()
   const [{ member }, change] = useFilters<{ member?: string | undefined }>()
   const [typed, setTyped] = useState<MemberChoice>(NO_MEMBER)
-  const known = useRead<{ id: number; name: string }>(member ? path(`/members/${member}`) : undefined)
+  const known = useRead<{ id: number; name: string }>(member ? path('/members', member) : undefined)
   const isApplied = member !== undefined && (typed.id === null || String(typed.id) === member)
   const named = known.data ? { id: known.data.id, text: known.data.name } : NO_MEMBER
   const value = isApplied && typed.text === '' ? named : member === undefined && typed.id !== null ? NO_MEMBER : typed

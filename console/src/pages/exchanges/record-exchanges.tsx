@@ -68,13 +68,14 @@ function Start() {
   const path = useCommunityPath()
   const zone = useTimeZone()
   const [{ member: memberId, correct }] = useFilters<{ member?: string; correct?: string }>()
-  const transfer = useRead<TransferRecord>(correct ? path(`/transfers/${correct}`) : undefined)
-  const memberPath = (id: number | string | null | undefined) => (id ? path(`/members/${id}`) : undefined)
+  const transfer = useRead<TransferRecord>(correct ? path('/transfers', correct) : undefined)
+  const memberPath = (id: number | string | null | undefined) => (id ? path('/members', id) : undefined)
   const giver = useRead<OfficeMember>(memberPath(correct ? transfer.data?.to.id : memberId))
   const receiver = useRead<OfficeMember>(memberPath(transfer.data?.from.id))
   const isTooEarly = useTooFewMembers(2, !correct)
-  const failed = transfer.error ?? giver.error ?? receiver.error
-  if (failed) return <Problem error={failed} />
+  // What is read again later may fail without harm: the slips that were typed stay.
+  const failed = [transfer, giver, receiver].find(({ isError, data }) => isError && !data)
+  if (failed) return <Problem error={failed.error} again={() => void failed.refetch()} />
   if (correct) {
     if (!transfer.data || !giver.data || !receiver.data) return <Loading label={t`Record exchanges`} height={240} />
     const slip = slipOf(

@@ -1,7 +1,7 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Button, CloseButton, Group, Text, TextInput } from '@mantine/core'
-import { type KeyboardEvent, useEffect, useRef } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
 import { formatNumber } from '../../language/formats.ts'
 import { translate } from '../../language/translate.ts'
 import { formatHours } from '../../parts/hours.tsx'
@@ -49,6 +49,14 @@ export function SlipGrid({ form, newSlip, single = false, pile }: Props) {
     // The next slip of the pile is mostly of the same day.
     form.set('slips', [...slips, { ...newSlip(), ...(last && { occurred_on: last.occurred_on }) }])
   }
+  const remove = (index: number) => {
+    // The button goes with the last row, and the focus must not go with it.
+    if (index === slips.length - 1) wanted.current = index - 1
+    form.set(
+      'slips',
+      slips.filter((_, place) => place !== index),
+    )
+  }
   useEffect(() => {
     if (wanted.current === undefined) return
     focusRow(grid.current, wanted.current)
@@ -74,45 +82,44 @@ export function SlipGrid({ form, newSlip, single = false, pile }: Props) {
           <span key={name}>{translate(title)}</span>
         ))}
       </div>
-      {slips.map((slip, index) => (
-        <div
-          key={index}
-          role="group"
-          aria-label={slipLabel(index)}
-          className={classes.row}
-          data-duplicate={form.errors[`slips.${index}`] ? true : undefined}
-          onKeyDown={(event) => onKeyDown(event, index)}
-          // There is always an empty row below the last one in use.
-          onBlur={() => index === slips.length - 1 && !isEmpty(slip) && addRow()}
-        >
-          <Slip form={form} index={index} projection={projections[index]} lowerLimit={lowerLimit} />
-          <div className={classes.tools}>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={swapLabel(index)}
-              onClick={() =>
-                form.set(`slips.${index}`, { ...slip, giver_id: slip.receiver_id, receiver_id: slip.giver_id })
-              }
-            >
-              <span aria-hidden="true">⇄</span>
-            </ActionIcon>
-            {!single && (
-              <CloseButton
-                aria-label={removeLabel(index)}
-                disabled={slips.length === 1}
+      {slips.map((slip, index) => {
+        const number = formatNumber(index + 1)
+        const note = form.showError(`slips.${index}`)
+        return (
+          <div
+            key={index}
+            role="group"
+            aria-label={t`Slip ${number}`}
+            className={classes.row}
+            data-duplicate={note ? true : undefined}
+            onKeyDown={(event) => onKeyDown(event, index)}
+            // There is always an empty row below the last one in use.
+            onBlur={() => index === slips.length - 1 && !isEmpty(slip) && addRow()}
+          >
+            <Slip form={form} index={index} single={single} projection={projections[index]} lowerLimit={lowerLimit} />
+            <div className={classes.tools}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={t`Swap the members of slip ${number}`}
                 onClick={() =>
-                  form.set(
-                    'slips',
-                    slips.filter((_, place) => place !== index),
-                  )
+                  form.set(`slips.${index}`, { ...slip, giver_id: slip.receiver_id, receiver_id: slip.giver_id })
                 }
-              />
-            )}
+              >
+                <span aria-hidden="true">⇄</span>
+              </ActionIcon>
+              {!single && (
+                <CloseButton
+                  aria-label={t`Remove slip ${number}`}
+                  disabled={slips.length === 1}
+                  onClick={() => remove(index)}
+                />
+              )}
+            </div>
+            <RowNote text={note} />
           </div>
-          <RowNote text={form.errors[`slips.${index}`]} />
-        </div>
-      ))}
+        )
+      })}
       {!single && (
         <Group>
           <Button variant="default" disabled={slips.length >= ROWS_MAX} onClick={addRow}>
@@ -124,33 +131,17 @@ export function SlipGrid({ form, newSlip, single = false, pile }: Props) {
   )
 }
 
-function slipLabel(index: number): string {
-  const number = formatNumber(index + 1)
-  return t`Slip ${number}`
-}
-
-function swapLabel(index: number): string {
-  const number = formatNumber(index + 1)
-  return t`Swap the members of slip ${number}`
-}
-
-function removeLabel(index: number): string {
-  const number = formatNumber(index + 1)
-  return t`Remove slip ${number}`
-}
-
 interface SlipProps {
   form: Props['form']
   index: number
+  single: boolean
   projection: ReturnType<typeof projectBalances>[number] | undefined
   lowerLimit: number | undefined
 }
 
-function Slip({ form, index, projection, lowerLimit }: SlipProps) {
+function Slip({ form, index, single, projection, lowerLimit }: SlipProps) {
   const slip = form.values.slips[index]!
   const at = (field: keyof SlipRow) => `slips.${index}.${field}` as const
-  // Named, so that an error about the row as a whole is shown here and not in the alert.
-  form.value(`slips.${index}`)
   return (
     <>
       <div>
@@ -165,6 +156,7 @@ function Slip({ form, index, projection, lowerLimit }: SlipProps) {
       <TextInput type="date" label={translate(COLUMNS.day)} {...form.text(at('occurred_on'))} />
       <PurposeField
         slip={slip}
+        isRecorded={single}
         label={translate(COLUMNS.purpose)}
         {...form.text(at('purpose'))}
         onChoose={(purpose, hours) => {
@@ -197,7 +189,7 @@ function balanceText({ before, after }: Projection, missedLimit: number | undefi
   return t`${old} → ${next}, below ${limit}`
 }
 
-function RowNote({ text }: { text: string | undefined }) {
+function RowNote({ text }: { text: ReactNode }) {
   if (!text) return null
   return (
     <Text size="sm" className={classes.note} role="status">

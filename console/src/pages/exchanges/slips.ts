@@ -15,7 +15,7 @@ export interface SlipRow {
   note: string
 }
 
-export interface SlipBody {
+interface SlipBody {
   giver_id: number | null
   receiver_id: number | null
   hours: number
@@ -30,8 +30,8 @@ export function emptySlip(day: string): SlipRow {
 }
 
 /** The day alone is no content: it is filled in beforehand. */
-export function isEmpty({ giver_id, receiver_id, hours, note }: SlipRow): boolean {
-  return [giver_id.text, receiver_id.text, hours, note].every((text) => text.trim() === '')
+export function isEmpty({ giver_id, receiver_id, hours, purpose, note }: SlipRow): boolean {
+  return [giver_id.text, receiver_id.text, hours, purpose, note].every((text) => text.trim() === '')
 }
 
 /** The rows with something in them, each with its place in the grid. */

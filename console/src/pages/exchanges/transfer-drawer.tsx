@@ -27,7 +27,7 @@ import { KIND_NAMES, makerText } from './words.ts'
 export function TransferDrawer() {
   const [{ transfer: id }, change] = useFilters<{ transfer?: string | undefined }>()
   const path = useCommunityPath()
-  const { data, isError, error, refetch } = useRead<TransferRecord>(id ? path(`/transfers/${id}`) : undefined)
+  const { data, isError, error, refetch } = useRead<TransferRecord>(id ? path('/transfers', id) : undefined)
   return (
     <Drawer
       opened={id !== undefined}
@@ -117,7 +117,7 @@ function Correct({ transfer }: { transfer: TransferRecord }) {
       variant="default"
       to="/$slug/exchanges/record"
       params={{ slug }}
-      search={{ correct: String(transfer.id) } as never}
+      search={{ correct: String(transfer.id) }}
     >
       <Trans>Correct it</Trans>
     </LinkButton>

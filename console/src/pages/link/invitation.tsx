@@ -70,11 +70,11 @@ function NotSignedIn({ offer }: { offer: Offer }) {
 }
 
 function CreateAccount({ offer }: { offer: Offer }) {
-  const goOn = useGoOn()
+  const onSignedIn = useSignedIn()
   const form = useForm({
     initial: { name: offer.name, password: '' },
     save: (values) => api.post<Session>('/links/use', { token: offer.token, ...values }, { signedOut: true }),
-    onSaved: goOn,
+    onSaved: onSignedIn,
   })
   return (
     <Form form={form} submit={t`Create the account and accept`} guard={false}>
@@ -109,11 +109,11 @@ function SignInToAccept({ offer }: { offer: Offer }) {
 }
 
 function Accept({ offer }: { offer: Offer }) {
-  const goOn = useGoOn()
+  const onSignedIn = useSignedIn()
   const form = useForm({
     initial: { name: offer.name },
     save: ({ name }) => api.post<Session>('/links/accept', { token: offer.token, name }),
-    onSaved: goOn,
+    onSaved: onSignedIn,
   })
   return (
     <Form form={form} submit={t`Accept`} guard={false}>
@@ -142,7 +142,7 @@ function SomeoneElse({ offer, of: { admin } }: { offer: Offer; of: Session }) {
   )
 }
 
-function useGoOn(): (session: Session) => void {
+function useSignedIn(): (session: Session) => void {
   const router = useRouter()
   return (session) => {
     beginSession(session)

@@ -1,16 +1,18 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError, api } from '../../api.ts'
 import { PageLoading } from '../../layout/page-states.tsx'
 import { PlainPage } from '../../layout/plain-page.tsx'
+import { BusyButton } from '../../parts/busy-button.tsx'
 import { LinkButton } from '../../parts/links.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { sessionQuery } from '../../session.ts'
-import type { LinkState, SetupState } from '../../wire.ts'
+import type { LinkState } from '../../wire.ts'
+import { useSetupState } from '../sign-in/no-mail.ts'
 import { InvitationPage } from './invitation.tsx'
 import { ResetPassword } from './reset-password.tsx'
 
@@ -47,16 +49,18 @@ const INVITATION = /^\d+\./
 function Invalid({ token = '' }: { token?: string }) {
   const [sent, setSent] = useState(false)
   const [failure, setFailure] = useState<unknown>()
-  const setup = useQuery({
-    queryKey: ['setup'],
-    queryFn: ({ signal }) => api.get<SetupState>('/setup', { signal, signedOut: true }),
-  })
+  const [busy, setBusy] = useState(false)
+  const setup = useSetupState()
   const sendAgain = async () => {
+    setBusy(true)
+    setFailure(undefined)
     try {
       await api.post('/links/send-again', { token }, { signedOut: true })
       setSent(true)
     } catch (error) {
       setFailure(error)
+    } finally {
+      setBusy(false)
     }
   }
   return (
@@ -71,9 +75,9 @@ function Invalid({ token = '' }: { token?: string }) {
         </Text>
       )}
       {setup.data?.mail && INVITATION.test(token) && !sent && (
-        <Button onClick={() => void sendAgain()}>
+        <BusyButton loading={busy} onClick={() => void sendAgain()}>
           <Trans>Send me a new link by mail</Trans>
-        </Button>
+        </BusyButton>
       )}
       <LinkButton to="/sign-in" variant="default">
         <Trans>Back to sign in</Trans>

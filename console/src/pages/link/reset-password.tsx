@@ -20,14 +20,14 @@ interface Props {
 export function ResetPassword({ token, link }: Props) {
   const router = useRouter()
   const [isSecondStep, setSecondStep] = useState(false)
-  const goOn = (session: Session) => {
+  const onSignedIn = (session: Session) => {
     beginSession(session)
     router.history.replace(import.meta.env.BASE_URL)
   }
   const form = useForm({
     initial: { password: '' },
     save: ({ password }) => orSecondStep(api.post<Session>('/links/use', { token, password }, { signedOut: true })),
-    onSaved: (session) => (session ? goOn(session) : setSecondStep(true)),
+    onSaved: (session) => (session ? onSignedIn(session) : setSecondStep(true)),
   })
   if (isSecondStep) {
     return (
@@ -35,7 +35,10 @@ export function ResetPassword({ token, link }: Props) {
         title={t`Second step`}
         description={t`The password is saved. Now show that you have your second factor.`}
       >
-        <SecondStep onSignedIn={goOn} again={() => router.history.replace(`${import.meta.env.BASE_URL}sign-in`)} />
+        <SecondStep
+          onSignedIn={onSignedIn}
+          again={() => router.history.replace(`${import.meta.env.BASE_URL}sign-in`)}
+        />
       </PlainPage>
     )
   }

@@ -2,6 +2,7 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, Text } from '@mantine/core'
+import { useState } from 'react'
 import { translate, translated } from '../../language/translate.ts'
 import { CsvDownload } from '../../parts/csv-download.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
@@ -16,7 +17,7 @@ import { PageHeader } from '../../parts/page-header.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useList, useRead } from '../../reading.ts'
 import { useCommunity, useCommunityPath, useRole } from '../../session.ts'
-import { ListingActions } from './listing-actions.tsx'
+import { type Asked, ListingActions, ListingDialogs } from './listing-actions.tsx'
 import classes from './listings.module.css'
 import type { Category, OfficeListing } from '../../wire.ts'
 
@@ -62,6 +63,7 @@ export function Listings() {
   const list = useList<OfficeListing>(path('/listings'), { ...filters, sort, ...listQuery(rows) })
   const categories = useRead<Category[]>(path('/categories'))
   const isFiltered = Object.values(filters).some(Boolean)
+  const [asked, setAsked] = useState<Asked>()
   return (
     <>
       <PageHeader
@@ -102,19 +104,20 @@ export function Listings() {
         list={list}
         rowKey={(listing) => listing.id}
         empty={isFiltered ? <NothingFound /> : <NothingYet mayManage={mayManage} />}
-        columns={mayManage ? [...columns(slug), actions()] : columns(slug)}
+        columns={mayManage ? [...columns(slug), actions(setAsked)] : columns(slug)}
       />
+      <ListingDialogs asked={asked} onClose={() => setAsked(undefined)} />
     </>
   )
 }
 
-function actions(): Column<OfficeListing> {
+function actions(ask: (asked: Asked) => void): Column<OfficeListing> {
   return {
     header: t`Actions`,
     quiet: true,
     align: 'end',
     narrow: 'line',
-    cell: (listing) => <ListingActions listing={listing} />,
+    cell: (listing) => <ListingActions listing={listing} ask={ask} />,
   }
 }
 
@@ -193,7 +196,7 @@ function OfOneMember({ id }: { id: string }) {
             <Trans>Only listings of one member.</Trans>
           )}
         </Text>
-        <Button variant="default" size="compact-sm" onClick={() => change({ member: undefined } as never)}>
+        <Button variant="default" size="compact-sm" onClick={() => change({ member: undefined })}>
           <Trans>Show those of everyone</Trans>
         </Button>
       </Group>

@@ -38,8 +38,10 @@ export function Contact({ member, mayChange }: { member: OfficeMember; mayChange
 /** In a line that is too short for it, the host begins the next one. */
 function Email({ address }: { address: string }) {
   const host = address.lastIndexOf('@') + 1
+  // Encoded: `?` and `&` may be part of a name, and would add recipients.
+  const [name, domain] = [address.slice(0, host - 1), address.slice(host)].map(encodeURIComponent)
   return (
-    <Anchor href={`mailto:${address}`}>
+    <Anchor href={`mailto:${name}@${domain}`}>
       {address.slice(0, host)}
       <wbr />
       {address.slice(host)}
@@ -49,10 +51,16 @@ function Email({ address }: { address: string }) {
 
 /** Each can be tapped. What is written beside a number, such as 'mornings', is not dialled. */
 function Phones({ text }: { text: string }) {
-  return text.split(/[,;]/).map((part) => {
-    const digits = part.replaceAll(/[^\d+]/g, '')
+  return text.split(/[,;]/).map((part, index) => {
+    const digits = dialled(part)
     return (
-      <div key={part}>{digits.length > 2 ? <Anchor href={`tel:${digits}`}>{part.trim()}</Anchor> : part.trim()}</div>
+      <div key={index}>{digits.length > 2 ? <Anchor href={`tel:${digits}`}>{part.trim()}</Anchor> : part.trim()}</div>
     )
   })
+}
+
+/** The zero in '+49 (0)30 123' is dialled only without the country. */
+function dialled(number: string): string {
+  const plain = number.replaceAll(/[^\d+()]/g, '')
+  return (/^(\+|00)/.test(plain) ? plain.replace('(0)', '') : plain).replaceAll(/[()]/g, '')
 }

@@ -28,14 +28,9 @@ export function EditMember({ member }: { member: OfficeMember }) {
       await refresh(path('/members'))
     },
   })
-  const open = () => {
-    // What another administrator changed meanwhile is what one starts from.
-    form.replace(valuesOf(member), member.version)
-    setOpened(true)
-  }
   return (
     <>
-      <Button variant="default" onClick={open}>
+      <Button variant="default" onClick={() => setOpened(true)}>
         <Trans>Edit</Trans>
       </Button>
       <FormDialog

@@ -22,18 +22,15 @@ interface LeaveValues {
   reason: string
 }
 
-const STAY: LeaveValues = { balance: 'keep', reason: '' }
-
 function Leave({ member }: { member: OfficeMember }) {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
   const balance = formatHours(member.balance_hours)
   const form = useForm<LeaveValues>({
-    initial: STAY,
+    initial: { balance: 'keep', reason: '' },
     save: (values) => api.post(path(`/members/${member.id}/leave`), values),
     onSaved: async () => {
       setOpened(false)
-      form.replace(STAY)
       notify(t`${member.name} has left`)
       await refresh(path('/members'), path('/listings'))
     },

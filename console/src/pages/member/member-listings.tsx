@@ -22,7 +22,7 @@ export function MemberListings({ member }: { member: OfficeMember }) {
     <Panel
       title={t`Listings`}
       actions={
-        <LinkText to="/$slug/listings" params={{ slug }} search={{ member: String(member.id) } as never}>
+        <LinkText to="/$slug/listings" params={{ slug }} search={{ member: String(member.id) }}>
           <Trans>Show their listings</Trans>
         </LinkText>
       }

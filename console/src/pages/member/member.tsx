@@ -39,9 +39,8 @@ const TransferDrawer = lazyPart(async () => (await import('../exchanges/transfer
 export function Member() {
   const { id } = useParams({ strict: false })
   const path = useCommunityPath()
-  const member = useRead<OfficeMember>(path(`/members/${id}`))
-  // A page of its own for each member: nothing that was shown or typed for one may stay for the next.
-  if (member.data) return <Shown key={member.data.id} member={member.data} />
+  const member = useRead<OfficeMember>(path('/members', id))
+  if (member.data) return <Shown member={member.data} />
   return (
     <>
       <PageHeader title={t`Member`} />
@@ -120,7 +119,7 @@ function Actions({ member }: { member: OfficeMember }) {
       </Suspense>
       <AdjustBalance member={member} />
       {member.status === 'active' && (
-        <LinkButton to="/$slug/exchanges/record" params={{ slug }} search={{ member: String(member.id) } as never}>
+        <LinkButton to="/$slug/exchanges/record" params={{ slug }} search={{ member: String(member.id) }}>
           <Trans>Record an exchange</Trans>
         </LinkButton>
       )}

@@ -35,10 +35,13 @@ export function usePeriod(): Period {
 
 function useStatement(id: string, period: Period) {
   const path = useCommunityPath()
-  const member = useRead<OfficeMember>(path(`/members/${id}`))
+  const member = useRead<OfficeMember>(path('/members', id))
   const settings = useRead<CommunitySettings>(path())
-  const statement = useRead<ServiceStatement>(path(`/members/${id}/statement/by-service`), { ...period })
-  return { member, settings, statement, failed: member.error ?? statement.error ?? settings.error }
+  const statement = useRead<ServiceStatement>(`${path('/members', id)}/statement/by-service`, { ...period })
+  const parts = [member, settings, statement]
+  const failed = parts.find(({ isError, data }) => isError && !data)?.error
+  const again = () => void Promise.all(parts.map((part) => part.refetch()))
+  return { member, settings, statement, failed, again }
 }
 
 /** The paper is for the member, so it is in the community's language, whatever the office reads. */
@@ -56,8 +59,7 @@ interface OfManyProps {
 
 /** The statement of one of several members, each on paper of its own. */
 export function StatementOfMany({ id, period, onReady }: OfManyProps) {
-  const { member, settings, statement, failed } = useStatement(id, period)
-  const again = () => void Promise.all([member, settings, statement].map((part) => part.refetch()))
+  const { member, settings, statement, failed, again } = useStatement(id, period)
   if (failed) return <Problem error={failed} again={again} />
   const waiting = <Skeleton height={160} role="status" aria-label={t`Loading a statement`} />
   if (!statement.data || !member.data || !settings.data) return waiting
@@ -87,7 +89,7 @@ export function PrintedStatement() {
   const { id = '' } = useParams({ strict: false })
   const { slug } = useCommunity()
   const period = usePeriod()
-  const { member, settings, statement, failed } = useStatement(id, period)
+  const { member, settings, statement, failed, again } = useStatement(id, period)
   const isReady = member.data && statement.data && settings.data
   const language = settings.data && paperLanguage(settings.data)
   const isOther = language !== undefined && language !== shownLanguage()
@@ -113,7 +115,7 @@ export function PrintedStatement() {
         <DateFilter name="from" label={t`From`} />
         <DateFilter name="until" label={t`Until`} />
       </FilterBar>
-      {failed && <Problem error={failed} again={() => void statement.refetch()} />}
+      {failed && <Problem error={failed} again={again} />}
       {!failed && !isReady && waiting}
       {isReady && language && (
         <InLanguage language={language} waiting={waiting}>
@@ -219,7 +221,9 @@ function Sheet({ member, statement, settings, period }: SheetProps) {
 }
 
 /** A person who keeps the paper can prove later that nobody changed what was recorded before it. */
-function LedgerSeal({ head: { position, hash } }: { head: LedgerHead }) {
+function LedgerSeal({ head }: { head: LedgerHead }) {
+  const position = formatNumber(head.position, { useGrouping: false }, useFormats())
+  const { hash } = head
   return (
     <Text className={classes.seal}>
       <Trans>

@@ -49,7 +49,7 @@ export function Statement({ member }: { member: OfficeMember }) {
         rowLink={(row) => ({
           to: '/$slug/members/$id',
           params: { slug, id: String(member.id) },
-          search: { ...search, transfer: String(row.reverses_id ?? row.id) } as never,
+          search: { ...search, transfer: String(row.reverses_id ?? row.id) },
           resetScroll: false,
         })}
         empty={<NothingMoved isFiltered={from !== undefined || until !== undefined} />}

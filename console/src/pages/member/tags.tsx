@@ -1,8 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Badge, Button, CloseButton, Group, Text } from '@mantine/core'
-import { useState } from 'react'
+import { Badge, CloseButton, Group, Text } from '@mantine/core'
+import { useRef, useState } from 'react'
 import { api } from '../../api.ts'
+import { BusyButton } from '../../parts/busy-button.tsx'
+import { useFocusAfterWork } from '../../parts/focus.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { refresh } from '../../reading.ts'
@@ -23,13 +25,17 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
     save: ({ tag }) => change({ add: [tag] }),
     onSaved: () => form.replace({ tag: '' }),
   })
+  const place = useRef<HTMLDivElement>(null)
   const [removing, setRemoving] = useState(false)
+  useFocusAfterWork(removing)
   const [notRemoved, setNotRemoved] = useState<unknown>()
   const remove = async (tag: string) => {
     setRemoving(true)
     setNotRemoved(undefined)
     try {
       await change({ remove: [tag] })
+      // The button is gone with the tag.
+      place.current?.querySelector('input')?.focus()
     } catch (error) {
       setNotRemoved(error)
     } finally {
@@ -39,7 +45,7 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
   // What is wrong with the tag itself is said at its field.
   const notAdded = Object.keys(form.errors).length === 0 ? form.failure : undefined
   return (
-    <Group gap="xs" align="flex-start">
+    <Group ref={place} gap="xs" align="flex-start">
       {member.tags.map((tag) => (
         <Badge
           key={tag}
@@ -77,9 +83,9 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
               {...form.text('tag')}
               error={form.errors['tag'] ?? form.errors['add']}
             />
-            <Button type="submit" variant="default" size="xs" loading={form.busy}>
+            <BusyButton type="submit" variant="default" size="xs" loading={form.busy}>
               <Trans>Add tag</Trans>
-            </Button>
+            </BusyButton>
           </Group>
         </form>
       )}

@@ -1,9 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Alert, Button, List, Stack, Text } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { ApiError, api } from '../../api.ts'
+import { isolate } from '../../language/isolate.ts'
 import { formatDay } from '../../parts/day.ts'
 import { useFilters } from '../../parts/filter-bar.tsx'
 import { FormDialog } from '../../parts/form.tsx'
@@ -18,6 +20,8 @@ import { MemberFields, type MemberValues, valuesOf } from './member-fields.tsx'
 import { MemberStatus } from './member-status.tsx'
 import type { ListedMember, OfficeMember } from '../../wire.ts'
 
+const TYPING_PAUSE_MS = 300
+
 export function AddMember() {
   const { slug } = useCommunity()
   const path = useCommunityPath()
@@ -30,21 +34,22 @@ export function AddMember() {
     setOpened(false)
     setFilters({ add: undefined })
   }
-  // Somebody has looked at those with the same name.
-  const isConfirmed = useRef(false)
+  // The name of which somebody has looked at those who have it.
+  const confirmed = useRef<string>(undefined)
   const form = useForm<MemberValues, OfficeMember>({
     initial: valuesOf(),
-    save: (values, { key }) => {
-      const confirm_duplicate = isConfirmed.current
-      isConfirmed.current = false
-      return api.post<OfficeMember>(path('/members'), { ...values, confirm_duplicate, key })
-    },
-    onSaved: async (member) => {
+    save: (values, { key }) =>
+      api.post<OfficeMember>(path('/members'), {
+        ...values,
+        confirm_duplicate: confirmed.current === values.name,
+        key,
+      }),
+    onSaved: (member) => {
+      confirmed.current = undefined
       close()
-      form.replace(valuesOf())
       notify(t`${member.name} added`)
-      await refresh(path('/members'))
-      await navigate({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })
+      void refresh(path('/members'))
+      void navigate({ to: '/$slug/members/$id', params: { slug, id: String(member.id) } })
     },
   })
   return (
@@ -57,7 +62,7 @@ export function AddMember() {
           <SameName
             name={form.values.name}
             confirm={() => {
-              isConfirmed.current = true
+              confirmed.current = form.values.name
               void form.submit()
             }}
           />
@@ -81,7 +86,8 @@ function lastExchange({ last_exchange_on, last_active_on }: ListedMember): strin
 function SameName({ name, confirm }: { name: string; confirm: () => void }) {
   const { slug } = useCommunity()
   const path = useCommunityPath()
-  const same = useRead<ListedMember[]>(path('/members'), { name: name.trim(), limit: 5 })
+  const [asked] = useDebouncedValue(name.trim(), TYPING_PAUSE_MS)
+  const same = useRead<ListedMember[]>(path('/members'), { name: asked, limit: 5 })
   return (
     <Alert color="yellow" variant="light" icon={<Icon name="warning" />} title={t`Is this the same person?`}>
       <Stack gap="sm" align="flex-start">
@@ -91,7 +97,7 @@ function SameName({ name, confirm }: { name: string; confirm: () => void }) {
               <LinkText to="/$slug/members/$id" params={{ slug, id: String(member.id) }} target="_blank">
                 <Name>{member.name}</Name>
               </LinkText>
-              {[member.external_id, member.phone, member.email].filter(Boolean).map((text) => ` · ${text}`)}
+              {[member.external_id, member.phone, member.email].flatMap((text) => (text ? ` · ${isolate(text)}` : []))}
               {` · ${lastExchange(member)} `}
               {member.status === 'inactive' && <MemberStatus member={member} />}
             </List.Item>

@@ -198,8 +198,19 @@ function AddButton() {
 }
 
 function NobodyYet({ mayManage }: { mayManage: boolean }) {
+  const { slug } = useCommunity()
   return (
-    <EmptyState title={t`No members yet`} action={mayManage && <AddButton />}>
+    // A link: a second form would open with that of the button above.
+    <EmptyState
+      title={t`No members yet`}
+      action={
+        mayManage && (
+          <LinkButton to="/$slug/members" params={{ slug }} search={{ add: 'true' }}>
+            <Trans>Add member</Trans>
+          </LinkButton>
+        )
+      }
+    >
       <Trans>
         Add the first one, or import all of them from a spreadsheet: before anything is saved, you see what would happen
         to each row.

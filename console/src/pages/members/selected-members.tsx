@@ -44,12 +44,7 @@ export function SelectedMembers({ ids, selectAll, clear }: Props) {
         </CsvDownload>
       )}
       {ids.length <= STATEMENTS_MAX && (
-        <LinkButton
-          variant="default"
-          to="/$slug/members/statements"
-          params={{ slug }}
-          search={{ ids: ids.join(',') } as never}
-        >
+        <LinkButton variant="default" to="/$slug/members/statements" params={{ slug }} search={{ ids: ids.join(',') }}>
           <Trans>Print statements</Trans>
         </LinkButton>
       )}

@@ -9,7 +9,7 @@ import { Panel } from '../../parts/panel.tsx'
 import { useCommunity } from '../../session.ts'
 import type { Attention as Item, AttentionKind } from '../../wire.ts'
 import classes from './attention.module.css'
-import { type AttentionExample, MATTERS, restText } from './matters.tsx'
+import { type AttentionExample, matterOf, minimumText, restText } from './matters.tsx'
 
 /** What somebody should look at, before all figures. */
 export function Attention({ items }: { items: Item[] }) {
@@ -34,16 +34,15 @@ export function Attention({ items }: { items: Item[] }) {
 }
 
 function Matter({ item: { kind, count, examples } }: { item: Item }) {
-  const { title, hint } = MATTERS[kind]
-  const matter = title(count.count)
+  const { title, hint } = matterOf(kind)
   const rest = count.count - examples.length
   return (
     <div>
       <Text fw={600} size="sm">
-        {count.more ? t`At least ${matter}` : matter}
+        {title(count.count)}
       </Text>
       <Text size="sm" c="dimmed">
-        {translate(hint)}
+        {hint && translate(hint)} {count.more && minimumText(count.count)}
       </Text>
       <ul className={classes.examples}>
         {examples.map((example) => (
@@ -59,8 +58,8 @@ function Matter({ item: { kind, count, examples } }: { item: Item }) {
 
 function Example({ kind, example }: { kind: AttentionKind; example: AttentionExample }) {
   const { slug } = useCommunity()
-  const { to, about } = MATTERS[kind]
-  const name = example.name.charAt(0).toUpperCase() + example.name.slice(1)
+  const { to, about, called } = matterOf(kind)
+  const name = called?.(example) ?? example.name
   const who =
     to && example.id !== undefined ? (
       <LinkText inherit underline="always" to={to} params={{ slug, id: String(example.id) }}>

@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
+import { formatNumber } from '../../language/formats.ts'
 import { Icon } from '../../parts/icons.tsx'
 import { LinkText } from '../../parts/links.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -46,7 +47,7 @@ export function FirstSteps({ steps }: { steps: StepsTaken }) {
       <ol className={classes.list}>
         {list.map(({ done, title, text }, index) => (
           <li key={text} className={classes.step} data-done={done || undefined} data-next={index === next || undefined}>
-            <span className={classes.sign}>{done ? <Icon name="check" /> : index + 1}</span>
+            <span className={classes.sign}>{done ? <Icon name="check" /> : formatNumber(index + 1)}</span>
             <span>
               <span className={classes.title}>{title}</span>{' '}
               <span className={classes.state}>{done ? t`Done` : ''}</span>

@@ -3,6 +3,7 @@ import { msg, plural, t } from '@lingui/core/macro'
 import { Plural, Trans } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import { formatNumber } from '../../language/formats.ts'
+import { translate } from '../../language/translate.ts'
 import { formatHours } from '../../parts/hours.tsx'
 import { Time } from '../../parts/time.tsx'
 import type { Attention, AttentionKind } from '../../wire.ts'
@@ -13,13 +14,15 @@ interface Matter {
   /** What is the matter, with the number. */
   title: (count: number) => string
   /** What to do about it. */
-  hint: MessageDescriptor
+  hint?: MessageDescriptor
+  /** What an example is called, where the service has a code for it, not a name that somebody typed. */
+  called?: (example: AttentionExample) => string | undefined
   /** The pages that an example can lead to. */
   to?: '/$slug/webhooks/$id' | '/$slug/partners/$id' | '/$slug/members/$id'
   about?: (example: AttentionExample) => ReactNode
 }
 
-export const MATTERS: Record<AttentionKind, Matter> = {
+const MATTERS: Record<AttentionKind, Matter> = {
   webhooks_failing: {
     title: (count) => plural(count, { one: '# webhook is failing', other: '# webhooks are failing' }),
     hint: msg`Ask the partner to look at its receiver; then send again what failed.`,
@@ -66,11 +69,13 @@ export const MATTERS: Record<AttentionKind, Matter> = {
         other: '# backups are missing or more than a week old',
       }),
     hint: msg`Make one with: npx hourbank backup FILE`,
+    called: () => t`Backup`,
     about: ({ since }) => (since ? <Last at={since} /> : t`none yet`),
   },
   import_refused: {
     title: (count) => plural(count, { one: '# import left rows out', other: '# imports left rows out' }),
     hint: msg`Correct these rows and import the file again: rows that were imported stay as they are.`,
+    called: ({ name }) => IMPORTED[name] && translate(IMPORTED[name]),
     about: ({ refused = 0, since }) => since && <LeftOut count={refused} at={since} />,
   },
   second_factor_missing: {
@@ -98,6 +103,19 @@ export const MATTERS: Record<AttentionKind, Matter> = {
     to: '/$slug/members/$id',
     about: ({ hours, since }) => <IdleSince hours={formatHours(hours ?? 0)} at={since} />,
   },
+}
+
+const IMPORTED: Record<string, MessageDescriptor> = { members: msg`Members`, listings: msg`Listings` }
+
+/** During an upgrade, a newer node may send a kind that this page does not know. */
+export function matterOf(kind: AttentionKind): Matter {
+  return MATTERS[kind] ?? { title: (count) => `${kind}: ${formatNumber(count)}` }
+}
+
+/** The service stops counting at this number. */
+export function minimumText(count: number): string {
+  const number = formatNumber(count)
+  return t`There are more than ${number}.`
 }
 
 /** How many there are beside the examples. */

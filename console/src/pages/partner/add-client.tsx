@@ -24,9 +24,8 @@ interface Props {
 export function AddClient({ partner, onSecret }: Props) {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
-  const initial = { name: '', scopes: partner.scopes, ...BY_SECRET }
   const form = useForm({
-    initial,
+    initial: { name: '', scopes: partner.scopes, ...BY_SECRET },
     check: (values) => ({
       ...(values.scopes.length === 0 && { scopes: t`Choose at least one.` }),
       ...checkKeys(values),
@@ -35,23 +34,15 @@ export function AddClient({ partner, onSecret }: Props) {
       api.post<Credentials>(path(`/partners/${partner.id}/clients`), { name, scopes, ...keysOf(keys), key }),
     onSaved: (credentials) => {
       setOpened(false)
-      form.replace(initial)
       const secret = shownCredentials(t`New credentials of ${partner.name}`, credentials)
       if (secret) onSecret(secret)
       else notify(t`The credentials are added`)
       void refresh(path('/partners'))
     },
   })
-  const { name: _name, ...scopes } = form.value<string[]>('scopes')
   return (
     <>
-      <Button
-        variant="default"
-        onClick={() => {
-          form.replace(initial)
-          setOpened(true)
-        }}
-      >
+      <Button variant="default" onClick={() => setOpened(true)}>
         <Trans>Add credentials</Trans>
       </Button>
       <FormDialog
@@ -67,7 +58,7 @@ export function AddClient({ partner, onSecret }: Props) {
           data-autofocus
           {...form.text('name')}
         />
-        <ScopesField label={t`What they allow`} among={partner.scopes} {...scopes} />
+        <ScopesField label={t`What they allow`} among={partner.scopes} {...form.group<string[]>('scopes')} />
         <KeyFields form={form} />
       </FormDialog>
     </>

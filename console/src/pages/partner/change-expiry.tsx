@@ -17,9 +17,8 @@ export function ChangeExpiry({ client }: { client: Client }) {
   const path = useCommunityPath()
   const zone = useTimeZone()
   const [opened, setOpened] = useState(false)
-  const initial = { expires_at: client.expires_at ? dayOf(lastMomentBefore(client.expires_at), zone) : '' }
   const form = useForm({
-    initial,
+    initial: { expires_at: client.expires_at ? dayOf(lastMomentBefore(client.expires_at), zone) : '' },
     check: ({ expires_at: day }): Record<string, string> =>
       day && day < today(zone) ? { expires_at: t`Choose today or a later day.` } : {},
     save: ({ expires_at: day }) =>
@@ -36,10 +35,7 @@ export function ChangeExpiry({ client }: { client: Client }) {
         variant="default"
         size="compact-sm"
         aria-label={t`Expiry of ${client.client_id}`}
-        onClick={() => {
-          form.replace(initial)
-          setOpened(true)
-        }}
+        onClick={() => setOpened(true)}
       >
         <Trans>Expiry …</Trans>
       </Button>

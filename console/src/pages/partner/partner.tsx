@@ -25,7 +25,7 @@ export function Partner() {
   const { id = '' } = useParams({ strict: false })
   const path = useCommunityPath()
   const { isOwner } = useRole()
-  const { data: partner, isError, error, refetch } = useRead<PartnerDetail>(path(`/partners/${id}`))
+  const { data: partner, isError, error, refetch } = useRead<PartnerDetail>(path('/partners', id))
   if (!partner) {
     return (
       <>
@@ -56,7 +56,7 @@ export function Partner() {
         <Clients partner={partner} />
         {isOwner ? (
           <Suspense fallback={<Loading label={t`Details and permissions`} height={960} />}>
-            <EditPartner key={partner.id} partner={partner} />
+            <EditPartner partner={partner} />
           </Suspense>
         ) : (
           <Rights partner={partner} />

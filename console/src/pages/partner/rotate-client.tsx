@@ -23,7 +23,6 @@ const GRACES: readonly { value: string; label: MessageDescriptor; description?: 
     description: msg`If the old secret may be in wrong hands. The partner cannot call until it uses the new one.`,
   },
 ]
-const INITIAL = { grace: '24h' }
 
 interface Props {
   client: Client
@@ -36,11 +35,10 @@ export function RotateClient({ client, partner, onSecret }: Props) {
   const path = useCommunityPath()
   const [opened, setOpened] = useState(false)
   const form = useForm({
-    initial: INITIAL,
+    initial: { grace: '24h' },
     save: (values, { key }) => api.post<Credentials>(path(`/clients/${client.client_id}/rotate`), { ...values, key }),
     onSaved: (credentials) => {
       setOpened(false)
-      form.replace(INITIAL)
       const secret = shownCredentials(t`New secret of ${partner.name}`, credentials)
       if (secret) onSecret(secret)
       void refresh(path('/partners'))

@@ -1,3 +1,3 @@
 import { texts } from '../../search-params.ts'
 
-export const partnerSearch = texts('tab', 'suspend')
+export const partnerSearch = texts('suspend')

@@ -21,15 +21,13 @@ export function AddPartner({ opened, onClose }: DialogProps) {
   const { slug } = useCommunity()
   const navigate = useNavigate()
   const [made, setMade] = useState<CreatedPartner & { name: string }>()
-  const initial = { ...newPartner(), ...BY_SECRET }
   const form = useForm({
-    initial,
+    initial: { ...newPartner(), ...BY_SECRET },
     check: (values) => ({ ...checkValues(values), ...checkKeys(values) }),
     save: (values, { key }) =>
       api.post<CreatedPartner>(path('/partners'), { ...bodyOf(values), ...keysOf(values), key }),
     onSaved: (created, { name }) => {
       onClose()
-      form.replace(initial)
       if (created.client_secret === undefined) leave(created)
       else setMade({ ...created, name: name.trim() })
       void refresh(path('/partners'))

@@ -52,7 +52,6 @@ function SwitchOff() {
     save: ({ reason }) => api.post(path('/partner-api'), { enabled: false, reason }),
     onSaved: () => {
       setOpened(false)
-      form.replace({ reason: '' })
       notify(t`The partner API is switched off`)
       void refresh(path('/partner-api'))
     },

@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro'
-import { NumberInput, TextInput, Textarea } from '@mantine/core'
+import { TextInput, Textarea } from '@mantine/core'
 import type { FormFields } from '../../parts/use-form.ts'
 import classes from './partner-fields.module.css'
 import type { PartnerValues } from './partner-values.ts'
@@ -7,7 +7,6 @@ import { ScopesField } from './scopes-field.tsx'
 
 /** The same fields for a new partner and for one that is changed. */
 export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
-  const { name: _name, ...scopes } = form.value<string[]>('scopes')
   return (
     <>
       <TextInput
@@ -23,7 +22,7 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
         description={t`Whom to call or write to when something is wrong. Only administrators see it.`}
         {...form.text('contact')}
       />
-      <ScopesField label={t`What the partner may do`} {...scopes} />
+      <ScopesField label={t`What the partner may do`} {...form.group<string[]>('scopes')} />
       <div className={classes.pair}>
         <TextInput
           label={t`Hours per day`}
@@ -33,13 +32,13 @@ export function PartnerFields({ form }: { form: FormFields<PartnerValues> }) {
           dir="auto"
           {...form.text('hours_per_day')}
         />
-        <NumberInput
+        <TextInput
           label={t`Calls per minute`}
           description={t`Further calls in that minute are rejected.`}
-          min={1}
-          allowDecimal={false}
-          clampBehavior="none"
-          {...form.value<number | string>('rate_limit_per_minute')}
+          inputMode="numeric"
+          autoComplete="off"
+          dir="auto"
+          {...form.text('rate_limit_per_minute')}
         />
       </div>
       <Textarea

@@ -7,7 +7,7 @@ export interface PartnerValues {
   name: string
   contact: string
   scopes: string[]
-  rate_limit_per_minute: number | string
+  rate_limit_per_minute: string
   hours_per_day: string
   /** One per line. */
   allowed_addresses: string
@@ -20,14 +20,15 @@ export const newPartner = (): PartnerValues => ({
   name: '',
   contact: '',
   scopes: [],
-  rate_limit_per_minute: RATE_LIMIT_PER_MINUTE,
   // In the language on the screen, which is not known when this file is loaded.
+  rate_limit_per_minute: numberForField(RATE_LIMIT_PER_MINUTE),
   hours_per_day: numberForField(HOURS_PER_DAY),
   allowed_addresses: '',
 })
 
 export function valuesOf(partner: PartnerOverview): PartnerValues {
-  const { name, contact, scopes, rate_limit_per_minute } = partner
+  const { name, contact, scopes } = partner
+  const rate_limit_per_minute = numberForField(partner.rate_limit_per_minute)
   const hours_per_day = numberForField(partner.hours_per_day)
   const allowed_addresses = partner.allowed_addresses.join('\n')
   return { name, contact, scopes, rate_limit_per_minute, hours_per_day, allowed_addresses }
@@ -37,7 +38,7 @@ export function checkValues(values: PartnerValues): Record<string, string> {
   return {
     ...(values.name.trim() === '' && { name: t`Enter the name of the organisation.` }),
     ...(values.scopes.length === 0 && { scopes: t`Choose at least one.` }),
-    ...(values.rate_limit_per_minute === '' && { rate_limit_per_minute: t`Enter a number.` }),
+    ...(readNumber(values.rate_limit_per_minute) === undefined && { rate_limit_per_minute: t`Enter a number.` }),
     ...(readNumber(values.hours_per_day) === undefined && {
       hours_per_day: values.hours_per_day.trim()
         ? t`A number like 1000.`
@@ -52,7 +53,7 @@ export function bodyOf(values: PartnerValues) {
     name,
     contact,
     scopes,
-    rate_limit_per_minute: Number(values.rate_limit_per_minute),
+    rate_limit_per_minute: readNumber(values.rate_limit_per_minute) ?? 0,
     hours_per_day: readNumber(values.hours_per_day) ?? 0,
     allowed_addresses: values.allowed_addresses.split(/[\s,]+/).filter(Boolean),
   }

@@ -6,7 +6,6 @@ import { SCOPES } from './scopes.ts'
 
 interface Props {
   label: string
-  description?: string
   value: string[]
   error: ReactNode
   onChange: (value: string[]) => void
@@ -15,10 +14,10 @@ interface Props {
 }
 
 /** Rights in plain words; what is about people is marked. */
-export function ScopesField({ label, description, value, error, onChange, among }: Props) {
+export function ScopesField({ label, value, error, onChange, among }: Props) {
   const offered = SCOPES.filter(({ name }) => !among || among.includes(name))
   return (
-    <Checkbox.Group label={label} description={description} value={value} error={error} onChange={onChange}>
+    <Checkbox.Group label={label} value={value} error={error} onChange={onChange}>
       <Stack gap="sm" mt="xs" mb={error ? 'xs' : 0}>
         {offered.map(({ name, label: right, explanation, personal }) => (
           <Checkbox

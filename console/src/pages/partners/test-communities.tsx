@@ -26,7 +26,6 @@ export function TestCommunities() {
     onSaved: (community) => {
       setOpened(false)
       setMade(community)
-      form.replace({ name: '' })
       // The session lists the communities that one may open.
       void queryClient.refetchQueries({ queryKey: sessionQuery.queryKey })
     },

@@ -17,16 +17,16 @@ export function SignIn() {
   const { next } = useSearch({ strict: false }) as { next?: string }
   const router = useRouter()
   const session = useQuery(sessionQuery).data
-  const goOn = () => router.history.push(safeNext(next))
-  if (session) return <AlreadySignedIn session={session} goOn={goOn} />
-  return <SignInForm goOn={goOn} />
+  const openNext = () => router.history.push(safeNext(next))
+  if (session) return <AlreadySignedIn session={session} openNext={openNext} />
+  return <SignInForm openNext={openNext} />
 }
 
-function SignInForm({ goOn }: { goOn: () => void }) {
+function SignInForm({ openNext }: { openNext: () => void }) {
   const [isSecondStep, setSecondStep] = useState(false)
   const begin = (session: Session) => {
     beginSession(session)
-    goOn()
+    openNext()
   }
   const form = useForm({
     initial: { email: '', password: '' },
@@ -82,11 +82,11 @@ function FirstRun() {
   )
 }
 
-function AlreadySignedIn({ session, goOn }: { session: Session; goOn: () => void }) {
+function AlreadySignedIn({ session, openNext }: { session: Session; openNext: () => void }) {
   const { name, email } = session.admin
   return (
     <PlainPage title={t`You are signed in`} description={t`As ${name} (${email}).`}>
-      <Button onClick={goOn}>
+      <Button onClick={openNext}>
         <Trans>Continue</Trans>
       </Button>
       <Button variant="default" onClick={() => void signOut()}>
@@ -99,7 +99,7 @@ function AlreadySignedIn({ session, goOn }: { session: Session; goOn: () => void
 /** Only an address within the console: the link that led here may have been written by anyone. */
 function safeNext(next: string | undefined): string {
   const home = import.meta.env.BASE_URL
-  if (!next) return home
+  if (!next || !URL.canParse(next, window.location.origin)) return home
   const address = new URL(next, window.location.origin)
   const isWithin = address.origin === window.location.origin && address.pathname.startsWith(home)
   return isWithin ? `${address.pathname}${address.search}` : home

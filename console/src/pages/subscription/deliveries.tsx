@@ -13,8 +13,8 @@ import { Time, useTimeZone } from '../../parts/time.tsx'
 import { useList } from '../../reading.ts'
 import { useCommunity, useCommunityPath } from '../../session.ts'
 import type { ListedDelivery } from '../../wire.ts'
-import { attemptText, deliveryLabel, EVENT_TYPES, eventName, waitText } from '../webhooks/words.ts'
-import { LOOK_AGAIN_MS } from './look-again.ts'
+import { attemptText, deliveryLabel, EVENT_TYPES, eventName, reasonText, waitText } from '../webhooks/words.ts'
+import { POLL_INTERVAL_MS } from './poll-interval.ts'
 
 const STATUSES = [
   { value: 'pending', label: msg`Waiting` },
@@ -33,7 +33,7 @@ export function Deliveries({ subscriptionId }: { subscriptionId: number }) {
   const list = useList<ListedDelivery>(
     useCommunityPath()(`/webhooks/${subscriptionId}/deliveries`),
     { status, event_type: event, from: startOfDay(from, zone), until: endOfDay(until, zone) },
-    LOOK_AGAIN_MS,
+    POLL_INTERVAL_MS,
   )
   const events = EVENT_TYPES.map((value) => ({ value, label: eventName(value) }))
   return (
@@ -91,7 +91,7 @@ function DeliveryStatus({ delivery: { status, waits_for, next_attempt_at } }: { 
 }
 
 function LastAttempt({ delivery: { last_attempt, held_reason } }: { delivery: ListedDelivery }) {
-  if (held_reason) return held_reason
+  if (held_reason) return reasonText(held_reason)
   if (!last_attempt)
     return (
       <Text component="span" inherit c="dimmed">

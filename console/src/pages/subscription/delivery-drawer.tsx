@@ -1,8 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core'
+import { Badge, Code, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api.ts'
+import { formatNumber } from '../../language/formats.ts'
+import { BusyButton } from '../../parts/busy-button.tsx'
 import { Drawer } from '../../parts/dialog.tsx'
 import { formatDuration } from '../../parts/duration.ts'
 import { Facts } from '../../parts/facts.tsx'
@@ -15,15 +17,15 @@ import { Time } from '../../parts/time.tsx'
 import { refresh, useRead } from '../../reading.ts'
 import { useCommunityPath, useRole } from '../../session.ts'
 import type { DeliveryDetail } from '../../wire.ts'
-import { attemptText, deliveryLabel, eventName, waitText } from '../webhooks/words.ts'
+import { attemptText, deliveryLabel, eventName, reasonText, waitText } from '../webhooks/words.ts'
 import classes from './delivery-drawer.module.css'
-import { LOOK_AGAIN_MS } from './look-again.ts'
+import { POLL_INTERVAL_MS } from './poll-interval.ts'
 
 /** One delivery with its attempts, beside the list; its number is in the address. */
 export function DeliveryDrawer({ subscriptionId }: { subscriptionId: number }) {
   const [{ delivery: id }, change] = useFilters<{ delivery?: string | undefined }>()
   const path = useCommunityPath()(`/deliveries/${id}`)
-  const { data, isError, error, refetch } = useRead<DeliveryDetail>(id ? path : undefined, undefined, LOOK_AGAIN_MS)
+  const { data, isError, error, refetch } = useRead<DeliveryDetail>(id ? path : undefined, undefined, POLL_INTERVAL_MS)
   const shown = data && data.subscription_id === subscriptionId ? data : undefined
   return (
     <Drawer
@@ -51,7 +53,7 @@ function Shown({ delivery, path }: { delivery: DeliveryDetail; path: string }) {
       <Facts
         facts={[
           [t`Status`, <StatusBadge key="status" status={delivery.status} {...deliveryLabel(delivery.status)} />],
-          [t`Held back because`, delivery.held_reason],
+          [t`Held back because`, delivery.held_reason && reasonText(delivery.held_reason)],
           [t`Type`, <Code key="type">{delivery.event_type}</Code>],
           [t`Number`, <Code key="number">{delivery.event_id}</Code>],
           [t`Happened`, <Time key="at" value={delivery.created_at} />],
@@ -103,9 +105,9 @@ function Resend({ delivery, path }: { delivery: DeliveryDetail; path: string }) 
   }
   return (
     <Stack gap="sm" align="flex-start">
-      <Button loading={busy} onClick={() => void resend()}>
+      <BusyButton loading={busy} onClick={() => void resend()}>
         <Trans>Send again</Trans>
-      </Button>
+      </BusyButton>
       {error !== undefined && <Problem error={error} />}
     </Stack>
   )
@@ -139,10 +141,10 @@ function Attempts({ attempts }: { attempts: DeliveryDetail['attempts'] }) {
 }
 
 function Took({ attempt: { at, duration_ms, number } }: { attempt: DeliveryDetail['attempts'][number] }) {
-  const duration = formatDuration(duration_ms)
+  const [duration, attempt] = [formatDuration(duration_ms), formatNumber(number)]
   return (
     <Trans>
-      <Time value={at} />, took {duration}, attempt {number}
+      <Time value={at} />, took {duration}, attempt {attempt}
     </Trans>
   )
 }

@@ -9,7 +9,7 @@ import { Panel } from '../../parts/panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useCommunity } from '../../session.ts'
 import type { SubscriptionOverview } from '../../wire.ts'
-import { countText } from '../webhooks/words.ts'
+import { countText, reasonText } from '../webhooks/words.ts'
 
 /** How it stands, and why. */
 export function State({ subscription }: { subscription: SubscriptionOverview }) {
@@ -46,8 +46,8 @@ export function State({ subscription }: { subscription: SubscriptionOverview }) 
 function Notes({ subscription }: { subscription: SubscriptionOverview }) {
   const { status, status_reason, status_changed_at, partner, client, failing_since } = subscription
   const since = <Time value={status_changed_at} />
-  const disabledFor = status_reason ?? t`No reason is known`
-  const pausedFor = status_reason ?? t`Paused by the partner`
+  const disabledFor = status_reason ? reasonText(status_reason) : t`No reason is known`
+  const pausedFor = status_reason ? reasonText(status_reason) : t`Paused by the partner`
   return (
     <>
       {status === 'disabled' && (

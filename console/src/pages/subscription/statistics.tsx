@@ -21,7 +21,7 @@ const PERIODS = [
   { value: '30d', label: msg`30 days` },
 ]
 
-/** Count it arrives, and how fast the receiver answers. */
+/** How many deliveries arrive, and how fast the receiver answers. */
 export function Statistics({ subscriptionId }: { subscriptionId: number }) {
   const path = useCommunityPath()(`/webhooks/${subscriptionId}/statistics`)
   const [period, setPeriod] = useState('24h')

@@ -12,7 +12,7 @@ import { useCommunityPath, useRole } from '../../session.ts'
 import type { SubscriptionOverview } from '../../wire.ts'
 import { healthOf, hostOf } from '../webhooks/words.ts'
 import { Deliveries } from './deliveries.tsx'
-import { LOOK_AGAIN_MS } from './look-again.ts'
+import { POLL_INTERVAL_MS } from './poll-interval.ts'
 import { State } from './state.tsx'
 
 const SubscriptionActions = lazyPart(async () => (await import('./subscription-actions.tsx')).SubscriptionActions)
@@ -23,7 +23,7 @@ export function Subscription() {
   const { id } = useParams({ strict: false })
   const { isOwner } = useRole()
   const path = useCommunityPath()(`/webhooks/${id}`)
-  const { data, isError, error, refetch } = useRead<SubscriptionOverview>(path, undefined, LOOK_AGAIN_MS)
+  const { data, isError, error, refetch } = useRead<SubscriptionOverview>(path, undefined, POLL_INTERVAL_MS)
   const host = data && hostOf(data.target_url)
   return (
     <>

@@ -52,7 +52,7 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
   })
   const partner = useRead<PartnerDetail>(opened && partnerId ? path(`/partners/${partnerId}`) : undefined)
   const clients = partner.data?.clients.filter(({ status }) => status === 'active') ?? []
-  const { name: _name, ...events } = form.value<string[]>('event_types')
+  const partnerField = form.text('partner_id')
   const noChoice = { value: '', label: t`Choose …` }
   return (
     <>
@@ -67,7 +67,12 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
         <NativeSelect
           label={t`Partner`}
           data={[noChoice, ...(partners.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))]}
-          {...form.text('partner_id')}
+          {...partnerField}
+          onChange={(event) => {
+            partnerField.onChange(event)
+            // Those of another partner would be refused.
+            form.set('client_id', '')
+          }}
         />
         <NativeSelect
           label={t`On behalf of the credentials`}
@@ -93,7 +98,7 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
           dir="ltr"
           {...form.text('target_url')}
         />
-        <Checkbox.Group label={t`Events`} {...events}>
+        <Checkbox.Group label={t`Events`} {...form.group<string[]>('event_types')}>
           {EVENTS.map((type) => (
             <Checkbox key={type} value={type} label={eventName(type)} mt="xs" />
           ))}

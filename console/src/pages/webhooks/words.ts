@@ -30,7 +30,9 @@ const ERROR_KINDS: Record<NonNullable<LastAttempt['error_kind']>, MessageDescrip
 export function attemptText({ status, error_kind }: LastAttempt): string {
   const answer = String(status)
   if (error_kind === null) return t`Arrived (answer ${answer})`
-  const cause = translate(ERROR_KINDS[error_kind])
+  // Like the other lists here, it may lack what a newer node sends during an upgrade.
+  const known = ERROR_KINDS[error_kind]
+  const cause = known ? translate(known) : error_kind
   return status === null ? cause : t`${cause} (answer ${answer})`
 }
 
@@ -67,7 +69,32 @@ const WAITS: Record<WaitsFor, MessageDescriptor> = {
 
 /** Why a delivery waits. */
 export function waitText(waitsFor: WaitsFor | null): string | undefined {
-  return waitsFor === null ? undefined : translate(WAITS[waitsFor])
+  if (waitsFor === null) return undefined
+  const known = WAITS[waitsFor]
+  return known ? translate(known) : waitsFor
+}
+
+/** Why a webhook was stopped, or a delivery is held back, by the sentences of the service. */
+const REASONS: Record<string, MessageDescriptor> = {
+  'Its deletion was interrupted: delete it again': msg`Its deletion was interrupted: delete it again`,
+  'Nothing but failures for five days': msg`Nothing but failures for five days`,
+  'Partners could not see the member when this event was due': msg`Partners could not see the member when this event was due`,
+  "Paused by the community's administrators": msg`Paused by the community’s administrators`,
+  'The client that made the subscription has expired': msg`The credentials that made the subscription have expired`,
+  'The client that made the subscription is revoked': msg`The credentials that made the subscription are revoked`,
+  'The partner is suspended': msg`The partner is suspended`,
+  'The receiver answered 410 Gone': msg`The receiver answered 410 Gone`,
+  'The secret was lost and reset: get a new one with rotate-secret, then set the status to active': msg`The secret was lost and reset: the partner has to get a new one, then set the status to active`,
+}
+const LACKS_SCOPE = 'The client lacks the scope '
+
+/** One that is not known here is shown as the service says it. */
+export function reasonText(reason: string): string {
+  const known = REASONS[reason]
+  if (known) return translate(known)
+  if (!reason.startsWith(LACKS_SCOPE)) return reason
+  const scopes = reason.slice(LACKS_SCOPE.length)
+  return t`The credentials lack the scope ${scopes}`
 }
 
 /** 'pending' and 'held' are the service's words, not people's. */
