@@ -76,6 +76,7 @@ export function PlainTable<Row>(table: TableProps<Row>) {
                   indeterminate={rows.some(selection.has) && !rows.every(selection.has)}
                   onChange={(event) => selection.set(rows, event.currentTarget.checked)}
                 />
+                <span className={classes.instead}>{t`Selection`}</span>
               </th>
             )}
             {columns.map((column) => (
@@ -138,13 +139,16 @@ function Head<Row>({ header, align, quiet, sort }: Column<Row>) {
       {sort === undefined ? (
         <span className={quiet ? classes.quiet : undefined}>{header}</span>
       ) : (
-        <UnstyledButton
-          className={classes.sort}
-          onClick={() => change({ sort: isUp ? `-${sort}` : isDown ? undefined : sort })}
-        >
-          <span>{header}</span>
-          <span aria-hidden="true">{isUp ? ' ↑' : isDown ? ' ↓' : ' ↕'}</span>
-        </UnstyledButton>
+        <>
+          <UnstyledButton
+            className={classes.sort}
+            onClick={() => change({ sort: isUp ? `-${sort}` : isDown ? undefined : sort })}
+          >
+            {header}
+            <span aria-hidden="true">{isUp ? ' ↑' : isDown ? ' ↓' : ' ↕'}</span>
+          </UnstyledButton>
+          <span className={classes.instead}>{header}</span>
+        </>
       )}
     </th>
   )
