@@ -139,7 +139,7 @@ export const BACKUP: Mutant[] = [
   {
     breaks: 'a backup is made with the key of its database',
     file: 'cli/backup.ts',
-    replace: 'if (!canOpen(createSecretBox(text, config.previousSecretKey), check)) {',
+    replace: 'if (!opensCheck(createSecretBox(text, config.previousSecretKey), check)) {',
     by: "if (text === '') {",
     tests: ['backup-key'],
     named: 'another key',

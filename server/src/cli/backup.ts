@@ -4,16 +4,16 @@ import type { Config } from '../config.ts'
 import { backup } from '../backup/backup.ts'
 import type { BackupKey } from '../backup/backup-keys.ts'
 import { fixSettings, listTables } from '../backup/catalogue.ts'
-import { transaction, type Sql, type Transaction } from '../postgres/connect.ts'
+import type { Sql, Transaction } from '../postgres/connect.ts'
 import { hasCluster } from '../postgres/embedded/cluster.ts'
 import { restore } from '../backup/restore.ts'
-import { createSecretBox, type SecretBox } from '../crypto/secret-box.ts'
+import { createSecretBox } from '../crypto/secret-box.ts'
 import { adoptSecretKey, findSecretKey, loadSecretKey, readKeyFile } from '../crypto/secret-key.ts'
 import { holdForReview } from '../features/restores/hold-for-review.ts'
 import { readCredentials, type Credentials } from '../features/restores/credential-queries.ts'
 import { readAccess, type Access } from '../features/restores/queries.ts'
 import { withdrawAgain } from '../features/restores/withdraw-again.ts'
-import { lockCheck } from '../features/subscriptions/check-secret-key.ts'
+import { opensCheck, readCheck } from '../features/subscriptions/check-secret-key.ts'
 import { recordSuccess } from '../features/alerts/run-queries.ts'
 import { raiseForService } from '../features/alerts/tell-people.ts'
 import { applyErasures, readErasureFile, readErasures, type Erasure } from '../features/members/erasure-list.ts'
@@ -117,7 +117,7 @@ async function recorded<T>(sql: Sql, config: Config, work: () => Promise<T>): Pr
  * copy that the operator keeps, and nobody would notice before it is needed.
  */
 async function requireOwnKey(sql: Sql, config: Config): Promise<BackupKey> {
-  const check = await transaction(sql, lockCheck)
+  const check = await readCheck(sql)
   if (check === null) return secretKeyOf(await loadSecretKey(config))
   const otherwise = 'If the key is lost, back up with --passphrase-file.'
   const text = await findSecretKey(config)
@@ -127,22 +127,13 @@ async function requireOwnKey(sql: Sql, config: Config): Promise<BackupKey> {
         `it there. ${otherwise}`,
     )
   }
-  if (!canOpen(createSecretBox(text, config.previousSecretKey), check)) {
+  if (!opensCheck(createSecretBox(text, config.previousSecretKey), check)) {
     throw new Refusal(
       'SECRET_KEY is not the one of this database, so the backup could not be opened with that one. Set SECRET_KEY or ' +
         `DATA_DIR as for the service. ${otherwise}`,
     )
   }
   return secretKeyOf(text)
-}
-
-function canOpen(box: SecretBox, sealed: Buffer): boolean {
-  try {
-    box.open(sealed)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function secretKeyOf(text: string): BackupKey {

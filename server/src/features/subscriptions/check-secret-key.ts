@@ -16,7 +16,7 @@ export async function checkSecretKey(sql: Sql, box: SecretBox): Promise<void> {
   await transaction(sql, async (tx) => {
     const check = await lockCheck(tx)
     if (check === null) return storeCheck(tx, box)
-    if (!canOpen(box, check)) {
+    if (!opensCheck(box, check)) {
       throw new Refusal(
         'SECRET_KEY is not the one that the webhook secrets of this database were encrypted with.\n' +
           '  Changed it? Give the old one as SECRET_KEY_PREVIOUS for one start.\n' +
@@ -27,6 +27,12 @@ export async function checkSecretKey(sql: Sql, box: SecretBox): Promise<void> {
     if (box.hasPrevious) await resealSecrets(tx, box)
     if (box.isOutdated(check)) await storeCheck(tx, box)
   })
+}
+
+/** Null if the database was never used with a key. */
+export async function readCheck(sql: Queries): Promise<Buffer | null> {
+  const [row] = await sql<[{ secret_key_check: Buffer | null }]>`select secret_key_check from installation`
+  return row.secret_key_check
 }
 
 /** Serializes the check between nodes that start at the same time. */
@@ -59,8 +65,8 @@ async function resealSecrets(tx: Queries, box: SecretBox): Promise<void> {
   }
 }
 
-function canOpen(box: SecretBox, sealed: Buffer): boolean {
-  return tryOpen(box, sealed) === CHECK
+export function opensCheck(box: SecretBox, check: Buffer): boolean {
+  return tryOpen(box, check) === CHECK
 }
 
 function tryOpen(box: SecretBox, sealed: Buffer): string | undefined {
