@@ -28,7 +28,7 @@ export const CHAIN_OF_TRANSFERS: Mutant[] = [
     file: HASH,
     replace: '    transfer.occurred_on,\n    transfer.created_at,\n',
     by: '    transfer.occurred_on,\n',
-    tests: ['ledger-chain'],
+    tests: ['ledger-tampering'],
     named: 'time',
   },
   {
@@ -36,7 +36,7 @@ export const CHAIN_OF_TRANSFERS: Mutant[] = [
     file: QUERIES,
     replace: '${referenceOf(sql, communityId)} as reference',
     by: 'null as reference',
-    tests: ['ledger-chain'],
+    tests: ['ledger-tampering'],
     named: 'the reference of a credit',
   },
   {
@@ -59,7 +59,7 @@ export const CHAIN_OF_TRANSFERS: Mutant[] = [
     file: QUERIES,
     replace: "coalesce('member ' || a.member_id, 'partner ' || a.partner_id, a.kind)",
     by: 'a.kind',
-    tests: ['ledger-chain'],
+    tests: ['ledger-tampering'],
     named: 'owner of an account',
   },
   {
@@ -67,7 +67,7 @@ export const CHAIN_OF_TRANSFERS: Mutant[] = [
     file: VERIFY,
     replace: 'hashTransfer(last.hash, communityId, row, version) === row.hash',
     by: 'hashTransfer(last.hash, communityId, row, version) !== ""',
-    tests: ['ledger-chain'],
+    tests: ['ledger-tampering'],
     named: 'amount',
   },
   {
@@ -75,7 +75,7 @@ export const CHAIN_OF_TRANSFERS: Mutant[] = [
     file: VERIFY,
     replace: '  if (row.id === null) {\n    return [{',
     by: '  if (row.id === null) return []\n  if (row.id === -1) {\n    return [{',
-    tests: ['ledger-chain'],
+    tests: ['ledger-tampering'],
     named: 'a deleted transfer',
   },
   {
@@ -83,7 +83,7 @@ export const CHAIN_OF_TRANSFERS: Mutant[] = [
     file: VERIFY,
     replace: 'until: last.transfer_id, limit: listedMax',
     by: 'until: 0, limit: listedMax',
-    tests: ['ledger-chain'],
+    tests: ['ledger-tampering'],
     named: 'an inserted transfer',
   },
   {
@@ -93,7 +93,7 @@ export const CHAIN_OF_TRANSFERS: Mutant[] = [
     by: `t.id <= \${until} and \${after} >= 0 and not exists (
       select from ledger_links l where l.community_id = t.community_id and l.transfer_id = t.id)
     order by t.id`,
-    tests: ['ledger-chain'],
+    tests: ['ledger-tampering'],
     named: 'an inserted transfer',
   },
   {
@@ -101,7 +101,7 @@ export const CHAIN_OF_TRANSFERS: Mutant[] = [
     file: VERIFY,
     replace: 'report(checkHead(head, last))',
     by: 'checkHead(head, last)',
-    tests: ['ledger-chain'],
+    tests: ['ledger-tampering'],
     named: 'cut off',
   },
   {
