@@ -224,6 +224,7 @@ export const LEDGER: Mutant[] = [
     replace: 'balances: findWrongBalances,',
     by: 'balances: async () => ({ found: [], more: 0 }),',
     tests: ['ledger-verify'],
+    named: 'a balance',
   },
   {
     breaks: 'ledger verify finds a credit without its transfer',
@@ -231,6 +232,7 @@ export const LEDGER: Mutant[] = [
     replace: 'credits: findWrongCredits,',
     by: 'credits: async () => ({ found: [], more: 0 }),',
     tests: ['ledger-verify'],
+    named: 'a credit without its transfer',
   },
   {
     breaks: 'the time of a balance never goes back with an exchange',
