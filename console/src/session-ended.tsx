@@ -52,8 +52,8 @@ function SignInAgain({ answer }: { answer: (signedIn: boolean) => void }) {
           label={t`Email`}
           type="email"
           autoComplete="username"
-          readOnly={known !== undefined}
           {...form.text('email')}
+          readOnly={known !== undefined || form.busy}
         />
         <PasswordInput label={t`Password`} autoComplete="current-password" data-autofocus {...form.text('password')} />
       </Form>

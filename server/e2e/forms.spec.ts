@@ -79,6 +79,24 @@ test('a save keeps what was typed when the scripts of its question are gone', as
   }
 })
 
+test('what cannot be saved any more cannot be typed any more', async ({ page }) => {
+  const { id } = await addMember(page, 'Slow Save')
+  await openPage(page, service, `members/${id}`, 'Slow Save')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const dialog = page.getByRole('dialog')
+  const name = dialog.getByLabel('Name')
+  await expect(name).toBeEditable()
+  await name.fill('Slowly Saved')
+  const release = await holdAnswers(page, new RegExp(`/members/${id}$`), 'PATCH')
+  await name.press('Enter')
+  await expect(name).not.toBeEditable()
+  await page.keyboard.type(' too late')
+  await expect(name).toHaveValue('Slowly Saved')
+  release()
+  await expect(dialog).toBeHidden()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Slowly Saved')
+})
+
 test('an open tab can still ask for a proof and show a secret after an upgrade', async ({ page }) => {
   const loaded = page.waitForResponse(/\/assets\/shown-secret-[^/]+\.js$/)
   const questions = page.waitForResponse(QUESTIONS)

@@ -244,10 +244,15 @@ test('the page of the next member shows nothing of the one before, and a tag tha
   await expect(page.getByText('A gift for Ada')).toHaveCount(0)
   release()
 
+  const releaseTags = await holdAnswers(page, /\/tags$/, 'GET')
   await tag.fill('driver')
   await page.getByRole('button', { name: 'Add tag' }).click()
   const remove = page.getByRole('button', { name: 'Remove the tag driver' })
   await expect(remove).toBeVisible()
+  // The next one can be typed although the list of all tags is still being read.
+  await tag.pressSequentially('bo')
+  await expect(tag).toHaveValue('bo')
+  releaseTags()
   await page.route('**/tags', (route) => route.abort())
   const alert = page.getByRole('alert').filter({ hasText: 'No connection' })
   await remove.click()

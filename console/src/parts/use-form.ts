@@ -143,6 +143,11 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
     shown.current.add(path)
     return { name: path, error: errors[path] }
   }
+  const bindText = (path: Path<Values>) => ({
+    ...bind(path),
+    value: String(atPath(values, path) ?? ''),
+    onChange: (event: InputEvent) => set(path, event.currentTarget.value),
+  })
   const bindGroup = <T>(path: Path<Values>) => ({
     error: bind(path).error,
     value: atPath(values, path) as T,
@@ -170,12 +175,10 @@ export function useForm<Values extends object, Saved = unknown>(options: Options
     submit,
     /** Shown as after a failed save. */
     reject: (texts: Texts) => fail(texts),
-    /** For TextInput, Textarea, PasswordInput, NativeSelect. */
-    text: (path: Path<Values>) => ({
-      ...bind(path),
-      value: String(atPath(values, path) ?? ''),
-      onChange: (event: InputEvent) => set(path, event.currentTarget.value),
-    }),
+    /** For TextInput, Textarea, PasswordInput. Read-only while it is saved: `set` would ignore what is typed. */
+    text: (path: Path<Values>) => ({ ...bindText(path), readOnly: busy }),
+    /** For NativeSelect. */
+    select: bindText,
     /** For Checkbox and Switch. */
     checkbox: (path: Path<Values>) => ({
       ...bind(path),

@@ -32,7 +32,7 @@ export function LanguageChoice() {
           <NativeSelect
             label={t`Language of the console`}
             data={[{ value: '', label: t`As the community has it` }, ...LANGUAGE_CHOICES]}
-            {...form.text('language')}
+            {...form.select('language')}
           />
         </Form>
       </Stack>

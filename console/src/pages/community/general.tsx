@@ -91,13 +91,13 @@ function SettingsForm({ settings }: { settings: CommunitySettings }) {
         label={t`Time zone`}
         description={t`Days and months begin at midnight in this zone. Months that are closed for partners stay as they are.`}
         data={timeZones(settings.time_zone)}
-        {...form.text('time_zone')}
+        {...form.select('time_zone')}
       />
       <NativeSelect
         label={t`Language`}
         description={t`The console’s, for everyone who has not chosen their own, and that of mails and statements.`}
         data={languagesWith(settings.language)}
-        {...form.text('language')}
+        {...form.select('language')}
       />
       <TextInput
         label={t`Lowest balance, in hours`}

@@ -158,7 +158,7 @@ function Slip({ form, index, single, projection, lowerLimit }: SlipProps) {
         slip={slip}
         isRecorded={single}
         label={translate(COLUMNS.purpose)}
-        {...form.text(at('purpose'))}
+        {...form.select(at('purpose'))}
         onChoose={(purpose, hours) => {
           form.set(at('purpose'), purpose)
           if (hours !== null && slip.hours.trim() === '') form.set(at('hours'), numberForField(hours))

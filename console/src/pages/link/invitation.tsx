@@ -102,7 +102,7 @@ function SignInToAccept({ offer }: { offer: Offer }) {
   if (isSecondStep) return <SecondStep onSignedIn={beginSession} again={() => setSecondStep(false)} />
   return (
     <Form form={form} submit={t`Sign in`} guard={false}>
-      <TextInput label={t`Email`} type="email" autoComplete="username" readOnly {...form.text('email')} />
+      <TextInput label={t`Email`} type="email" autoComplete="username" {...form.text('email')} readOnly />
       <PasswordInput label={t`Password`} autoComplete="current-password" {...form.text('password')} />
     </Form>
   )

@@ -15,15 +15,17 @@ import { TagField } from '../members/tag-field.tsx'
 /** The tags of one member, to be added and taken away at once. */
 export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: boolean }) {
   const path = useCommunityPath()
-  const change = async (tags: { add?: string[]; remove?: string[] }) => {
-    await api.post(path('/tags'), { member_ids: [member.id], ...tags })
-    await refresh(path('/members'), path('/tags'))
-  }
+  const change = (tags: { add?: string[]; remove?: string[] }) =>
+    api.post(path('/tags'), { member_ids: [member.id], ...tags })
+  const readAgain = () => refresh(path('/members'), path('/tags'))
   const form = useForm({
     initial: { tag: '' },
     check: ({ tag }): Record<string, string> => (tag.trim() ? {} : { tag: t`Write a tag.` }),
     save: ({ tag }) => change({ add: [tag] }),
-    onSaved: () => form.replace({ tag: '' }),
+    onSaved: () => {
+      form.replace({ tag: '' })
+      void readAgain()
+    },
   })
   const place = useRef<HTMLDivElement>(null)
   const [removing, setRemoving] = useState(false)
@@ -34,6 +36,7 @@ export function Tags({ member, mayChange }: { member: OfficeMember; mayChange: b
     setNotRemoved(undefined)
     try {
       await change({ remove: [tag] })
+      await readAgain()
       // The button is gone with the tag.
       place.current?.querySelector('input')?.focus()
     } catch (error) {

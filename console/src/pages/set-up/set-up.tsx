@@ -91,7 +91,7 @@ function SetUpForm({ token, communityNeeded }: { token: string; communityNeeded:
               label={t`Time zone of the community`}
               description={t`Months, and all times shown, are those of this zone.`}
               data={zonesWith(zone)}
-              {...form.text('time_zone')}
+              {...form.select('time_zone')}
             />
           </>
         )}

@@ -52,7 +52,7 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
   })
   const partner = useRead<PartnerDetail>(opened && partnerId ? path(`/partners/${partnerId}`) : undefined)
   const clients = partner.data?.clients.filter(({ status }) => status === 'active') ?? []
-  const partnerField = form.text('partner_id')
+  const partnerField = form.select('partner_id')
   const noChoice = { value: '', label: t`Choose …` }
   return (
     <>
@@ -89,7 +89,7 @@ export function AddEndpoint({ opened, onClose }: DialogProps) {
             })),
           ]}
           disabled={clients.length === 0}
-          {...form.text('client_id')}
+          {...form.select('client_id')}
         />
         <TextInput
           label={t`Address of the receiver`}
