@@ -101,7 +101,10 @@ function surviveLostOutput(isService: boolean): void {
 }
 
 const args = process.argv.slice(2)
+const isService = args[0] === 'serve'
 tuneCollector()
-surviveLostOutput(args[0] === 'serve')
+surviveLostOutput(isService)
 const exitCode = await main(args)
 process.exitCode ||= exitCode
+// Whatever a failed service left open must not keep it alive: supervisors start again only what has ended.
+if (isService && exitCode !== 0) process.stderr.write('', () => process.exit())

@@ -116,6 +116,13 @@ test('a port in use is reported before anything is created', async () => {
   await expect(stat(DATA_DIR)).rejects.toThrow('ENOENT')
 })
 
+test('a start that failed ends, whatever is still open', async () => {
+  const NODE_OPTIONS = '--import=data:text/javascript,setInterval(()=>{},1000)'
+  expect(await failureOf({ TMPDIR: '/proc/nowhere', DATABASE_URL: await newDatabase(), NODE_OPTIONS })).toContain(
+    'TMPDIR',
+  )
+})
+
 test('a database that cannot be used is reported, with what to check', async () => {
   const there = new URL(await newDatabase())
   const changed = (change: Partial<URL>) => Object.assign(new URL(there), change).href
