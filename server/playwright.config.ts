@@ -14,7 +14,7 @@ export default defineConfig({
   workers: 2,
   // A machine that does three other things at once is slow, not wrong.
   timeout: 600_000,
-  expect: { timeout: 60_000 },
+  expect: { timeout: 60_000, toPass: { timeout: 60_000 } },
   use: {
     browserName: 'chromium',
     // A failure comes with its picture and the text of its page. A trace (`--trace on`) takes a fifth more time.

@@ -22,18 +22,20 @@ async function middleOf(element: Locator): Promise<number> {
 
 /** A name that is longer than the room below the axis of values would leave the card. */
 async function expectNamesWithin(chart: Locator): Promise<void> {
-  const box = (await chart.boundingBox())!
-  for (const name of await chart.locator('.recharts-xAxis-tick-labels text').all()) {
-    const { x, width } = (await name.boundingBox())!
-    expect(x, await name.innerHTML()).toBeGreaterThanOrEqual(box.x - 1)
-    expect(x + width, await name.innerHTML()).toBeLessThanOrEqual(box.x + box.width + 1)
-  }
+  await expect(async () => {
+    const box = (await chart.boundingBox())!
+    for (const name of await chart.locator('.recharts-xAxis-tick-labels text').all()) {
+      const { x, width } = (await name.boundingBox())!
+      expect(x, await name.innerHTML()).toBeGreaterThanOrEqual(box.x - 1)
+      expect(x + width, await name.innerHTML()).toBeLessThanOrEqual(box.x + box.width + 1)
+    }
+  }).toPass()
 }
 
 async function expectMirrored(chart: Locator): Promise<void> {
   const values = chart.locator('.recharts-yAxis-tick-labels text').first()
   await expect(values).toBeVisible()
-  expect(await middleOf(values)).toBeGreaterThan(await middleOf(chart))
+  await expect(async () => expect(await middleOf(values)).toBeGreaterThan(await middleOf(chart))).toPass()
   for (const label of await chart.locator('.recharts-cartesian-axis-tick-value').allTextContents()) {
     expect(label).toMatch(ISOLATED)
     expect(label).not.toMatch(LATIN_DIGIT)
@@ -51,7 +53,7 @@ test('a chart of what is counted begins at the right, with its legend in the ord
   await expect(answered).toBeVisible()
   await expect(rejected).toBeVisible()
   await expectMirrored(chart)
-  expect(await middleOf(answered)).toBeGreaterThan(await middleOf(rejected))
+  await expect(async () => expect(await middleOf(answered)).toBeGreaterThan(await middleOf(rejected))).toPass()
 })
 
 test('the figures that partners see have the digits of the language, in the drawings and in their tables', async ({
