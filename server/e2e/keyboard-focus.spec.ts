@@ -54,6 +54,27 @@ test('the focus of a button that goes with its action moves to the drawer, or to
   await expect(heading(page)).toBeFocused()
 })
 
+test('what a list loads last has the focus, and what was selected leaves it in the table', async ({ page }) => {
+  await openPage(page, service, 'members', 'Members')
+  const names = page.getByRole('table', { name: 'Members' }).getByRole('row').getByRole('link')
+  const more = page.getByRole('button', { name: 'Load more' })
+  await expect(more).toBeVisible()
+  let before = 0
+  while (await more.isVisible()) {
+    before = await names.count()
+    await more.press('Enter')
+    await expect.poll(() => names.count()).toBeGreaterThan(before)
+    await expect(more.or(names.nth(before)).and(page.locator(':focus'))).toHaveCount(1)
+  }
+  await expect(names.nth(before)).toBeFocused()
+
+  const all = page.getByRole('checkbox', { name: 'Select all rows' })
+  await all.press('Space')
+  await page.getByRole('button', { name: 'Select none' }).press('Enter')
+  await expect(all).not.toBeChecked()
+  await expect(all).toBeFocused()
+})
+
 test('the heading of a member has the focus once the member is there', async ({ page }) => {
   const { id, name } = await addMember(page, 'Hedda Heading')
   await openPage(page, service, 'members?q=Hedda', 'Members')

@@ -2,10 +2,11 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Checkbox, Group, Skeleton, UnstyledButton } from '@mantine/core'
 import { Link, type LinkProps } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import type { List } from '../reading.ts'
 import { BusyButton } from './busy-button.tsx'
 import classes from './data-table.module.css'
+import { returnFocus } from './focus.ts'
 import { useFilters } from './use-filters.ts'
 import { Problem } from './problem.tsx'
 
@@ -168,16 +169,30 @@ interface Props<Row> extends Omit<TableProps<Row>, 'rows'> {
 
 /** A list from `useList`: skeleton, error with a way on, empty state, rows, 'Load more'. */
 export function DataTable<Row>({ list, ...table }: Props<Row>) {
+  const frame = useRef<HTMLDivElement>(null)
+  const rowsBefore = useRef<number>(undefined)
+  const { isFetchingNextPage, hasNextPage } = list
+  useEffect(() => {
+    if (isFetchingNextPage || rowsBefore.current === undefined) return
+    const added = frame.current?.querySelectorAll('tbody > tr')[rowsBefore.current]
+    rowsBefore.current = undefined
+    // The button goes with the last page.
+    if (!hasNextPage) returnFocus(added?.querySelector('a, button') ?? document.querySelector('h1'))
+  }, [isFetchingNextPage, hasNextPage])
   if (list.isPending) return <TableSkeleton label={table.label} />
   if (list.isError && !list.data) return <Problem error={list.error} again={() => void list.refetch()} />
   const rows = list.data?.pages.flatMap((page) => page.data) ?? []
+  const loadMore = () => {
+    rowsBefore.current = rows.length
+    void list.fetchNextPage()
+  }
   return (
-    <div aria-busy={list.isPlaceholderData} className={list.isPlaceholderData ? classes.old : undefined}>
+    <div ref={frame} aria-busy={list.isPlaceholderData} className={list.isPlaceholderData ? classes.old : undefined}>
       <PlainTable {...table} rows={rows} />
       {list.isFetchNextPageError && <Problem error={list.error} />}
-      {list.hasNextPage && (
+      {hasNextPage && (
         <Group justify="center" mt="md" className="no-print">
-          <BusyButton variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          <BusyButton variant="default" loading={isFetchingNextPage} onClick={loadMore}>
             <Trans>Load more</Trans>
           </BusyButton>
         </Group>

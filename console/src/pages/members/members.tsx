@@ -8,6 +8,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { formatDay, monthsBefore, today } from '../../parts/day.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from '../../parts/filter-bar.tsx'
+import { returnFocus } from '../../parts/focus.ts'
 import { Hours } from '../../parts/hours.tsx'
 import { lazyPart } from '../../parts/lazy-dialog.tsx'
 import { LinkButton } from '../../parts/links.tsx'
@@ -136,7 +137,11 @@ export function Members() {
           <SelectedMembers
             ids={[...marked]}
             selectAll={() => mark(list.data?.pages.flatMap((page) => page.data) ?? [], true)}
-            clear={() => setMarked(new Set())}
+            clear={() => {
+              setMarked(new Set())
+              // These buttons are gone then.
+              returnFocus(document.querySelector('table input'))
+            }}
           />
         </Suspense>
       )}
