@@ -16,7 +16,7 @@ import { startMailbox } from './mailbox.ts'
 async function start() {
   const mailbox = await startMailbox()
   const bank = await startBank({ config: { role: 'api', ...mailbox.settings.config } })
-  const mailer = openMailer(bank.config, pino({ level: 'silent' }))
+  const mailer = await openMailer(bank.config, pino({ level: 'silent' }))
   onTestFinished(() => mailer.close())
   const deps = { sql: bank.sql, config: bank.config, send: mailer.deliver }
   /** As the job does every minute. */

@@ -143,7 +143,7 @@ test('people are told when their second factor changes', async () => {
 
 test('a mail goes to the address of the account as it is, also if that has commas or brackets', async () => {
   const mailbox = await startMailbox()
-  const mailer = openMailer(mailbox.settings.config, captureLog().log)
+  const mailer = await openMailer(mailbox.settings.config, captureLog().log)
   onTestFinished(() => mailer.close())
   const send = (to: string) =>
     mailer.sendNow({ to, subject: 'Notice', text: 'Text', headers: { 'content-language': 'en' } })

@@ -34,7 +34,7 @@ export const MACHINES: Mutant[] = [
   },
   {
     breaks: 'the faults find: calls go on while Redis is away',
-    file: 'http/shared/counters.ts',
+    file: 'http/shared/redis-counters.ts',
     replace: ', insuranceLimiter: memory }',
     by: ' }',
     tests: ['faults'],

@@ -29,7 +29,7 @@ function existingAccount(email: string): string {
 
 /** The reset holds whether or not the mail server takes the notice. */
 async function sendNotice(config: Config, mail: Mail): Promise<void> {
-  const mailer = openMailer(config, pino({ level: 'silent' }))
+  const mailer = await openMailer(config, pino({ level: 'silent' }))
   try {
     await mailer.sendNow(mail)
   } catch (error) {

@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import type { Logger } from 'pino'
 import type { Language } from '../core/languages.ts'
 
@@ -34,10 +33,12 @@ const WAITING_MAX = 1_000
 const TIMEOUT_MS = 30_000
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/
 
-export function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logger): Mailer {
+export async function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logger): Promise<Mailer> {
   if (smtpUrl === undefined) {
     return { isOn: false, send: () => {}, deliver: async () => {}, sendNow: async () => {}, close: () => {} }
   }
+  // Imported on demand: most commands, and services without a mail server, start sooner.
+  const { createTransport } = await import('nodemailer')
   const transport = createTransport(withTls(smtpUrl), {
     from: mailFrom,
     disableFileAccess: true,

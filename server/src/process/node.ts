@@ -102,7 +102,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const listener = openListener(config.listenUrl ?? databaseUrl)
   const metrics = createMetrics()
   metrics.pools.set('requests', sql).set('background', background).set('long work', longSql)
-  const counters = openCounters(config.redisUrl, timeouts.redisMs, (error) =>
+  const counters = await openCounters(config.redisUrl, timeouts.redisMs, (error) =>
     log.warn({ err: error }, 'Redis is away; counting in memory'),
   )
   const access = openAccessCache({ sql, listener, background, changing: [sql, longSql] })
@@ -114,7 +114,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const wakeDeliveries = deliveries
     ? throttle(WAKE_INTERVAL_MS, () => deliveries.wake())
     : deliveryAnnouncer(background, log)
-  const mailer = openMailer(config, log)
+  const mailer = await openMailer(config, log)
   const keySets =
     options.keySets ??
     openKeySets({

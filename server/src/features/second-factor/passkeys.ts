@@ -1,13 +1,9 @@
 import { isIP } from 'node:net'
 import { randomBytes } from 'node:crypto'
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type AuthenticationResponseJSON,
-  type RegistrationResponseJSON,
-  type VerifiedRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  RegistrationResponseJSON,
+  VerifiedRegistrationResponse,
 } from '@simplewebauthn/server'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
@@ -22,6 +18,9 @@ import {
   type ChallengeOwner,
   type StoredPasskey,
 } from './passkey-queries.ts'
+
+/** Imported on demand: with what it needs, it is a sixth of the files that a start would load. */
+const library = () => import('@simplewebauthn/server')
 
 const CHALLENGE_BYTES = 32
 const SERVICE_NAME = 'Hourbank'
@@ -68,6 +67,7 @@ export async function creationOptions(
 ) {
   requireName(site)
   const known = await listPasskeysFor(sql, admin.id, site.rpId)
+  const { generateRegistrationOptions } = await library()
   return generateRegistrationOptions({
     rpName: SERVICE_NAME,
     rpID: site.rpId,
@@ -86,6 +86,7 @@ export async function creationOptions(
 export async function requestOptions(sql: Queries, adminId: number, { site, owner }: PasskeyCheck) {
   const known = await listPasskeysFor(sql, adminId, site.rpId)
   if (known.length === 0) throw new Refusal(because('passkey_elsewhere'))
+  const { generateAuthenticationOptions } = await library()
   return generateAuthenticationOptions({
     rpID: site.rpId,
     challenge: await newChallenge(sql, owner),
@@ -103,6 +104,7 @@ export async function verifyNewPasskey(
 ): Promise<VerifiedRegistrationResponse['registrationInfo']> {
   const challenge = await consumeChallenge(sql, owner)
   if (!challenge) return undefined
+  const { verifyRegistrationResponse } = await library()
   const verification = await verifyRegistrationResponse({
     response,
     expectedChallenge: challenge.toString('base64url'),
@@ -125,6 +127,7 @@ export async function checkPasskey(
   const known = await listPasskeysFor(sql, adminId, site.rpId)
   const passkey = known.find(({ credential_id }) => credential_id.toString('base64url') === response.id)
   if (!challenge || !passkey) return false
+  const { verifyAuthenticationResponse } = await library()
   // The library throws for whatever does not fit, and for a counter that did not grow.
   const verification = await verifyAuthenticationResponse({
     response,

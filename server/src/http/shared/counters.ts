@@ -1,8 +1,4 @@
-import { Redis } from 'ioredis'
-import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
-import { countInMemory, type Count, type Counter } from './memory-counter.ts'
-
-const REDIS_CONNECT_TIMEOUT_MS = 2000
+import { countInMemory, type Counter } from './memory-counter.ts'
 
 export interface Counters {
   counter(name: string, windowSeconds: number): Counter
@@ -10,41 +6,15 @@ export interface Counters {
 }
 
 /** Counts in memory, or in Redis to share counts between nodes. Memory is the fallback while Redis is unreachable. */
-export function openCounters(
+export async function openCounters(
   redisUrl: string | undefined,
   commandTimeoutMs: number,
   onRedisError: (error: Error) => void,
-): Counters {
-  const redis =
-    redisUrl === undefined
-      ? undefined
-      : new Redis(redisUrl, {
-          // A request must not wait for Redis to reconnect.
-          enableOfflineQueue: false,
-          maxRetriesPerRequest: 0,
-          commandTimeout: commandTimeoutMs,
-          connectTimeout: REDIS_CONNECT_TIMEOUT_MS,
-        })
-  redis?.on('error', onRedisError)
-
-  return {
-    counter(name, windowSeconds) {
-      if (!redis) return countInMemory(windowSeconds)
-      // Limits differ between partners, so the library only counts and the caller compares.
-      const options = { keyPrefix: `hourbank:${name}`, points: Number.MAX_SAFE_INTEGER, duration: windowSeconds }
-      const memory = new RateLimiterMemory(options)
-      const limiter = new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory })
-      return {
-        add: async (key, events) => toCount(await limiter.consume(key, events), windowSeconds),
-        read: async (key) => toCount(await limiter.get(key), windowSeconds),
-        reset: async (key) => void (await limiter.delete(key)),
-      }
-    },
-    close: () => redis?.disconnect(),
+): Promise<Counters> {
+  if (redisUrl === undefined) {
+    return { counter: (_name, windowSeconds) => countInMemory(windowSeconds), close: () => {} }
   }
-}
-
-function toCount(result: RateLimiterRes | null, windowSeconds: number): Count {
-  if (!result) return { count: 0, resetSeconds: windowSeconds }
-  return { count: result.consumedPoints, resetSeconds: Math.max(1, Math.ceil(result.msBeforeNext / 1000)) }
+  // Imported on demand, like all that few installations need: each start would take longer.
+  const { openRedisCounters } = await import('./redis-counters.ts')
+  return openRedisCounters(redisUrl, commandTimeoutMs, onRedisError)
 }
