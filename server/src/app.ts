@@ -30,6 +30,7 @@ import { securityTxtRoute } from './http/security-txt.ts'
 import { answerAnyMethod, answerOtherMethods } from './http/shared/method-not-allowed.ts'
 import { describeApi } from './http/partner/openapi.ts'
 import { requireOwnHost } from './http/shared/own-host.ts'
+import { rejectFragments, toOriginForm } from './http/shared/request-target.ts'
 import { limitPipelining } from './http/shared/pipelining.ts'
 import { parseQuery, rejectMalformedQuery } from './http/shared/query.ts'
 import { GUIDES_PREFIX, guideRoutes } from './http/partner/guides.ts'
@@ -78,6 +79,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000
 /** Checks for late requests per timeout; Node checks only every 30 seconds by default. */
 const CHECKS_PER_REQUEST_TIMEOUT = 10
 const PARAMETER_LENGTH_MAX = 1000
+const HEADERS_OF_ALL = { 'api-version': API_VERSION, 'cache-control': 'no-store' }
 
 /** Registers every feature by hand, in the order in which a reader would learn them. */
 export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promise<FastifyInstance> {
@@ -102,6 +104,7 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
     // During shutdown, still answer requests on open connections: Fastify's own 503 has a different format.
     return503OnClosing: false,
     trustProxy: deps.config.trustProxy,
+    rewriteUrl: toOriginForm,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX, querystringParser: parseQuery },
     ...answerUnframed,
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -113,7 +116,8 @@ export async function buildApp(deps: Deps, timeouts: Timeouts = TIMEOUTS): Promi
     reply.header('request-id', request.id)
     done()
   })
-  requireOwnHost(app, deps.config, { 'api-version': API_VERSION, 'cache-control': 'no-store' })
+  rejectFragments(app, HEADERS_OF_ALL)
+  requireOwnHost(app, deps.config, HEADERS_OF_ALL)
   answerInTime(app, timeouts.handlerMs)
   answerAnyMethod(app)
   ignoreExpectations(app)

@@ -118,6 +118,8 @@ describe('a client with a key, in the console', () => {
       [JSON.stringify({ ...key.jwk, use: 'enc' }), /not for signatures/],
       [JSON.stringify({ ...key.jwk, key_ops: ['encrypt'] }), /not for verifying/],
       [JSON.stringify({ ...key.jwk, alg: 'HS256' }), /alg/],
+      [JSON.stringify({ ...key.jwk, kid: 'a\0b' }), /kid/],
+      [JSON.stringify({ ...key.jwk, kid: '\ud800' }), /kid/],
       [JSON.stringify({ ...key.jwk, alg: 'RS256' }), /alg/],
       [JSON.stringify({ ...key.jwk, y: key.jwk.x }), /not a public key/],
       [pem(rsa(1024)), /2048 to 4096 bits. This one has 1024/],

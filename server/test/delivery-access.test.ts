@@ -12,6 +12,7 @@ import { eraseMember } from '../src/features/members/erase-member.ts'
 import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
 import { revokeClient } from '../src/features/partners/change-client.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
+import { addAdmin } from './admin.ts'
 import { TESTER } from './bank.ts'
 import { holdOpen, someoneWaits } from './lock-table.ts'
 import { startPostman } from './postman.ts'
@@ -226,4 +227,28 @@ test('who leaves, returns and is erased: each is told, and what receivers answer
   expect(types.slice(0, 4)).toEqual(['user.updated', 'user.updated', 'user.left', 'user.joined'])
   // Sent at once, so either may arrive first.
   expect(types.slice(4).toSorted()).toEqual(['user.erased', 'user.left'])
+})
+
+test('of a member who was always hidden, an erasure tells nothing', async () => {
+  const post = await startPostman()
+  const { bank, member, token } = post
+  await post.subscribe({ event_types: ['user.*'] })
+  const owner = await addAdmin(bank)
+  const imported = await owner.call('/members/import', {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body: 'external_id,name,hidden\r\n1,Always Hidden,true\r\n',
+  })
+  expect(imported.status).toBe(200)
+  const [{ id }] = await bank.sql<[{ id: number }]>`select id from members where name = 'Always Hidden'`
+  // Of the other one, partners learn that nothing is left to hide.
+  await hideMember(bank.sql, TESTER, bank.communityId, member.id)
+  for (const erased of [id, member.id]) await eraseMember(bank.sql, TESTER, bank.communityId, erased)
+  await post.deliver()
+  expect(post.receiver.received.map(({ json }) => [json.type, json.data.id])).toEqual([
+    ['user.left', member.id],
+    ['user.erased', member.id],
+  ])
+  const feed = await bank.call('/events', { token })
+  expect(feed.body.data.map(({ data }: { data: { id: number } }) => data.id)).not.toContain(id)
 })

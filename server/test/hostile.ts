@@ -127,6 +127,35 @@ function isBounded({ type, format, enum: values, const: only, anyOf, minimum, ma
   return maxLength !== undefined || pattern?.endsWith('$') || format === 'date' || format === 'date-time'
 }
 
+/** The texts of JSON bodies whose schema leaves open which characters they may have. */
+export function unspecifiedTexts({ paths }: Description): string[] {
+  return [...operations(paths)].flatMap(({ method, path, operation }) => {
+    const schema = operation.requestBody?.content['application/json']?.schema
+    return schema ? textsOf(schema).map((field) => `${method} ${path}: ${field}`) : []
+  })
+}
+
+function textsOf({
+  type,
+  format,
+  pattern,
+  enum: values,
+  const: only,
+  anyOf,
+  items,
+  properties = {},
+}: Schema): string[] {
+  const isOpen = [type].flat().includes('string') && !format && !pattern && !values && only === undefined
+  return [
+    ...(isOpen ? [''] : []),
+    ...(anyOf ?? []).flatMap(textsOf),
+    ...(items ? textsOf(items) : []),
+    ...Object.entries(properties).flatMap(([name, one]) =>
+      textsOf(one).map((rest) => (rest ? `${name}.${rest}` : name)),
+    ),
+  ]
+}
+
 /** One hostile value at a time for every query and path parameter. */
 export function* hostileAddresses({ paths }: Description): Generator<HostileRequest> {
   for (const { method, path, operation } of operations(paths)) {

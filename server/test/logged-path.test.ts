@@ -8,6 +8,7 @@ test.each([
   [`/calls/${UUID}`, '/calls/:id', `/calls/${UUID}`],
   ['/users/ada@example.org', '/users/:id', '/users/:id'],
   ['/wallet/balance/Ada%20King', '/wallet/balance/:userId', '/wallet/balance/:userId'],
+  ['/users#ada@example.org', '/users', '/users'],
   ['/oauth/token', '/oauth/token', '/oauth/token'],
   ['/nope', undefined, '/nope'],
   ['/people/ada@example.org/hours', undefined, '/people/…/hours'],

@@ -264,6 +264,10 @@ test('a cursor whose position does not fit the order of the list is rejected', a
     ['/members?sort=last_active_on', wrongDays],
     ['/members?inactive_since=2021-01-01', wrongDays],
     ['/members?sort=-joined_at', [...wrongDays, '2026-01-01', '2026-13-01 00:00:00+00', '0000-01-01 00:00:00+00']],
+    [
+      '/members?sort=joined_at',
+      ['2026-01-01T00:00:00+23:59', '2026-01-01 00:00:00-16:00', '2026-01-01 00:00:00+00:30'],
+    ],
     ['/listings?sort=title', wrongTexts],
   ]
   for (const [path, keys] of lists) {

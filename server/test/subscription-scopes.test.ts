@@ -81,7 +81,7 @@ test('a subscription sends what the token that created it could read, whatever i
   const made = await bank.sql<{ type: string }[]>`
     select distinct e.type from deliveries d join events e on e.community_id = d.community_id and e.id = d.event_id
     order by e.type`
-  expect(made.map(({ type }) => type)).toEqual(['user.joined', 'user.left', 'user.updated'])
+  expect(made.map(({ type }) => type)).toEqual(['user.left', 'user.updated'])
   expect(JSON.stringify(receiver.received.map(({ json }) => json))).not.toContain('ada@example.org')
 })
 
@@ -139,4 +139,24 @@ test('a partner hears of its own credit to a hidden member, without the balance'
   const own = feed.body.data.filter(({ type }: { type: string }) => type === 'wallet.reversed')
   expect(own).toHaveLength(1)
   expect(own[0].data).not.toHaveProperty('balance_hours')
+})
+
+test('a replay counts nothing of a member whom the partner cannot see', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const reader = await bank.addPartner({ scopes: ['webhooks.manage', 'wallet.read', 'users.read'] })
+  const readerToken = await bank.token(undefined, reader)
+  const replay = async (token: string, id: number) => {
+    const since = '2026-01-01T00:00:00Z'
+    return (await bank.call(`/webhooks/subscriptions/${id}/replay`, { token, body: { since } })).body.data.deliveries
+  }
+  const own = await post.subscribe({ event_types: ['wallet.*'] })
+  const { id } = await post.subscribe({ event_types: ['wallet.*'] }, readerToken)
+  const { reference } = await post.credit()
+  await post.deliver()
+  expect([await replay(post.token, own.id), await replay(readerToken, id)]).toEqual([1, 1])
+  await hideMember(bank.sql, TESTER, bank.communityId, post.member.id)
+  await bank.call('/wallet/credits/reverse', { token: post.token, body: { reference, reversal_reference: 'back-1' } })
+  await post.deliver()
+  expect([await replay(post.token, own.id), await replay(readerToken, id)]).toEqual([2, 0])
 })

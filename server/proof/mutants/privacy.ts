@@ -97,6 +97,22 @@ export const PRIVACY: Mutant[] = [
     named: 'erased',
   },
   {
+    breaks: 'erasing a member who was always hidden tells partners nothing',
+    file: 'features/members/erase-member.ts',
+    replace: "if (!(await isRemoved(tx, communityId, 'user', id))) return",
+    by: '',
+    tests: ['delivery-access'],
+    named: 'of a member who was always hidden',
+  },
+  {
+    breaks: 'a request whose address has a fragment is rejected',
+    file: 'http/shared/request-target.ts',
+    replace: "if (!request.url.includes('#')) return done()",
+    by: 'if (request.url) return done()',
+    tests: ['request-target'],
+    named: 'an address with a fragment',
+  },
+  {
     breaks: 'an erased member does not return',
     file: CHANGE,
     replace: 'if (!member || member.erased_at !== null)',

@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { because, type Reason } from '../core/reasons.ts'
 import { Refusal } from '../core/refusal.ts'
+import { isCleanText } from '../core/texts.ts'
 
 /**
  * The algorithms that clients may sign with. Neither `none` nor HMAC, which would need a shared secret. EdDSA is Ed25519
@@ -81,7 +82,7 @@ async function toPublicKey(key: KeyObject, { kid, alg }: JWK): Promise<PublicKey
   // Nodes of the previous version know only the older name.
   const algorithm = alg === 'Ed25519' ? 'EdDSA' : alg
   const jwk = { ...bare, ...(kid !== undefined && { kid }), ...(algorithm !== undefined && { alg: algorithm }) }
-  if (kid !== undefined && (typeof kid !== 'string' || kid.length > KEY_ID_LENGTH_MAX)) {
+  if (kid !== undefined && (typeof kid !== 'string' || kid.length > KEY_ID_LENGTH_MAX || !isCleanText(kid))) {
     throw invalid(because('key_kid_length', { max: KEY_ID_LENGTH_MAX }))
   }
   if (algorithmsOf(jwk).length === 0) {

@@ -1,4 +1,4 @@
-import { isCleanText } from '../../http/shared/validation.ts'
+import { isCleanText } from '../../core/texts.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import type { Queries } from '../../postgres/connect.ts'

@@ -1,5 +1,5 @@
 import { hideFromPlanner, limitRows } from '../../http/shared/page-queries.ts'
-import type { Queries } from '../../postgres/connect.ts'
+import type { Fragment, Queries } from '../../postgres/connect.ts'
 import { EVENT_DAYS } from '../../postgres/prune.ts'
 import { GONE_TYPES, type StoredEvent } from './render.ts'
 
@@ -16,11 +16,23 @@ export interface Reader {
   types: string[]
 }
 
-/** SQL condition: whether the event `e` of the member `m` may be read. Hidden members are known by their leaving only. */
+/** SQL condition: whether the event `e` of the member `m` may be read. */
 export function mayRead(sql: Queries, { partnerId, types }: Reader) {
+  return sql`e.type = any (${types}::text[]) and ${isShownTo(sql, sql`${partnerId}`)}`
+}
+
+/** SQL condition: whether this partner may know of the event `e`. Hidden members are known by their leaving only. */
+export function isShownTo(sql: Queries, partnerId: Fragment) {
   return sql`
-    e.type = any (${types}::text[])
-      and (m.id is null or m.visible or e.partner_id = ${partnerId} or e.type = any (${[...GONE_TYPES]}::text[]))`
+    (m.id is null or m.visible or e.partner_id = ${partnerId} or e.type = any (${[...GONE_TYPES]}::text[]))`
+}
+
+/** The member `m` of each event `e`, by an index lookup each. As a join it read all events before the first was returned. */
+export function lookUpMember(sql: Queries, communityId: number) {
+  return sql`
+    left join lateral (
+      select id, visible from members where community_id = ${communityId} and id = e.member_id limit 1
+    ) m on true`
 }
 
 /** Lists events by position. Positions are assigned after commit, so no event appears late. */
@@ -32,11 +44,7 @@ export async function listEvents(
   return sql<FeedRow[]>`
     select e.position, e.uuid, e.type, e.partner_id, e.member_id, e.data, e.created_at,
       coalesce(m.visible, true) as member_visible
-    from events e
-    -- One index lookup for each. As a join it read all events of the community before the first was returned.
-    left join lateral (
-      select id, visible from members where community_id = ${communityId} and id = e.member_id limit 1
-    ) m on true
+    from events e ${lookUpMember(sql, communityId)}
     where e.community_id = ${communityId} and e.position > ${hideFromPlanner(sql, page.afterPosition)}
       and e.position <= ${hideFromPlanner(sql, page.untilPosition)}
       and e.subscription_id is null and ${mayRead(sql, page)}

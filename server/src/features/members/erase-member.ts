@@ -3,6 +3,7 @@ import { transaction, type Queries } from '../../postgres/connect.ts'
 import { blankDigests } from '../../http/console/request-queries.ts'
 import { recordEvents } from '../events/record.ts'
 import { lockCategoriesOfMember, lockListings } from '../listings/queries.ts'
+import { isRemoved } from '../removals/queries.ts'
 import { leave, requireMember } from './change-member.ts'
 import { erasePersonalData, insertErasure } from './erase-queries.ts'
 
@@ -18,6 +19,8 @@ export async function eraseMember(sql: Queries, actor: Actor, communityId: numbe
     await blankDigests(tx, communityId, id)
     await insertErasure(tx, communityId, id)
     await recordAudit(tx, communityId, actor, { action: 'member.erased', subject: { kind: 'member', id } })
+    // Of a member who was always hidden, partners must not learn now that they existed.
+    if (!(await isRemoved(tx, communityId, 'user', id))) return
     await recordEvents(tx, communityId, [{ type: 'user.erased', memberId: id, data: { id, version } }])
   })
 }

@@ -3,7 +3,7 @@ import { identifier, type Fragment, type Queries } from '../../postgres/connect.
 import { COUNTED_MAX, SORTED_MAX, type Total } from '../../http/console/office-lists.ts'
 import { hideFromPlanner, type Position } from '../../http/shared/page-queries.ts'
 import type { KeyCheck, ListRequest } from '../../http/shared/paging.ts'
-import { isStorableText } from '../../http/shared/validation.ts'
+import { isStorableText } from '../../core/texts.ts'
 import { lastExchangeOn } from '../wallet/queries.ts'
 import { LONG_FIELD_NAMES } from './fields.ts'
 import { listColumns, type MemberRecord } from './queries.ts'
@@ -76,12 +76,14 @@ function orderOf(sql: Queries, sort: MemberSort | undefined): Order {
   }
 }
 
+/** A time in UTC as PostgreSQL writes it. */
+const WRITTEN_TIME = /^[\d-]{10} [\d:.]+\+00$/
+
 const KEY_CHECKS: Record<SortName, KeyCheck> = {
   name: isStorableText,
   balance: (key) => /^-?\d{1,18}$/.test(key),
   last_active_on: isDay,
-  // As PostgreSQL writes it.
-  joined_at: (key) => isTime(key.replace(' ', 'T').replace('+00', 'Z')),
+  joined_at: (key) => WRITTEN_TIME.test(key) && isTime(key.replace(' ', 'T').replace('+00', 'Z')),
 }
 
 export function memberKeyCheck(sort: MemberSort): KeyCheck {

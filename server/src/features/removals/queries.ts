@@ -24,6 +24,13 @@ export async function recordRemoval(
     on conflict (community_id, type, resource_id) do update set removed_at = excluded.removed_at`
 }
 
+/** Whether partners could see this resource once, and no longer can. */
+export async function isRemoved(sql: Queries, communityId: number, type: RemovalType, id: number): Promise<boolean> {
+  const rows = await sql`
+    select 1 from removals where community_id = ${communityId} and type = ${type} and resource_id = ${id}`
+  return rows.length > 0
+}
+
 /** Deletes the removals of resources that partners can see again. */
 export async function deleteRemoval(
   sql: Queries,

@@ -1,7 +1,7 @@
 import { assignments, columnsAndValues, Json, type Queries, transaction } from '../../postgres/connect.ts'
 import { deleteLockedDeliveries } from '../../postgres/delete-deliveries.ts'
 import type { Scope } from '../../core/scopes.ts'
-import { mayRead, type Reader } from '../events/queries.ts'
+import { lookUpMember, mayRead, type Reader } from '../events/queries.ts'
 import { hideFromPlanner, limitRows } from '../../http/shared/page-queries.ts'
 import { markDue, resetBreaker } from './mark-due.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
@@ -222,10 +222,7 @@ function selectDeliveries(sql: Queries, communityId: number, reader: Reader) {
           select * from delivery_attempts where community_id = ${communityId} and delivery_id = d.id
           order by at desc, id desc limit ${LISTED_ATTEMPTS_MAX}
         ) a), '[]') as attempts
-    from deliveries d ${lookUpEvent(sql, communityId)}
-    left join lateral (
-      select id, visible from members where community_id = ${communityId} and id = e.member_id limit 1
-    ) m on true
+    from deliveries d ${lookUpEvent(sql, communityId)} ${lookUpMember(sql, communityId)}
     where d.community_id = ${communityId} and ${mayRead(sql, reader)}`
 }
 

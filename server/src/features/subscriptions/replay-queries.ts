@@ -1,5 +1,6 @@
 import { type Fragment, type Queries, type Query, transaction } from '../../postgres/connect.ts'
 import { asksFor } from '../events/asks-for.ts'
+import { isShownTo, lookUpMember } from '../events/queries.ts'
 import { markDue, resetBreaker } from './mark-due.ts'
 
 /** Each returns how many deliveries it queued; undefined, if there are more than the limit and nothing was done. */
@@ -11,14 +12,18 @@ type QueueAgain = (
   limit: number,
 ) => Promise<number | undefined>
 
-/** Queues all events since then that match the subscription, including delivered ones. */
+/**
+ * Queues all events since then that match the subscription, including delivered ones. Those that the partner must not
+ * know of are not even counted.
+ */
 export const replaySince: QueueAgain = (sql, communityId, subscriptionId, since, limit) =>
   queueAgain(sql, communityId, subscriptionId, limit, {
     find: (tx) => tx`
       from subscriptions s join events e on e.community_id = s.community_id and e.created_at >= ${since}::timestamptz
         and e.position is not null and e.subscription_id is null
         and ${asksFor(tx, 'e')}
-      where s.community_id = ${communityId} and s.id = ${subscriptionId}`,
+      ${lookUpMember(tx, communityId)}
+      where s.community_id = ${communityId} and s.id = ${subscriptionId} and ${isShownTo(tx, tx`s.partner_id`)}`,
     queue: (tx, found) => tx`
       insert into deliveries (community_id, subscription_id, event_id, event_created_at, claims, next_attempt_at)
       select s.community_id, s.id, e.id, e.created_at, 1, now() ${found}

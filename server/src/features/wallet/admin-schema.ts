@@ -83,7 +83,7 @@ const SlipForm = Type.Object({
   occurred_on: Type.Optional(Day),
   listing_id: Type.Optional(Nullable(Id)),
   category: Type.Optional(
-    Nullable(Type.String({ maxLength: 100, description: 'Without a listing, which has its own' })),
+    Nullable(Type.String({ maxLength: 100, format: 'storable', description: 'Without a listing, which has its own' })),
   ),
   note: Type.Optional(Nullable(FreeText)),
 })

@@ -13,7 +13,7 @@ import { sendError } from '../shared/send-error.ts'
 import { SESSION_SECONDS, type AdminCommunity } from './session-queries.ts'
 import { findSession, findSessionAgain, type AdminSession } from './sessions.ts'
 import { requireSingleHeaders } from '../shared/single-headers.ts'
-import { isCleanText } from '../shared/validation.ts'
+import { isCleanText } from '../../core/texts.ts'
 
 export const ADMIN_PREFIX = '/api/admin/v1'
 

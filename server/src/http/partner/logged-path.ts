@@ -16,7 +16,7 @@ export function loggedPath({ url }: Pick<FastifyRequest, 'url'>, route: string |
   const isKnown = names?.length === segments.length
   return segments
     .map((segment, n) => {
-      if (isKnown) return names[n]!.startsWith(':') && !ID.test(segment) ? names[n] : segment
+      if (isKnown) return names[n]!.startsWith(':') && ID.test(segment) ? segment : names[n]
       return PLAIN.test(segment) ? segment : '…'
     })
     .join('/')

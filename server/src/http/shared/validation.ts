@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { ApiError, type FieldError } from './errors.ts'
 import { because, type Reason } from '../../core/reasons.ts'
+import { isCleanText, isStorableText } from '../../core/texts.ts'
 import { isDay, isTime, toUtc } from '../../core/times.ts'
 
 const OPTIONS = {
@@ -78,16 +79,6 @@ function createParameterReader({
     for (const name of integers) if (/^-?\d+$/.test(`${input[name]}`)) input[name] = Number(input[name])
     for (const name of booleans) if (/^(true|false)$/.test(`${input[name]}`)) input[name] = input[name] === 'true'
   }
-}
-
-/** Accepts well-formed Unicode without control characters, including emoji and directional marks. */
-export function isCleanText(text: string): boolean {
-  return text.isWellFormed() && !/\p{Cc}/u.test(text)
-}
-
-/** PostgreSQL cannot store NUL characters, and a lone surrogate would be replaced during encoding. */
-export function isStorableText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0')
 }
 
 const CODES: Record<string, string> = {
