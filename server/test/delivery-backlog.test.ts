@@ -2,9 +2,10 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { addMember } from '../src/features/members/change-member.ts'
+import { changePartner } from '../src/features/partners/change-partner.ts'
 import { markDue } from '../src/features/subscriptions/mark-due.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
-import { holdOpen, someoneWaits } from './lock-table.ts'
+import { holdOpen, someoneWaits, waitingSessions } from './lock-table.ts'
 import { partnerActions, startPostman, trustingSender } from './postman.ts'
 import { startReceiver } from './receiver.ts'
 import { volume } from './volume.ts'
@@ -154,4 +155,26 @@ test('deliveries that a replay has locked do not hold up the others of the commu
   expect(await post.deliveries(slow.id)).toMatchObject([
     { status: 'delivered', attempts: [{ number: 1, status: 204 }] },
   ])
+})
+
+test('holding a delivery waits neither for a change of its partner nor for a replay', async () => {
+  const post = await startPostman()
+  const { sql, communityId, partner } = post.bank
+  await post.subscribe()
+  await post.credit()
+  await post.deliver()
+  await changePartner(sql, TESTER, communityId, partner.partnerId, { status: 'suspended' })
+  const statuses = () => sql`select status from deliveries`
+  for (const table of ['partners', 'deliveries']) {
+    await sql`update deliveries set status = 'pending', held_reason = null, next_attempt_at = now()`
+    await sql`update delivery_queues set due_at = now()`
+    const lock = await holdOpen(sql, `select 1 from ${table} where community_id = ${communityId} for no key update`)
+    const delivering = post.deliver()
+    await pause(QUIET_MS)
+    expect(await waitingSessions(sql), table).toEqual([])
+    expect(await statuses()).toEqual([{ status: 'pending' }])
+    await lock.release()
+    await delivering
+    expect(await statuses()).toEqual([{ status: 'held' }])
+  }
 })

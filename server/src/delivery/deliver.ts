@@ -6,7 +6,7 @@ import { commonScopes, type Scope } from '../core/scopes.ts'
 import type { SecretBox } from '../crypto/secret-box.ts'
 import { traceDelivery } from './trace-delivery.ts'
 import { tracing } from '../core/tracing.ts'
-import { disableSubscription, holdDelivery, type Access } from './delivery-queries.ts'
+import { disableSubscription, type Access, type Hold } from './delivery-queries.ts'
 import { scopesFor } from '../features/subscriptions/event-patterns.ts'
 import { deliveryFaultOf, lateUntil, pretendStatus } from './faults-on-demand.ts'
 import type { DueDelivery, DueEvent, Recipient } from './read-due.ts'
@@ -28,8 +28,8 @@ export interface DeliverDeps {
 }
 
 /**
- * Checks access, renders, signs and sends one delivery. Returns undefined if the result is already recorded, or if access
- * changed before it was sent: `isOutdated` says so, and the delivery has to be read again.
+ * Checks access, renders, signs and sends one delivery. Returns what is to be recorded, or that it has to be held;
+ * undefined if access changed before it was sent: `isOutdated` says so, and the delivery has to be read again.
  * @throws SenderClosed if the worker is closing and another one has to send it.
  */
 export async function deliver(
@@ -37,16 +37,14 @@ export async function deliver(
   communityId: number,
   due: DueDelivery,
   isOutdated: () => boolean,
-): Promise<Completion | undefined> {
+): Promise<Completion | Hold | undefined> {
   const { event, recipient } = due
   if (!event) return completion(due, { status: 'failed' })
   if (isConcealed(event, recipient.partner_id)) return completion(due, { status: 'held', heldReason: CONCEALED })
   // As of the moment when it was read; after an access change, deliveries that were not sent are read again.
   const reasonToHold = (access: Access) => lackOfAccess(access, event)
   if (reasonToHold(recipient) !== undefined) {
-    const held = { id: due.id, claims: due.claims, subscriptionId: due.subscription_id }
-    await holdDelivery(deps.sql, communityId, held, reasonToHold, deps.clock())
-    return undefined
+    return { id: due.id, claims: due.claims, subscriptionId: due.subscription_id, reasonToHold }
   }
   const at = deps.clock()
   const fault = deliveryFaultOf(due)

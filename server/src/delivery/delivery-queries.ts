@@ -55,32 +55,59 @@ export async function noteHealth(
     where s.community_id = ${communityId} and s.id = c.id`
 }
 
+/** A delivery whose recipient lacked access when it was read. */
+export interface Hold {
+  id: number
+  subscriptionId: number
+  claims: number
+  reasonToHold: (access: Access) => string | undefined
+}
+
 /**
- * Holds a delivery for lack of access. Checks again under a lock that a change of access waits for; otherwise access
- * could be restored, and held deliveries released, just before this one is held.
+ * Holds deliveries for lack of access. Checks again under a lock that a change of access waits for; otherwise access
+ * could be restored, and held deliveries released, just before these are held. Where access has returned, they are due.
+ *
+ * Returns the ids of those for which that is done. It waits for no lock: a change of access and a replay may hold theirs
+ * for many seconds, and deliveries of all communities would wait behind.
  */
-export async function holdDelivery(
+export async function holdDeliveries(
   sql: Sql,
   communityId: number,
-  { id, claims, subscriptionId }: { id: number; claims: number; subscriptionId: number },
-  reasonToHold: (access: Access) => string | undefined,
+  holds: Hold[],
   now: Date,
-): Promise<void> {
-  await transaction(sql, async (tx) => {
-    const [access] = await tx<Access[]>`
-      select p.status as partner_status, p.scopes as partner_scopes, ${clientState(tx)} as client_status,
-        c.scopes as client_scopes, s.scopes as subscription_scopes
+): Promise<Set<number>> {
+  return transaction(sql, async (tx) => {
+    const found = await tx<(Access & { subscription_id: number })[]>`
+      select s.id as subscription_id, p.status as partner_status, p.scopes as partner_scopes,
+        ${clientState(tx)} as client_status, c.scopes as client_scopes, s.scopes as subscription_scopes
       from subscriptions s
       join partners p on p.community_id = ${communityId} and p.id = s.partner_id
       join clients c on c.community_id = ${communityId} and c.id = s.client_id
-      where s.community_id = ${communityId} and s.id = ${subscriptionId} for share of p, c`
-    // Deleted meanwhile, with its deliveries.
-    if (!access) return
-    const reason = reasonToHold(access)
-    await tx`
-      update deliveries set status = ${reason === undefined ? 'pending' : 'held'}, held_reason = ${reason ?? null},
-        next_attempt_at = ${now}
-      where community_id = ${communityId} and id = ${id} and claims = ${claims} and status = 'pending'`
+      where s.community_id = ${communityId} and s.id = any (${holds.map((hold) => hold.subscriptionId)}::int8[])
+      for share of p, c skip locked`
+    const accesses = new Map(found.map((access) => [access.subscription_id, access]))
+    const checked = holds.flatMap(({ id, claims, subscriptionId, reasonToHold }) => {
+      const access = accesses.get(subscriptionId)
+      return access ? [{ id, claims, reason: reasonToHold(access) ?? null }] : []
+    })
+    const ids = checked.map(({ id }) => id)
+    const done = await tx<{ id: number }[]>`
+      with input as materialized (
+        select * from unnest(${ids}::int8[], ${checked.map(({ claims }) => claims)}::int4[],
+          ${checked.map(({ reason }) => reason)}::text[]) as i(id, claims, reason)
+      ), locked as materialized (
+        select id, claims, status from deliveries
+        where community_id = ${communityId} and id = any (${ids}::int8[])
+        order by subscription_id, event_id for no key update skip locked
+      ), valid as materialized (
+        select i.id, i.reason from input i join locked l using (id, claims) where l.status = 'pending'
+      )
+      update deliveries d set status = case when v.reason is null then 'pending' else 'held' end,
+        held_reason = v.reason, next_attempt_at = ${now}::timestamptz
+      from valid v
+      where d.community_id = ${communityId} and d.id = v.id
+      returning d.id`
+    return new Set(done.map(({ id }) => id))
   })
 }
 

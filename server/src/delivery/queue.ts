@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { deliver, type DeliverDeps } from './deliver.ts'
+import type { Hold } from './delivery-queries.ts'
 import type { Limiter } from './limiter.ts'
 import type { ClaimedQueue, Release } from './queue-queries.ts'
 import type { DueDelivery, DueRequest } from './read-due.ts'
@@ -38,6 +39,8 @@ export interface QueueDeps extends DeliverDeps {
   mayReadAhead: () => boolean
   readDue: (communityId: number, request: DueRequest) => Promise<DueDelivery[]>
   record: (communityId: number, completion: Completion) => Promise<unknown>
+  /** Returns once it is held or due again, or a little later: then it has to be read again. */
+  hold: (communityId: number, hold: Hold) => Promise<unknown>
   /** Gives the lease up. Returns when the queue is due next, undefined if the lease was lost. */
   release: (communityId: number, release: Release) => Promise<{ dueAt: Date | undefined } | undefined>
   announce: () => void
@@ -163,13 +166,16 @@ export function openQueue(deps: QueueDeps, communityId: number, claimed: Claimed
     }
     try {
       const startGeneration = generation
-      const completion = await deliver(deps, communityId, delivery, () => generation !== startGeneration)
+      const result = await deliver(deps, communityId, delivery, () => generation !== startGeneration)
+      const completion = result && 'status' in result ? result : undefined
       const outcome = completion?.attempt?.outcome
       if (outcome) noteAnswer(outcome.ok, outcome.durationMs)
       land()
       if (completion) await deps.record(communityId, completion)
-      // It was held, is pending again because access has returned, or has to be read again.
-      else mayHaveMore = true
+      else {
+        if (result && 'reasonToHold' in result) await deps.hold(communityId, result)
+        mayHaveMore = true
+      }
     } catch (error) {
       land()
       if (!(error instanceof SenderClosed)) {

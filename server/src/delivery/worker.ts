@@ -8,7 +8,7 @@ import { communitiesToFanOut, communitiesWithRetries, dueQueues } from '../postg
 import { databaseClock } from '../postgres/clock.ts'
 import { coalesce, type CoalesceLimits } from '../postgres/coalesce.ts'
 import type { Sql } from '../postgres/connect.ts'
-import { disableFailing, noteHealth } from './delivery-queries.ts'
+import { disableFailing, holdDeliveries, noteHealth, type Hold } from './delivery-queries.ts'
 import { FAN_OUT_MAX, fanOut } from './fan-out.ts'
 import type { Metrics } from '../http/shared/metrics.ts'
 import { createLimiter } from './limiter.ts'
@@ -40,7 +40,7 @@ const STATEMENT_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 1, waitin
 /** For deliveries in flight, then for what is left to record; together within the ten seconds of a shutdown. */
 const CLOSE_TIMEOUT_MS = 8000
 const FINAL_RECORD_TIMEOUT_MS = 1000
-/** Until a result is recorded whose delivery someone else has locked, such as a replay. */
+/** Until a delivery that someone else has locked, such as a replay, is recorded, or read again to be held. */
 const LOCKED_PAUSE_MS = 250
 
 export interface WorkerOptions {
@@ -84,6 +84,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   let wasSetBack = false
 
   const recordOne = coalesce(record, STATEMENT_LIMITS)
+  const holdOne = coalesce(hold, STATEMENT_LIMITS)
   const deps: QueueDeps = {
     sql,
     recordEmailRead: createEmailReadRecorder(sql),
@@ -100,6 +101,9 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     ),
     async record(communityId, completion) {
       while (!(await recordOne(communityId, completion))) await pause(LOCKED_PAUSE_MS, undefined, { ref: false })
+    },
+    async hold(communityId, held) {
+      if (!(await holdOne(communityId, held))) await pause(LOCKED_PAUSE_MS, undefined, { ref: false })
     },
     release: coalesce(
       (communityId: number, releases: Release[]) => releaseQueues(sql, communityId, worker, releases),
@@ -124,6 +128,11 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       if (disabled.length > 0) log.warn({ communityId, disabled }, 'disabled: nothing but failures for five days')
     }
     return completions.map(({ id }) => !locked.has(id))
+  }
+
+  async function hold(communityId: number, holds: Hold[]): Promise<boolean[]> {
+    const done = await holdDeliveries(sql, communityId, holds, clock())
+    return holds.map(({ id }) => done.has(id))
   }
 
   // Separate loops, so that a community that writes without pause does not keep deliveries from being claimed.
