@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { changeExpiry } from '../src/features/partners/change-expiry.ts'
 import { revokeClient } from '../src/features/partners/change-client.ts'
+import { createClient } from '../src/features/partners/create-client.ts'
 import { startCachingBank, statusOf } from './access-calls.ts'
 import { addAdmin } from './admin.ts'
 import { eventually, fetchToken, startBank, TESTER, type Bank, type TestPartner } from './bank.ts'
@@ -95,4 +96,28 @@ test('deliveries of an expired client are held, and go out when it gets a later 
   await deliver()
   expect(receiver.received).toHaveLength(1)
   expect(await deliveries(id, await bank.token(undefined, other))).toMatchObject([{ status: 'delivered' }])
+})
+
+test('a new expiry releases what was held for it, and nothing else', async () => {
+  const { bank, subscribe, credit, deliver } = await startPostman()
+  const { sql } = bank
+  const other = await bank.addPartner()
+  const second = {
+    ...other,
+    ...(await createClient(sql, TESTER, bank.communityId, other.partnerId, { name: 'second' })),
+  }
+  const { id } = await subscribe({}, await bank.token(undefined, other))
+  const { id: idOfSecond } = await subscribe({}, await bank.token(undefined, second))
+  await credit()
+  await deliver()
+  const held = async () =>
+    (await sql<{ id: number }[]>`select subscription_id as id from deliveries where status = 'held' order by 1`).map(
+      (row) => row.id,
+    )
+  await sql`update deliveries set status = 'held', held_reason = 'x'`
+  await changeExpiry(sql, TESTER, other.clientId, LATER)
+  expect(await held()).toEqual([id, idOfSecond])
+  await expire(bank, other)
+  await changeExpiry(sql, TESTER, other.clientId, LATER)
+  expect(await held()).toEqual([idOfSecond])
 })

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import { apiDescriptions } from '../src/cli/describe.ts'
+import { SCOPES } from '../src/core/scopes.ts'
+import { changePartner } from '../src/features/partners/change-partner.ts'
 import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { addAdmin } from './admin.ts'
-import { eventually } from './bank.ts'
-import { openTransaction, someoneWaits, waitingSessions, type OpenTransaction } from './lock-table.ts'
+import { eventually, TESTER } from './bank.ts'
+import { holdOpen, openTransaction, someoneWaits, waitingSessions, type OpenTransaction } from './lock-table.ts'
 import { startPostman, type Postman } from './postman.ts'
 
 const SINCE = { since: '2020-01-01T00:00:00Z' }
@@ -84,4 +86,28 @@ test('a replay ends when its caller hangs up', async () => {
   expect(await replaying).toBe('AbortError')
   await eventually(async () => (await waitingSessions(bank.sql)).length === 0)
   expect(await bank.sql`select from audit_log where action = 'subscription.replayed'`).toEqual([])
+})
+
+test('while what was held for a partner is released, its calls wait for nothing', async () => {
+  const post = await startPostman()
+  const { bank } = post
+  const { sql, communityId, partner } = bank
+  const all = Object.keys(SCOPES)
+  const fewer = all.filter((scope) => scope !== 'listings.read')
+  await changePartner(sql, TESTER, communityId, partner.partnerId, { scopes: fewer })
+  const token = await bank.token()
+  const { id } = await post.subscribe({}, token)
+  await post.credit()
+  await post.deliver()
+  const [delivery] = await post.deliveries(id)
+  await sql`update deliveries set status = 'held', held_reason = 'x'`
+  const lock = await holdOpen(sql, `select 1 from deliveries where community_id = ${communityId} for no key update`)
+  const changing = changePartner(sql, TESTER, communityId, partner.partnerId, { scopes: all })
+  await someoneWaits(sql, '%held%')
+  const resent = await bank.call(`/webhooks/deliveries/${delivery.id}/redeliver`, { token, method: 'POST' })
+  expect([resent.status, resent.headers.get('retry-after')]).toEqual([429, '5'])
+  await post.subscribe({}, token)
+  await lock.release()
+  await changing
+  expect((await bank.call(`/webhooks/deliveries/${delivery.id}/redeliver`, { token, method: 'POST' })).status).toBe(202)
 })

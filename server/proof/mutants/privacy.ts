@@ -274,7 +274,7 @@ export const PRIVACY: Mutant[] = [
   {
     breaks: 'what stands in place of an id is not logged',
     file: LOGGED_PATH,
-    replace: "names[n]!.startsWith(':') && !ID.test(segment) ? names[n] : segment",
+    replace: "names[n]!.startsWith(':') && ID.test(segment) ? segment : names[n]",
     by: 'segment',
     tests: ['logged-path'],
   },

@@ -37,7 +37,7 @@ import { createClient, type NewCredentials } from './create-client.ts'
 import { createPartner } from './create-partner.ts'
 import { givesAccess } from './gives-access.ts'
 import { partnerVersion, presentClient, presentCredentials, presentPartner } from './present-partner.ts'
-import { countCallsPerDay, isUnused, listClients } from './queries.ts'
+import { countCallsPerDay, isExpired, isUnused, listClients } from './queries.ts'
 
 const CLIENTS_SHOWN_MAX = 100
 const CALL_DAYS = 7
@@ -184,7 +184,7 @@ function partnerRoutes(api: AdminApi, { sql, longSql, reads, config, epoch }: De
   })
 }
 
-function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
+function clientRoutes(api: AdminApi, { sql, longSql, config }: Deps): void {
   const apiUrl = `${config.publicUrl}${API_PREFIX}`
 
   /** A repeated request gets a new secret, because the first one was never seen. */
@@ -259,7 +259,9 @@ function clientRoutes(api: AdminApi, { sql, config }: Deps): void {
     handler: async (request) => {
       const { params, community, session } = request
       const { expires_at: at = null } = request.body
-      await changeExpiry(sql, adminActor(request), params.client_id, at, community.id, (before) => {
+      // Everything that was held since a client expired is sent.
+      const pool = (await isExpired(sql, community.id, params.client_id)) ? longSql : sql
+      await changeExpiry(pool, adminActor(request), params.client_id, at, community.id, (before) => {
         if (extendsAccess(before, at)) requireFreshProof(session)
       })
       return { data: {} }

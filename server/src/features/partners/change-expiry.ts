@@ -4,9 +4,10 @@ import { NotFound, Refusal } from '../../core/refusal.ts'
 import { communityOfClientId } from '../../crypto/secrets.ts'
 import { transaction, type Queries } from '../../postgres/connect.ts'
 import { releaseHeld } from '../subscriptions/queries.ts'
+import { lockReplays } from '../subscriptions/replay-queries.ts'
 import { changeClient } from './change-client.ts'
 import { checkExpiry } from './check-expiry.ts'
-import { findPartnerForChange, findPartnerOfClient, setExpiry, type ClientRow } from './queries.ts'
+import { findPartnerForChange, findPartnerOfClient, isExpired, setExpiry, type ClientRow } from './queries.ts'
 
 /**
  * Sets when a client expires, or that it never does. From then on it is rejected like one that is revoked, but a later
@@ -24,16 +25,24 @@ export async function changeExpiry(
     const partnerId = communityId && (await findPartnerOfClient(tx, communityId, publicId))
     if (!communityId || !partnerId) throw new NotFound(because('no_client', { client: publicId }))
     const expiresAt = await checkExpiry(tx, wanted)
+    const wasExpired = await isExpired(tx, communityId, publicId)
+    if (wasExpired) await lockReplays(tx, communityId, partnerId)
     // Partners are locked before their clients, as deliveries lock them.
     await findPartnerForChange(tx, communityId, partnerId)
     const detail = { expires_at: expiresAt ?? 'never' }
-    await changeClient(tx, actor, { publicId, communityId }, 'client.expiry_changed', detail, async (_tx, client) => {
-      if (client.status === 'revoked') throw new Refusal(because('client_revoked', { client: publicId }))
-      checkBefore(client)
-      await setExpiry(tx, client, expiresAt)
-    })
-    // Deliveries that were held because the client had expired are checked again.
-    await releaseHeld(tx, communityId, partnerId)
+    const changed = await changeClient(
+      tx,
+      actor,
+      { publicId, communityId },
+      'client.expiry_changed',
+      detail,
+      async (_tx, client) => {
+        if (client.status === 'revoked') throw new Refusal(because('client_revoked', { client: publicId }))
+        checkBefore(client)
+        await setExpiry(tx, client, expiresAt)
+      },
+    )
+    if (wasExpired) await releaseHeld(tx, communityId, partnerId, changed.id)
     return expiresAt
   })
 }

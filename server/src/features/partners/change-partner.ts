@@ -5,6 +5,7 @@ import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { checkPartner } from './check-partner.ts'
 import { releaseHeld } from '../subscriptions/queries.ts'
+import { lockReplays } from '../subscriptions/replay-queries.ts'
 import {
   deletePartnerRows,
   findPartnerForChange,
@@ -25,6 +26,7 @@ export async function changePartner(
 ): Promise<PartnerRow> {
   const change = checkPartner(input)
   return transaction(sql, async (tx) => {
+    if (change.status === 'active' || change.scopes) await lockReplays(tx, communityId, partnerId)
     const before = await requirePartner(tx, communityId, partnerId)
     checkBefore(before)
     const after = await updatePartner(tx, communityId, partnerId, change)

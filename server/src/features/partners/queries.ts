@@ -209,6 +209,14 @@ export async function findPartnerOfClient(
   return row?.partner_id
 }
 
+/** Whether the client is out of use only because it expired. */
+export async function isExpired(sql: Queries, communityId: number, publicId: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from clients
+    where community_id = ${communityId} and public_id = ${publicId} and status = 'active' and expires_at <= now()`
+  return rows.length > 0
+}
+
 /** Whether a time is still to come, by the database's clock, and the time as the database writes it. */
 export async function readFuture(sql: Queries, time: string): Promise<{ at: string; is_future: boolean }> {
   const [row] = await sql<[{ at: string; is_future: boolean }]>`

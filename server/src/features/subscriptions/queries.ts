@@ -11,9 +11,12 @@ const columns = (sql: Queries) => sql`
   id, event_types, target_url, scopes, status, status_reason, status_changed_at, failing_since, last_success_at, created_at,
   updated_at`
 
-/** Locks the partner's row, so that concurrent calls cannot exceed the limit. */
+/**
+ * One call of a partner counts at a time, so that concurrent ones cannot exceed the limit. They do not lock the partner's
+ * row, because all would wait while deliveries that were held are released.
+ */
 export async function countSubscriptions(sql: Queries, communityId: number, partnerId: number): Promise<number> {
-  await sql`select 1 from partners where community_id = ${communityId} and id = ${partnerId} for no key update`
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`subscriptions ${communityId} ${partnerId}`}::text, 0))`
   const [row] = await sql<[{ count: number }]>`
     select count(*) from subscriptions where community_id = ${communityId} and partner_id = ${partnerId}`
   return row.count
@@ -286,8 +289,16 @@ export async function pauseForNewSecret(
   return row
 }
 
-/** Queues deliveries held for lack of access, which is checked again. Call it with the partner's row locked. */
-export async function releaseHeld(sql: Queries, communityId: number, partnerId: number): Promise<void> {
+/**
+ * Queues deliveries held for lack of access, which is checked again: those of the partner, or only of one client. Call it
+ * with the lock of replays and the partner's row locked.
+ */
+export async function releaseHeld(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+  clientId?: number,
+): Promise<void> {
   await sql`
     select 1 from subscriptions where community_id = ${communityId} and partner_id = ${partnerId}
     order by id for key share`
@@ -297,6 +308,7 @@ export async function releaseHeld(sql: Queries, communityId: number, partnerId: 
       where d.community_id = ${communityId} and d.id = any (array(
         select h.id from deliveries h join subscriptions s on s.community_id = ${communityId} and s.id = h.subscription_id
         where h.community_id = ${communityId} and h.status = 'held' and s.partner_id = ${partnerId}
+          ${clientId === undefined ? sql`` : sql`and s.client_id = ${clientId}`}
         order by h.subscription_id, h.event_id for no key update of h))
       returning d.subscription_id
     )

@@ -57,11 +57,23 @@ export async function tryLockReplays(
   partnerId: number,
   mode: 'exclusive' | 'shared',
 ): Promise<boolean> {
-  const key = tx`hashtextextended(${`replays ${communityId} ${partnerId}`}::text, 0)`
+  const key = replayKey(tx, communityId, partnerId)
   const [row] = await tx<[{ acquired: boolean }]>`
     select ${mode === 'shared' ? tx`pg_try_advisory_xact_lock_shared(${key})` : tx`pg_try_advisory_xact_lock(${key})`}
       as acquired`
   return row.acquired
+}
+
+/**
+ * The same lock, exclusively, for a change that releases what was held for a partner. It waits for a running replay. Take
+ * it before the partner's row, which the calls that it keeps away would wait for.
+ */
+export async function lockReplays(tx: Queries, communityId: number, partnerId: number): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${replayKey(tx, communityId, partnerId)})`
+}
+
+function replayKey(tx: Queries, communityId: number, partnerId: number): Fragment {
+  return tx`hashtextextended(${`replays ${communityId} ${partnerId}`}::text, 0)`
 }
 
 interface Statements {
