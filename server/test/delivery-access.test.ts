@@ -8,6 +8,7 @@ import {
   addMember,
   showMember,
 } from '../src/features/members/change-member.ts'
+import { closeListing, publishListing, reopenListing } from '../src/features/listings/change-listing.ts'
 import { eraseMember } from '../src/features/members/erase-member.ts'
 import { switchPartnerApi } from '../src/features/communities/switch-partner-api.ts'
 import { revokeClient } from '../src/features/partners/change-client.ts'
@@ -251,4 +252,28 @@ test('of a member who was always hidden, an erasure tells nothing', async () => 
   ])
   const feed = await bank.call('/events', { token })
   expect(feed.body.data.map(({ data }: { data: { id: number } }) => data.id)).not.toContain(id)
+})
+
+test('of a listing that was closed since, a late event and the feed tell only that', async () => {
+  const post = await startPostman()
+  const { bank, member, token } = post
+  const { sql, communityId } = bank
+  const { id } = await post.subscribe({ event_types: ['listing.*'] })
+  const fields = { type: 'service', title: 'Call 555-1234', description: '', category: 'Home' } as const
+  const offered = { member_id: member.id, ...fields, centihours: null, external_id: null }
+  const listing = await publishListing(sql, TESTER, communityId, offered)
+  await closeListing(sql, TESTER, communityId, listing.id)
+  await post.deliver()
+  const received = () => post.receiver.received.map(({ json }) => json.type)
+  const read = async () => (await bank.call('/events', { token })).body.data.map(({ type }: { type: string }) => type)
+  expect([received(), await read()]).toEqual([['listing.closed'], ['user.joined', 'listing.closed']])
+  const since = '2026-01-01T00:00:00Z'
+  const replayed = await bank.call(`/webhooks/subscriptions/${id}/replay`, { token, body: { since } })
+  expect(replayed.body.data.deliveries).toBe(1)
+  const held = await sql`select held_reason from deliveries where status = 'held'`
+  expect(held).toEqual([{ held_reason: 'Partners could not see the listing when this event was due' }])
+  await post.deliver()
+  await reopenListing(sql, TESTER, communityId, listing.id)
+  await post.deliver()
+  expect(received()).toEqual(['listing.closed', 'listing.closed', 'listing.published'])
 })

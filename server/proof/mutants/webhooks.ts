@@ -73,7 +73,7 @@ export const WEBHOOKS: Mutant[] = [
     breaks: 'an event about a member who has hidden since is withheld',
     file: DELIVER,
     replace:
-      "if (isConcealed(event, recipient.partner_id)) return completion(due, { status: 'held', heldReason: CONCEALED })",
+      "if (isConcealed(event, recipient.partner_id)) return completion(due, { status: 'held', heldReason: concealed(event) })",
     by: '',
     tests: ['delivery-access'],
     named: 'of a member who has hidden since',
@@ -97,7 +97,7 @@ export const WEBHOOKS: Mutant[] = [
   {
     breaks: 'the balance of a hidden member is in no event',
     file: RENDER,
-    replace: '...(event.member_visible && { balance_hours',
+    replace: '...(event.subject_visible && { balance_hours',
     by: '...({ balance_hours',
     tests: ['subscription-scopes'],
     named: 'a partner hears of its own credit to a hidden member',
@@ -105,9 +105,17 @@ export const WEBHOOKS: Mutant[] = [
   {
     breaks: 'events of a hidden member are not in the feed',
     file: 'features/events/queries.ts',
-    replace: '(m.id is null or m.visible or e.partner_id',
-    by: '(true or m.visible or e.partner_id',
+    replace: '(m.visible is not false or e.partner_id',
+    by: '(true or e.partner_id',
     tests: ['feed', 'members', 'delivery-access'],
+  },
+  {
+    breaks: 'a late event tells nothing of a listing that was closed since',
+    file: 'features/events/queries.ts',
+    replace: 'select visible and (e.listing_id is null',
+    by: 'select visible and (true or e.listing_id is null',
+    tests: ['delivery-access'],
+    named: 'of a listing that was closed since',
   },
   {
     breaks: 'a replay does not count events of a hidden member',
@@ -339,6 +347,30 @@ export const WEBHOOKS: Mutant[] = [
     by: 'failed.length === 0',
     tests: ['alerts'],
     named: 'one address that is refused',
+  },
+  {
+    breaks: 'a change of access does not hold up the deliveries of others',
+    file: 'delivery/delivery-queries.ts',
+    replace: 'for share of p, c skip locked',
+    by: 'for share of p, c',
+    tests: ['delivery-backlog'],
+    named: 'holding a delivery waits neither',
+  },
+  {
+    breaks: 'while what was held is released, redeliveries do not wait',
+    file: 'features/partners/change-partner.ts',
+    replace: "if (change.status === 'active' || change.scopes) await lockReplays(tx, communityId, partnerId)",
+    by: '',
+    tests: ['replays'],
+    named: 'while what was held for a partner is released',
+  },
+  {
+    breaks: 'a new expiry releases only what its client lacked',
+    file: 'features/partners/change-expiry.ts',
+    replace: 'await releaseHeld(tx, communityId, partnerId, changed.id)',
+    by: 'await releaseHeld(tx, communityId, partnerId)',
+    tests: ['client-expiry'],
+    named: 'a new expiry releases',
   },
   {
     breaks: 'a replay of one partner does not hold up the deliveries of the others',

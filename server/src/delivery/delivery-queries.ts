@@ -70,12 +70,7 @@ export interface Hold {
  * Returns the ids of those for which that is done. It waits for no lock: a change of access and a replay may hold theirs
  * for many seconds, and deliveries of all communities would wait behind.
  */
-export async function holdDeliveries(
-  sql: Sql,
-  communityId: number,
-  holds: Hold[],
-  now: Date,
-): Promise<Set<number>> {
+export async function holdDeliveries(sql: Sql, communityId: number, holds: Hold[], now: Date): Promise<Set<number>> {
   return transaction(sql, async (tx) => {
     const found = await tx<(Access & { subscription_id: number })[]>`
       select s.id as subscription_id, p.status as partner_status, p.scopes as partner_scopes,

@@ -1,4 +1,5 @@
 import { fromJsonTime } from '../core/times.ts'
+import { lookUpSubject } from '../features/events/queries.ts'
 import type { StoredEvent } from '../features/events/render.ts'
 import type { Queries } from '../postgres/connect.ts'
 import { clientState, type Access } from './delivery-queries.ts'
@@ -80,11 +81,11 @@ export async function readDueDeliveries(
     )
     select (select coalesce(json_object_agg(id, facts), '{}') from recipient) as recipients,
       (select coalesce(json_agg(json_build_object('id', e.id, 'uuid', e.uuid, 'type', e.type, 'partner_id', e.partner_id,
-          'member_id', e.member_id, 'data', e.data, 'member_visible', coalesce(m.visible, true),
+          'member_id', e.member_id, 'data', e.data, 'subject_visible', coalesce(m.visible, true),
           'created_at', to_json(e.created_at))), '[]')
         from (select distinct event_id, event_created_at from due) d
         join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
-        left join members m on m.community_id = ${communityId} and m.id = e.member_id) as events,
+        ${lookUpSubject(sql, communityId)}) as events,
       (select coalesce(json_agg(json_build_array(id, subscription_id, claims, attempts, event_id)
           order by next_attempt_at, id), '[]') from due) as due`
   const events = new Map(

@@ -78,6 +78,7 @@ export function waitText(waitsFor: WaitsFor | null): string | undefined {
 const REASONS: Record<string, MessageDescriptor> = {
   'Its deletion was interrupted: delete it again': msg`Its deletion was interrupted: delete it again`,
   'Nothing but failures for five days': msg`Nothing but failures for five days`,
+  'Partners could not see the listing when this event was due': msg`Partners could not see the listing when this event was due`,
   'Partners could not see the member when this event was due': msg`Partners could not see the member when this event was due`,
   "Paused by the community's administrators": msg`Paused by the community’s administrators`,
   'The client that made the subscription has expired': msg`The credentials that made the subscription have expired`,

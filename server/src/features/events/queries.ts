@@ -16,22 +16,27 @@ export interface Reader {
   types: string[]
 }
 
-/** SQL condition: whether the event `e` of the member `m` may be read. */
+/** SQL condition: whether the event `e` may be read, beside `lookUpSubject`. */
 export function mayRead(sql: Queries, { partnerId, types }: Reader) {
   return sql`e.type = any (${types}::text[]) and ${isShownTo(sql, sql`${partnerId}`)}`
 }
 
-/** SQL condition: whether this partner may know of the event `e`. Hidden members are known by their leaving only. */
+/** SQL condition: whether this partner may know of the event `e`. What is hidden is known by its leaving only. */
 export function isShownTo(sql: Queries, partnerId: Fragment) {
   return sql`
-    (m.id is null or m.visible or e.partner_id = ${partnerId} or e.type = any (${[...GONE_TYPES]}::text[]))`
+    (m.visible is not false or e.partner_id = ${partnerId} or e.type = any (${[...GONE_TYPES]}::text[]))`
 }
 
-/** The member `m` of each event `e`, by an index lookup each. As a join it read all events before the first was returned. */
-export function lookUpMember(sql: Queries, communityId: number) {
+/**
+ * Of each event `e`, whether partners can see its member now, and its listing if it has one: `m.visible`, null if it is
+ * about neither. By an index lookup each: as a join it read all events before the first was returned.
+ */
+export function lookUpSubject(sql: Queries, communityId: number) {
   return sql`
     left join lateral (
-      select id, visible from members where community_id = ${communityId} and id = e.member_id limit 1
+      select visible and (e.listing_id is null or exists (
+        select 1 from listings where community_id = ${communityId} and id = e.listing_id and visible)) as visible
+      from members where community_id = ${communityId} and id = e.member_id limit 1
     ) m on true`
 }
 
@@ -43,8 +48,8 @@ export async function listEvents(
 ): Promise<FeedRow[]> {
   return sql<FeedRow[]>`
     select e.position, e.uuid, e.type, e.partner_id, e.member_id, e.data, e.created_at,
-      coalesce(m.visible, true) as member_visible
-    from events e ${lookUpMember(sql, communityId)}
+      coalesce(m.visible, true) as subject_visible
+    from events e ${lookUpSubject(sql, communityId)}
     where e.community_id = ${communityId} and e.position > ${hideFromPlanner(sql, page.afterPosition)}
       and e.position <= ${hideFromPlanner(sql, page.untilPosition)}
       and e.subscription_id is null and ${mayRead(sql, page)}

@@ -7,8 +7,8 @@ export interface StoredEvent {
   /** The partner that caused it. */
   partner_id: number | null
   data: Record<string, unknown>
-  /** Whether partners can see the member now. True for events without a member. */
-  member_visible: boolean
+  /** Whether partners can see now what the event is about: a member, or a listing. */
+  subject_visible: boolean
 }
 
 /** Events about resources that partners can no longer see. */
@@ -17,9 +17,12 @@ export const GONE_TYPES: readonly EventType[] = ['user.left', 'user.erased', 'li
 /** Fields of a credit that are sent only to the partner that made it. */
 const OWN_FIELDS = ['transaction_id', 'reference', 'reversal_reference', 'note', 'settled_on'] as const
 
-/** Delayed events about a member who has since hidden or left are withheld, except for the partner's own credits. */
-export function isConcealed({ type, partner_id, member_visible }: StoredEvent, partnerId: number): boolean {
-  return !member_visible && !GONE_TYPES.includes(type) && partner_id !== partnerId
+/**
+ * Delayed events about a member who has since hidden or left, or about a listing that was closed, are withheld, except for
+ * the partner's own credits.
+ */
+export function isConcealed({ type, partner_id, subject_visible }: StoredEvent, partnerId: number): boolean {
+  return !subject_visible && !GONE_TYPES.includes(type) && partner_id !== partnerId
 }
 
 /** Renders the fields that this recipient may read. */
@@ -39,7 +42,7 @@ export function renderEvent(
     user_id,
     // A partner hears of its own credits to a member who has hidden since, but not what the member has, nor by the version
     // how often that changed.
-    ...(event.member_visible && { balance_hours: toHours(balance_centihours!), version }),
+    ...(event.subject_visible && { balance_hours: toHours(balance_centihours!), version }),
     ...(isOwn && {
       ...Object.fromEntries(OWN_FIELDS.filter((field) => field in data).map((field) => [field, data[field]])),
       hours: toHours(centihours!),

@@ -1,4 +1,5 @@
 import type { Queries } from '../../postgres/connect.ts'
+import { lookUpSubject } from '../events/queries.ts'
 import type { StoredEvent } from '../events/render.ts'
 import { hideFromPlanner, limitRows } from '../../http/shared/page-queries.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
@@ -175,7 +176,7 @@ export async function findDeliveryDetail(
 ): Promise<DeliveryDetailRow | undefined> {
   const [row] = await sql<DeliveryDetailRow[]>`
     select ${deliveryColumns(sql)}, e.type, e.partner_id, e.data, e.created_at as event_created_at,
-      coalesce(m.visible, true) as member_visible, s.partner_id as recipient_partner_id, p.scopes as partner_scopes,
+      coalesce(m.visible, true) as subject_visible, s.partner_id as recipient_partner_id, p.scopes as partner_scopes,
       c.scopes as client_scopes, s.scopes as subscription_scopes
     from deliveries d
     join events e on e.community_id = ${communityId} and e.created_at = d.event_created_at and e.id = d.event_id
@@ -183,7 +184,7 @@ export async function findDeliveryDetail(
     join partners p on p.community_id = ${communityId} and p.id = s.partner_id
     join clients c on c.community_id = ${communityId} and c.id = s.client_id
     ${joinWait(sql, communityId)}
-    left join members m on m.community_id = ${communityId} and m.id = e.member_id
+    ${lookUpSubject(sql, communityId)}
     where d.community_id = ${communityId} and d.id = ${id}`
   return row
 }

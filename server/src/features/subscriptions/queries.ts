@@ -1,7 +1,7 @@
 import { assignments, columnsAndValues, Json, type Queries, transaction } from '../../postgres/connect.ts'
 import { deleteLockedDeliveries } from '../../postgres/delete-deliveries.ts'
 import type { Scope } from '../../core/scopes.ts'
-import { lookUpMember, mayRead, type Reader } from '../events/queries.ts'
+import { lookUpSubject, mayRead, type Reader } from '../events/queries.ts'
 import { hideFromPlanner, limitRows } from '../../http/shared/page-queries.ts'
 import { markDue, resetBreaker } from './mark-due.ts'
 import type { ListRequest } from '../../http/shared/paging.ts'
@@ -225,7 +225,7 @@ function selectDeliveries(sql: Queries, communityId: number, reader: Reader) {
           select * from delivery_attempts where community_id = ${communityId} and delivery_id = d.id
           order by at desc, id desc limit ${LISTED_ATTEMPTS_MAX}
         ) a), '[]') as attempts
-    from deliveries d ${lookUpEvent(sql, communityId)} ${lookUpMember(sql, communityId)}
+    from deliveries d ${lookUpEvent(sql, communityId)} ${lookUpSubject(sql, communityId)}
     where d.community_id = ${communityId} and ${mayRead(sql, reader)}`
 }
 
@@ -242,7 +242,7 @@ export function ofStatus(sql: Queries, status: string | undefined) {
 export function lookUpEvent(sql: Queries, communityId: number) {
   return sql`
     cross join lateral (
-      select uuid, type, partner_id, member_id from events
+      select uuid, type, partner_id, member_id, listing_id from events
       where community_id = ${communityId} and created_at = d.event_created_at and id = d.event_id limit 1
     ) e`
 }

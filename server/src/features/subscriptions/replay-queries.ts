@@ -1,6 +1,6 @@
 import { type Fragment, type Queries, type Query, transaction } from '../../postgres/connect.ts'
 import { asksFor } from '../events/asks-for.ts'
-import { isShownTo, lookUpMember } from '../events/queries.ts'
+import { isShownTo, lookUpSubject } from '../events/queries.ts'
 import { markDue, resetBreaker } from './mark-due.ts'
 
 /** Each returns how many deliveries it queued; undefined, if there are more than the limit and nothing was done. */
@@ -22,7 +22,7 @@ export const replaySince: QueueAgain = (sql, communityId, subscriptionId, since,
       from subscriptions s join events e on e.community_id = s.community_id and e.created_at >= ${since}::timestamptz
         and e.position is not null and e.subscription_id is null
         and ${asksFor(tx, 'e')}
-      ${lookUpMember(tx, communityId)}
+      ${lookUpSubject(tx, communityId)}
       where s.community_id = ${communityId} and s.id = ${subscriptionId} and ${isShownTo(tx, tx`s.partner_id`)}`,
     queue: (tx, found) => tx`
       insert into deliveries (community_id, subscription_id, event_id, event_created_at, claims, next_attempt_at)
