@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { apiDescriptions } from '../src/cli/describe.ts'
 import { SCOPES } from '../src/core/scopes.ts'
 import { changePartner } from '../src/features/partners/change-partner.ts'
+import { lockReplays } from '../src/features/subscriptions/replay-queries.ts'
 import { ADMIN_PREFIX } from '../src/http/console/admin-frame.ts'
 import { API_PREFIX } from '../src/http/partner/frame.ts'
 import { addAdmin } from './admin.ts'
@@ -110,4 +111,15 @@ test('while what was held for a partner is released, its calls wait for nothing'
   await lock.release()
   await changing
   expect((await bank.call(`/webhooks/deliveries/${delivery.id}/redeliver`, { token, method: 'POST' })).status).toBe(202)
+})
+
+test('taking access away waits for no replay', async () => {
+  const { bank } = await startPostman()
+  const { sql, communityId, partner } = bank
+  const { tx } = await openTransaction(sql)
+  await lockReplays(tx, communityId, partner.partnerId)
+  for (const change of [{ scopes: ['wallet.read'] }, { status: 'suspended' as const }]) {
+    await changePartner(sql, TESTER, communityId, partner.partnerId, change)
+  }
+  expect(await waitingSessions(sql)).toEqual([])
 })

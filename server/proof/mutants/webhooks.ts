@@ -359,7 +359,7 @@ export const WEBHOOKS: Mutant[] = [
   {
     breaks: 'while what was held is released, redeliveries do not wait',
     file: 'features/partners/change-partner.ts',
-    replace: "if (change.status === 'active' || change.scopes) await lockReplays(tx, communityId, partnerId)",
+    replace: 'if (seen && mayReceiveMore(seen, { ...seen, ...change })) await lockReplays(tx, communityId, partnerId)',
     by: '',
     tests: ['replays'],
     named: 'while what was held for a partner is released',

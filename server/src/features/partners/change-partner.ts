@@ -8,6 +8,7 @@ import { releaseHeld } from '../subscriptions/queries.ts'
 import { lockReplays } from '../subscriptions/replay-queries.ts'
 import {
   deletePartnerRows,
+  findPartner,
   findPartnerForChange,
   isUnused,
   updatePartner,
@@ -26,7 +27,9 @@ export async function changePartner(
 ): Promise<PartnerRow> {
   const change = checkPartner(input)
   return transaction(sql, async (tx) => {
-    if (change.status === 'active' || change.scopes) await lockReplays(tx, communityId, partnerId)
+    const seen = await findPartner(tx, communityId, partnerId)
+    // Less access waits for nothing.
+    if (seen && mayReceiveMore(seen, { ...seen, ...change })) await lockReplays(tx, communityId, partnerId)
     const before = await requirePartner(tx, communityId, partnerId)
     checkBefore(before)
     const after = await updatePartner(tx, communityId, partnerId, change)

@@ -71,6 +71,16 @@ export async function insertPartner(
   return row
 }
 
+export async function findPartner(
+  sql: Queries,
+  communityId: number,
+  partnerId: number,
+): Promise<PartnerRow | undefined> {
+  const [row] = await sql<PartnerRow[]>`
+    select ${partnerColumns(sql)} from partners where community_id = ${communityId} and id = ${partnerId}`
+  return row
+}
+
 export async function listPartners(sql: Queries, communityId: number): Promise<PartnerRow[]> {
   return sql<PartnerRow[]>`
     select ${partnerColumns(sql)} from partners where community_id = ${communityId} order by id`
