@@ -18,13 +18,13 @@ export interface Reader {
 
 /** SQL condition: whether the event `e` may be read, beside `lookUpSubject`. */
 export function mayRead(sql: Queries, { partnerId, types }: Reader) {
-  return sql`e.type = any (${types}::text[]) and ${isShownTo(sql, sql`${partnerId}`)}`
+  return sql`e.type = any (${types}::text[]) and ${isShownTo(sql, sql`m.visible is not false`, sql`${partnerId}`)}`
 }
 
 /** SQL condition: whether this partner may know of the event `e`. What is hidden is known by its leaving only. */
-export function isShownTo(sql: Queries, partnerId: Fragment) {
+export function isShownTo(sql: Queries, isVisible: Fragment, partnerId: Fragment) {
   return sql`
-    (m.visible is not false or e.partner_id = ${partnerId} or e.type = any (${[...GONE_TYPES]}::text[]))`
+    (${isVisible} or e.partner_id = ${partnerId} or e.type = any (${[...GONE_TYPES]}::text[]))`
 }
 
 /**
