@@ -72,9 +72,8 @@ export const WEBHOOKS: Mutant[] = [
   {
     breaks: 'an event about a member who has hidden since is withheld',
     file: DELIVER,
-    replace:
-      "if (isConcealed(event, recipient.partner_id)) return completion(due, { status: 'held', heldReason: concealed(event) })",
-    by: '',
+    replace: 'if (isConcealed(event, recipient.partner_id)) {',
+    by: 'if (isConcealed(event, 0) && false) {',
     tests: ['delivery-access'],
     named: 'of a member who has hidden since',
   },

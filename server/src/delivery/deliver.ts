@@ -16,8 +16,8 @@ import type { Outcome, Sender } from './send.ts'
 import { signedHeaders, signingKey } from '../crypto/sign.ts'
 
 const GONE = 410
-const concealed = ({ type }: DueEvent) =>
-  `Partners could not see the ${type.startsWith('listing.') ? 'listing' : 'member'} when this event was due`
+const MEMBER_CONCEALED = 'Partners could not see the member when this event was due'
+const LISTING_CONCEALED = 'Partners could not see the listing when this event was due'
 
 export interface DeliverDeps {
   sql: Sql
@@ -41,7 +41,10 @@ export async function deliver(
 ): Promise<Completion | Hold | undefined> {
   const { event, recipient } = due
   if (!event) return completion(due, { status: 'failed' })
-  if (isConcealed(event, recipient.partner_id)) return completion(due, { status: 'held', heldReason: concealed(event) })
+  if (isConcealed(event, recipient.partner_id)) {
+    const heldReason = event.type.startsWith('listing.') ? LISTING_CONCEALED : MEMBER_CONCEALED
+    return completion(due, { status: 'held', heldReason })
+  }
   // As of the moment when it was read; after an access change, deliveries that were not sent are read again.
   const reasonToHold = (access: Access) => lackOfAccess(access, event)
   if (reasonToHold(recipient) !== undefined) {
