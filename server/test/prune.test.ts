@@ -51,6 +51,33 @@ test('events go after thirty days with their deliveries and attempts; an old fee
   expect(post.receiver.received).toHaveLength(2)
 })
 
+test('of each subscription the old deliveries go, in the order of their events, and the others stay', async () => {
+  const post = await startPostman()
+  const { sql } = post.bank
+  for (const path of ['/one', '/two']) await post.subscribe({ target_url: `${post.receiver.url}${path}` })
+  for (let n = 0; n < 4; n++) await post.credit()
+  await post.deliver()
+  const events = await sql<{ id: number }[]>`select id from events where type = 'wallet.credited' order by id`
+  const [, second, third, last] = events.map(({ id }) => id) as [number, number, number, number]
+  // The second has a lower id than the third, which was recorded before it.
+  await sql`
+    update events set created_at = created_at - interval '40 days' where id < ${second} or id = ${third}`
+  await sql`
+    update deliveries set event_created_at = event_created_at - interval '40 days'
+    where event_id < ${second} or event_id = ${third}`
+  const left = async () => {
+    const rows = await sql<{ events: number[] }[]>`
+      select array_agg(event_id order by event_id) as events from deliveries group by subscription_id`
+    return rows.map((row) => row.events)
+  }
+  await pruneAt(sql, new Date())
+  // Behind the first event that is kept, the next run looks.
+  const kept = [second, third, last]
+  expect(await left()).toEqual([kept, kept])
+  await pruneAt(sql, inDays(31))
+  expect(await left()).toEqual([])
+})
+
 test('the call log goes after CALL_LOG_DAYS, tokens seven days after they expired', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const { sql } = bank

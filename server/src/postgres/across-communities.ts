@@ -134,6 +134,12 @@ export async function ownsEveryCommunity(sql: Queries, adminId: number): Promise
   return row.owns
 }
 
+export async function communitiesWithSubscriptions(sql: Queries): Promise<number[]> {
+  const rows = await sql<{ community_id: number }[]>`
+    select distinct community_id from subscriptions order by community_id`
+  return rows.map((row) => row.community_id)
+}
+
 export interface SealedSecrets {
   community_id: number
   id: number
@@ -144,13 +150,11 @@ export interface SealedSecrets {
 /** Yields and locks all webhook secrets in batches, for a change of SECRET_KEY. */
 export async function* sealedSubscriptions(sql: Queries, batchMax: number): AsyncGenerator<SealedSecrets[]> {
   // Locked community by community: a distributed table cannot lock rows of several.
-  const communities = await sql<{ id: number }[]>`
-    select distinct community_id as id from subscriptions order by community_id`
-  for (const community of communities) {
+  for (const communityId of await communitiesWithSubscriptions(sql)) {
     for (let lastId = 0; ;) {
       const batch = await sql<SealedSecrets[]>`
         select community_id, id, secret, previous_secret from subscriptions
-        where community_id = ${community.id} and id > ${lastId}
+        where community_id = ${communityId} and id > ${lastId}
         order by id limit ${batchMax} for no key update`
       if (batch.length === 0) break
       yield batch

@@ -7,7 +7,7 @@ import {
   deleteOldAttempts,
   deleteOldBrowsers,
   deleteOldCalls,
-  deleteOldDeliveries,
+  deleteOldDeliveriesOf,
   deleteOldEvents,
   deleteOldInvitations,
   deleteOldLinks,
@@ -17,6 +17,7 @@ import {
   raisePrunedPositions,
   type DeleteOld,
 } from './prune-queries.ts'
+import { communitiesWithSubscriptions } from './across-communities.ts'
 import { readDatabaseTime } from './clock.ts'
 import { transaction, type Sql, type Transaction } from './connect.ts'
 import { startPeriodicJob, type PeriodicJob } from './periodic-job.ts'
@@ -36,7 +37,7 @@ const BROWSER_DAYS = 365
 
 const PRUNE_LOCK = 4_711_003
 const BATCH_MAX = 1000
-/** Per table and run: bounds a run, so a backlog of years is deleted over several runs. */
+/** Per table and run, of deliveries per community: a backlog of years is deleted over several runs. */
 const BATCHES_MAX = 1000
 const PRUNE_INTERVAL_MS = 60 * 60 * 1000
 /** Keeps pruning out of startup. */
@@ -93,7 +94,9 @@ export async function prune(sql: Sql, { callLogDays, now, isStopped = () => fals
   await deleteOld(deleteOldAdminRequests, ADMIN_REQUEST_DAYS)
   await deleteOld(deleteOldAlerts, ALERT_DAYS)
   // Delete deliveries first: a delivery without its event has nothing to send.
-  await deleteOld(deleteOldDeliveries, EVENT_DAYS)
+  for (const communityId of await communitiesWithSubscriptions(sql)) {
+    await deleteOld(deleteOldDeliveriesOf(communityId), EVENT_DAYS)
+  }
   await dropOld('attempts', EVENT_DAYS)
   await deleteOld(deleteOldAttempts, EVENT_DAYS)
   await dropOld('events', EVENT_DAYS)

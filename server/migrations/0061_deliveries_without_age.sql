@@ -1,0 +1,2 @@
+-- Pruning finds old deliveries by subscription and event.
+drop index deliveries_age;
