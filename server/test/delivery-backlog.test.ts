@@ -8,6 +8,7 @@ import { eventually, startBank, TESTER } from './bank.ts'
 import { holdOpen, someoneWaits, waitingSessions } from './lock-table.ts'
 import { partnerActions, startPostman, trustingSender } from './postman.ts'
 import { startReceiver } from './receiver.ts'
+import { takeIds } from './take-ids.ts'
 import { volume } from './volume.ts'
 
 const WAITING = volume(100_000)
@@ -18,6 +19,10 @@ const STUCK = 800
 const SLOW_MS = 14_000
 /** If nothing arrives for this long, no more is on its way. */
 const QUIET_MS = 1000
+/** More than the queues of one community that a worker has at once. */
+const CROWD = 300
+const CROWD_EVENTS = 40
+const CROWD_ANSWER_MS = 1000
 /** So that they are spread over some seconds, as fresh events are. */
 const BETWEEN_MS = 30
 
@@ -125,6 +130,37 @@ test(`beside ${WAITING} deliveries on a dead endpoint and a slow one, fresh even
     await markDue(bank.sql, bank.communityId, [subscriptionId])
     await bank.sql`update event_heads set position = ${WAITING} where community_id = ${bank.communityId}`
   }
+})
+
+test('beside more slow endpoints with much to send than a worker takes at once, a quick one has its turn', async () => {
+  const receiver = await startReceiver()
+  const timers = new Set<NodeJS.Timeout>()
+  let slow = 0
+  let isQuickServed = false
+  receiver.answer = (response, { path }) => {
+    if (path.endsWith('/quick')) isQuickServed = true
+    else slow += 1
+    timers.add(setTimeout(() => response.writeHead(204).end(), path.endsWith('/quick') ? 0 : CROWD_ANSWER_MS))
+  }
+  const bank = await startBank({ sender: trustingSender(receiver) })
+  onTestFinished(() => timers.forEach((timer) => clearTimeout(timer)))
+  const { sql, communityId } = bank
+  const { id: memberId } = await addMember(sql, TESTER, communityId, { name: 'Ada' })
+  const { subscribe, credit } = partnerActions(bank, await bank.token(), memberId, receiver)
+  await subscribe({ target_url: `${receiver.url}/quick`, event_types: ['wallet.reversed'] })
+  const { id } = await subscribe({ target_url: `${receiver.url}/slow` })
+  const first = await takeIds(sql, communityId, 'subscriptions', CROWD)
+  await sql`
+    insert into subscriptions (community_id, id, partner_id, client_id, event_types, target_url, scopes, secret)
+    select community_id, ${first}::int8 + n - 1, partner_id, client_id, event_types, target_url, scopes, secret
+    from subscriptions, generate_series(1, ${CROWD}) n where id = ${id}`
+  for (let n = 0; n < CROWD_EVENTS; n++) await credit()
+  const { reference } = await credit()
+  await eventually(() => slow > CROWD)
+  const body = { reference, reversal_reference: 'back' }
+  expect((await bank.call('/wallet/credits/reverse', { token: await bank.token(), body })).status).toBe(201)
+  await eventually(() => isQuickServed)
+  expect(slow).toBeLessThan((CROWD * CROWD_EVENTS) / 2)
 })
 
 test('deliveries that a replay has locked do not hold up the others of the community', async () => {

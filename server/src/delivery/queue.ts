@@ -22,7 +22,7 @@ const STALE_MS = 250
 const IN_HAND_MAX = 256
 /** A delivery that could not be recorded is sent again, but not immediately. */
 const ERROR_PAUSE_MS = 25_000
-/** A quick and busy queue is given up after this time, so that workers share the queues. */
+/** A busy queue is given up after this time if it is quick, so that workers share the queues, or if others may wait. */
 const TURN_MS = 2000
 /** Gives other workers time to claim a queue that was given up. */
 const YIELD_MS = 25
@@ -37,6 +37,8 @@ export interface QueueDeps extends DeliverDeps {
   limiter: Limiter
   /** Whether access changes are sure to be announced; see `invalidate`. */
   mayReadAhead: () => boolean
+  /** Whether the worker has as many queues of the community as it may: others may wait for a place. */
+  isFull: (communityId: number) => boolean
   readDue: (communityId: number, request: DueRequest) => Promise<DueDelivery[]>
   record: (communityId: number, completion: Completion) => Promise<unknown>
   /** Returns once it is held or due again, or a little later: then it has to be read again. */
@@ -119,8 +121,8 @@ export function openQueue(deps: QueueDeps, communityId: number, claimed: Claimed
   }
 
   function dropUnsendable(): void {
-    const isTurnOver = isQuick && performance.now() > turnEndsMs && (loaded.length > 0 || mayHaveMore)
-    if (isTurnOver) isYielding = true
+    const isBusy = loaded.length > 0 || mayHaveMore
+    if (isBusy && performance.now() > turnEndsMs && (isQuick || deps.isFull(communityId))) isYielding = true
     if (mustStop()) loaded = []
     else if (loaded[0] && performance.now() - loaded[0].loadedAtMs > STALE_MS) {
       isQuick = false

@@ -82,6 +82,8 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const queues = new Map<string, Queue>()
   let isClosing = false
   let wasSetBack = false
+  /** With as many queues as a community may have here. */
+  let fullCommunities: number[] = []
 
   const recordOne = coalesce(record, STATEMENT_LIMITS)
   const holdOne = coalesce(hold, STATEMENT_LIMITS)
@@ -95,6 +97,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     random,
     limiter: createLimiter(),
     mayReadAhead,
+    isFull: (communityId) => fullCommunities.includes(communityId),
     readDue: coalesce(
       (communityId: number, requests: DueRequest[]) => readDueDeliveries(sql, communityId, worker, requests, clock()),
       STATEMENT_LIMITS,
@@ -177,10 +180,11 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       await renewAll()
       const now = clock()
       const counts = groupBy([...queues.values()], (queue) => queue.communityId)
+      fullCommunities = [...counts].flatMap(([id, held]) => (held.length < QUEUES_PER_COMMUNITY_MAX ? [] : [id]))
       const found = await dueQueues(sql, {
         now,
         leaseMax: leaseFrom(now).untilMax,
-        fullCommunities: [...counts].flatMap(([id, held]) => (held.length < QUEUES_PER_COMMUNITY_MAX ? [] : [id])),
+        fullCommunities,
         perCommunityMax: CLAIMS_MAX,
         limit: FOUND_MAX,
       })
