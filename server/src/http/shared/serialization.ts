@@ -9,7 +9,13 @@ const serializers = new Map<string, Serialize>()
 /** Fastify's own compiler builds a serializer per route and app, which is a third of the time an app takes to start. */
 export const compileSerializer: FastifySerializerCompiler<object> = ({ schema }) => {
   const key = JSON.stringify(schema)
-  const serialize = serializers.get(key) ?? fastJsonStringify(schema)
+  const serialize = serializers.get(key) ?? createSerializer(schema)
   serializers.set(key, serialize)
   return serialize
+}
+
+/** Compiles at the first output, like the validators of input. */
+function createSerializer(schema: object): Serialize {
+  let serialize: Serialize | undefined
+  return (data) => (serialize ??= fastJsonStringify(schema))(data)
 }
