@@ -24,9 +24,9 @@ const CLIENT_SOURCES = [
 const PARTS = [
   {
     name: 'server',
-    sources: ['server/src', 'server/package.json', 'server/tsconfig.json', 'server/tsconfig.build.json'],
+    sources: ['server/src', 'server/package.json', 'server/rolldown.config.mjs'],
     dist: 'server/dist',
-    command: ['node_modules/typescript/bin/tsc', '-p', 'server/tsconfig.build.json'],
+    command: ['node_modules/rolldown/bin/cli.mjs', '-c', 'server/rolldown.config.mjs'],
   },
   {
     name: 'client',

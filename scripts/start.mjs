@@ -7,4 +7,4 @@ await endOnFailure(prepare)
 
 const command = fileURLToPath(new URL('../server/bin/hourbank.js', import.meta.url))
 process.argv = [process.execPath, command, 'serve', ...process.argv.slice(2)]
-await import('../server/dist/main.js')
+await import('../server/dist/bundle/main.js')

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { addressesOf } from './core/database-address.ts'
 import { parseNetwork } from './core/networks.ts'
+import { PROJECT } from './core/project.ts'
 
 export type Role = 'all' | 'api' | 'worker'
 
@@ -15,8 +16,6 @@ export class ConfigError extends Error {
 
 type Parse<T> = (text: string) => T
 
-/** The project folder, so that commands find the same data from any working directory. */
-const PROJECT_DIR = fileURLToPath(new URL('../../', import.meta.url))
 const SECRET_KEY_LENGTH_MIN = 32
 const WEB_CONCURRENCY_MAX = 64
 const DATABASE_HOSTS_MAX = 8
@@ -27,7 +26,7 @@ const OFF = ['off', 'false', '0']
 export const SETTINGS = {
   PORT: [integer(1, 65_535), 3000],
   HOST: [host, '127.0.0.1'],
-  DATA_DIR: [(text: string) => resolve(text), resolve(PROJECT_DIR, '.data')],
+  DATA_DIR: [(text: string) => resolve(text), fileURLToPath(new URL('.data', PROJECT))],
   DATABASE_URL: [databaseUrl, undefined],
   DATABASE_LISTEN_URL: [databaseUrl, undefined],
   DATABASE_REPLICA_URL: [databaseUrl, undefined],

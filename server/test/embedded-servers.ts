@@ -90,14 +90,15 @@ export async function install(addDependencies: (target: string) => Promise<void>
   const target = await mkdtemp(join(parent, 'hourbank-installation-'))
   await chmod(target, 0o755)
   const compilerOptions = {
+    noEmit: false,
+    allowImportingTsExtensions: false,
     rootDir: join(REPO, 'server', 'src'),
     outDir: join(target, 'dist'),
     types: [],
     noCheck: true,
-    sourceMap: false,
   }
   const files = [join(REPO, 'server', 'src', 'postgres', 'embedded', 'embedded.ts')]
-  const config = { extends: join(REPO, 'server', 'tsconfig.build.json'), compilerOptions, files, include: [] }
+  const config = { extends: join(REPO, 'server', 'tsconfig.json'), compilerOptions, files, include: [] }
   await writeFile(join(target, 'tsconfig.json'), JSON.stringify(config))
   await promisify(execFile)(join(REPO, 'node_modules', '.bin', 'tsc'), ['-p', target])
   await writeFile(join(target, 'package.json'), '{ "type": "module" }')

@@ -1,7 +1,8 @@
 import { readFile, readdir } from 'node:fs/promises'
+import { PROJECT } from '../core/project.ts'
 import { transaction, type Queries, type Sql } from './connect.ts'
 
-const MIGRATIONS_DIR = new URL('../../migrations/', import.meta.url)
+const MIGRATIONS_DIR = new URL('server/migrations/', PROJECT)
 /** Must differ from the service's other advisory locks. */
 const MIGRATION_LOCK = 4_711_001
 

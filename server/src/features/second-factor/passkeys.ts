@@ -19,7 +19,7 @@ import {
   type StoredPasskey,
 } from './passkey-queries.ts'
 
-/** Imported on demand: with what it needs, it is a sixth of the files that a start would load. */
+/** Imported on demand: with what it needs, it is a seventh of the code that a start would load. */
 const library = () => import('@simplewebauthn/server')
 
 const CHALLENGE_BYTES = 32

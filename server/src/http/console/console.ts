@@ -4,10 +4,11 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PROJECT } from '../../core/project.ts'
 import { ApiError } from '../shared/errors.ts'
 import { sendError } from '../shared/send-error.ts'
 
-const CONSOLE_DIR = fileURLToPath(new URL('../../../../console/dist/', import.meta.url))
+const CONSOLE_DIR = fileURLToPath(new URL('console/dist/', PROJECT))
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 const CONSOLE_PATH = '/console/'
 /** Replaced in the page with the nonce for its styles. */

@@ -2,10 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { Config } from '../../config.ts'
+import { PROJECT } from '../../core/project.ts'
 import { prepareStaticPages, serveText } from './static-pages.ts'
 
 export const GUIDES_PREFIX = '/docs/guides'
-const GUIDES_DIR = new URL('../../../../dist/guides/', import.meta.url)
+const GUIDES_DIR = new URL('dist/guides/', PROJECT)
 /** In docs/webhooks.md; replaced when the page is read. */
 const SOURCES_MARK = '<!-- webhook-source-addresses -->'
 const TYPES: Record<string, string> = {

@@ -8,6 +8,7 @@ import type { Config } from '../../config.ts'
 import { contactOf, partnerError } from '../shared/error-schema.ts'
 import { ALL_ERRORS, ApiError, ERRORS, type ErrorCode, type PartnerErrorCode } from '../shared/errors.ts'
 import { API_PREFIX, API_VERSION } from './frame.ts'
+import { PROJECT } from '../../core/project.ts'
 import { SCOPES, type Scope } from '../../core/scopes.ts'
 import { nameSchemas } from '../shared/name-schemas.ts'
 import { makePortable } from '../shared/portable-schemas.ts'
@@ -30,7 +31,7 @@ interface DescribedEvent {
   example: object
 }
 
-const INTRODUCTION = readFileSync(new URL('../../../reference/introduction.md', import.meta.url), 'utf8')
+const INTRODUCTION = readFileSync(new URL('server/reference/introduction.md', PROJECT), 'utf8')
 
 const TAGS = {
   OAuth: 'Access tokens by client credentials.',

@@ -2,13 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import { readFile, readdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
+import { PROJECT } from '../../core/project.ts'
 import { bestEncoding, encodeOnce } from '../shared/encoding.ts'
 import { answerNotModified } from './etag.ts'
 import { sdkPackages } from './sdk-packages.ts'
 import { prepareStaticPages, serveText } from './static-pages.ts'
 
 const REFERENCE_PREFIX = '/docs'
-const PAGE_FILES = new URL('../../../reference/', import.meta.url)
+const PAGE_FILES = new URL('server/reference/', PROJECT)
 const JAVASCRIPT = 'text/javascript; charset=utf-8'
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 
