@@ -1,8 +1,10 @@
 import * as fc from 'fast-check'
+import type { ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { isPublicAddress } from '../src/outbound/addresses.ts'
 import { checkSubscription } from '../src/features/subscriptions/check-target.ts'
-import { createSender } from '../src/delivery/send.ts'
+import { createSender, type SenderOptions } from '../src/delivery/send.ts'
+import { eventually } from './bank.ts'
 import { startReceiver } from './receiver.ts'
 
 /** Every spelling of an address that somebody may try. */
@@ -49,7 +51,7 @@ const LITERALS = [
 const LOCAL_NAMES = ['localhost', 'localhost.', 'LOCALHOST', 'a.localhost', 'intranet', 'intranet.']
 
 /** A sender with a resolver of the test's own, and how often that was asked. */
-function senderTo(answers: (call: number) => string[], options: { ca?: string } = {}) {
+function senderTo(answers: (call: number) => string[], options: Partial<SenderOptions> = {}) {
   let calls = 0
   const sender = createSender({
     resolve: async () => {
@@ -222,6 +224,22 @@ test('the addresses of the internet pass', () => {
   for (const address of ['93.184.216.34', '8.8.8.8', '1.1.1.1', '2606:2800:220:1:248:1893:25c8:1946', '2a00:1450::1']) {
     expect(isPublicAddress(address)).toBe(true)
   }
+})
+
+test('a connection that is always in use is renewed, and what is under way on it is finished', async () => {
+  const receiver = await startReceiver()
+  const options = { allowPrivateTargets: true, ca: receiver.ca, connectionAgeMaxMs: 200, timeoutMs: 60_000 }
+  const { sender, calls } = senderTo(() => ['127.0.0.1'], options)
+  const held: ServerResponse[] = []
+  receiver.answer = (response) => void held.push(response)
+  const slow = sender.send(receiver.url, {}, '{}')
+  await eventually(() => held.length === 1)
+  receiver.answer = (response) => response.writeHead(204).end()
+  const send = async () => expect(await sender.send(receiver.url, {}, '{}')).toMatchObject({ ok: true })
+  // One connection is held, and of the others there is one at a time.
+  while (calls() < 5) await send()
+  held[0]!.writeHead(204).end()
+  expect(await slow).toMatchObject({ ok: true })
 })
 
 test('half a character where the words of a failure are cut is replaced: the database would refuse it', async () => {
