@@ -120,4 +120,8 @@ test('a new expiry releases what was held for it, and nothing else', async () =>
   await expire(bank, other)
   await changeExpiry(sql, TESTER, other.clientId, LATER)
   expect(await held()).toEqual([idOfSecond])
+  // It could expire, and a delivery be held, while the change waits for its turn.
+  await sql`update clients set expires_at = now() + interval '30 seconds' where public_id = ${second.clientId}`
+  await changeExpiry(sql, TESTER, second.clientId, LATER)
+  expect(await held()).toEqual([])
 })

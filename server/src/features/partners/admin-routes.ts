@@ -37,7 +37,7 @@ import { createClient, type NewCredentials } from './create-client.ts'
 import { createPartner } from './create-partner.ts'
 import { givesAccess } from './gives-access.ts'
 import { partnerVersion, presentClient, presentCredentials, presentPartner } from './present-partner.ts'
-import { countCallsPerDay, isExpired, isUnused, listClients } from './queries.ts'
+import { countCallsPerDay, isExpiring, isUnused, listClients } from './queries.ts'
 
 const CLIENTS_SHOWN_MAX = 100
 const CALL_DAYS = 7
@@ -260,7 +260,7 @@ function clientRoutes(api: AdminApi, { sql, longSql, config }: Deps): void {
       const { params, community, session } = request
       const { expires_at: at = null } = request.body
       // Everything that was held since a client expired is sent.
-      const pool = (await isExpired(sql, community.id, params.client_id)) ? longSql : sql
+      const pool = (await isExpiring(sql, community.id, params.client_id)) ? longSql : sql
       await changeExpiry(pool, adminActor(request), params.client_id, at, community.id, (before) => {
         if (extendsAccess(before, at)) requireFreshProof(session)
       })

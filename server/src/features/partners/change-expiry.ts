@@ -7,7 +7,7 @@ import { releaseHeld } from '../subscriptions/queries.ts'
 import { lockReplays } from '../subscriptions/replay-queries.ts'
 import { changeClient } from './change-client.ts'
 import { checkExpiry } from './check-expiry.ts'
-import { findPartnerForChange, findPartnerOfClient, isExpired, setExpiry, type ClientRow } from './queries.ts'
+import { findPartnerForChange, findPartnerOfClient, isExpiring, setExpiry, type ClientRow } from './queries.ts'
 
 /**
  * Sets when a client expires, or that it never does. From then on it is rejected like one that is revoked, but a later
@@ -25,8 +25,8 @@ export async function changeExpiry(
     const partnerId = communityId && (await findPartnerOfClient(tx, communityId, publicId))
     if (!communityId || !partnerId) throw new NotFound(because('no_client', { client: publicId }))
     const expiresAt = await checkExpiry(tx, wanted)
-    const wasExpired = await isExpired(tx, communityId, publicId)
-    if (wasExpired) await lockReplays(tx, communityId, partnerId)
+    const wasExpiring = await isExpiring(tx, communityId, publicId)
+    if (wasExpiring) await lockReplays(tx, communityId, partnerId)
     // Partners are locked before their clients, as deliveries lock them.
     await findPartnerForChange(tx, communityId, partnerId)
     const detail = { expires_at: expiresAt ?? 'never' }
@@ -42,7 +42,7 @@ export async function changeExpiry(
         await setExpiry(tx, client, expiresAt)
       },
     )
-    if (wasExpired) await releaseHeld(tx, communityId, partnerId, changed.id)
+    if (wasExpiring) await releaseHeld(tx, communityId, partnerId, changed.id)
     return expiresAt
   })
 }

@@ -219,11 +219,15 @@ export async function findPartnerOfClient(
   return row?.partner_id
 }
 
-/** Whether the client is out of use only because it expired. */
-export async function isExpired(sql: Queries, communityId: number, publicId: string): Promise<boolean> {
+/**
+ * Whether the client is out of use only because it expired, or will be within a minute: a change of its expiry takes less,
+ * and must not miss what is held meanwhile.
+ */
+export async function isExpiring(sql: Queries, communityId: number, publicId: string): Promise<boolean> {
   const rows = await sql`
     select 1 from clients
-    where community_id = ${communityId} and public_id = ${publicId} and status = 'active' and expires_at <= now()`
+    where community_id = ${communityId} and public_id = ${publicId} and status = 'active'
+      and expires_at <= now() + interval '1 minute'`
   return rows.length > 0
 }
 
