@@ -3,10 +3,12 @@ import { BACKUP } from './backup.ts'
 import { CHAIN_OF_TRANSFERS } from './chain.ts'
 import { CONSOLE } from './console.ts'
 import { CREDIT_STATEMENT } from './credit-statement.ts'
+import { EVENTS } from './events.ts'
 import { LEDGER } from './ledger.ts'
 import { MACHINES } from './machines.ts'
 import type { Mutant } from './mutant.ts'
 import { PRIVACY } from './privacy.ts'
+import { PRUNING } from './pruning.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
 export const MUTANTS: Mutant[] = [
@@ -16,6 +18,8 @@ export const MUTANTS: Mutant[] = [
   ...ACCESS,
   ...CONSOLE,
   ...WEBHOOKS,
+  ...EVENTS,
+  ...PRUNING,
   ...PRIVACY,
   ...BACKUP,
   ...MACHINES,

@@ -2,9 +2,8 @@ import type { Mutant } from './mutant.ts'
 
 const SUBSCRIBE = 'features/subscriptions/change-subscription.ts'
 const DELIVER = 'delivery/deliver.ts'
-const RENDER = 'features/events/render.ts'
 
-/** Subscriptions, events, deliveries and the feed. */
+/** Subscriptions and deliveries. */
 export const WEBHOOKS: Mutant[] = [
   {
     breaks: 'a subscription keeps the scopes of the token that made it, not of its client',
@@ -28,14 +27,6 @@ export const WEBHOOKS: Mutant[] = [
     replace: 'commonScopes(access.subscription_scopes, access.client_scopes, access.partner_scopes)',
     by: 'commonScopes(access.subscription_scopes, access.partner_scopes)',
     tests: ['subscription-scopes', 'delivery-access'],
-  },
-  {
-    breaks: 'no delivery is made for an event that the subscription may not read',
-    file: 'features/events/asks-for.ts',
-    replace: 'where scoped.type = ${type} and scoped.scope <> all (s.scopes))',
-    by: 'where scoped.type = ${type} and scoped.scope <> all (s.scopes) and false)',
-    tests: ['subscription-scopes'],
-    named: 'a subscription sends what the token that created it could read',
   },
   {
     breaks: 'deliveries of events that a partner may not read are not listed to it',
@@ -78,59 +69,12 @@ export const WEBHOOKS: Mutant[] = [
     named: 'of a member who has hidden since',
   },
   {
-    breaks: 'details of a credit go only to the partner that made it',
-    file: RENDER,
-    replace: 'const isOwn = event.partner_id !== null && event.partner_id === recipient.partnerId',
-    by: 'const isOwn = event.partner_id !== null',
-    tests: ['delivery-access'],
-    named: 'each recipient gets its own body',
-  },
-  {
-    breaks: 'email addresses go only to partners with users.pii',
-    file: RENDER,
-    replace: "return email !== undefined && recipient.scopes.includes('users.pii') ? { ...rest, email } : rest",
-    by: 'return email !== undefined ? { ...rest, email } : rest',
-    tests: ['delivery-access'],
-    named: 'email is sent only to partners that may read it',
-  },
-  {
-    breaks: 'the balance of a hidden member is in no event',
-    file: RENDER,
-    replace: '...(event.subject_visible && { balance_hours',
-    by: '...({ balance_hours',
-    tests: ['subscription-scopes'],
-    named: 'a partner hears of its own credit to a hidden member',
-  },
-  {
-    breaks: 'events of a hidden member are not in the feed',
-    file: 'features/events/queries.ts',
-    replace: 'sql`m.visible is not false`',
-    by: 'sql`true`',
-    tests: ['feed', 'members', 'delivery-access'],
-  },
-  {
-    breaks: 'a late event tells nothing of a listing that was closed since',
-    file: 'features/events/queries.ts',
-    replace: 'select visible and (e.listing_id is null',
-    by: 'select visible and (true or e.listing_id is null',
-    tests: ['delivery-access'],
-    named: 'of a listing that was closed since',
-  },
-  {
     breaks: 'a replay does not count events of a hidden member',
     file: 'features/subscriptions/replay-queries.ts',
     replace: 'tx`(m.visible is not false and l.visible is not false)`',
     by: 'tx`true`',
     tests: ['subscription-scopes'],
     named: 'a replay counts nothing of a member',
-  },
-  {
-    breaks: 'the feed holds only what the scopes of the token allow',
-    file: 'features/events/queries.ts',
-    replace: 'e.type = any (${types}::text[]) and',
-    by: '(true or e.type = any (${types}::text[])) and',
-    tests: ['feed'],
-    named: 'the feed holds what the scopes of the token allow',
   },
   {
     breaks: 'a suspended partner gets no delivery',
@@ -228,46 +172,6 @@ export const WEBHOOKS: Mutant[] = [
     named: 'after a rotation both secrets verify',
   },
   {
-    breaks: 'the cursor of the feed has one length, however large the position',
-    file: 'http/shared/sealed-position.ts',
-    replace: "`${id}`.padStart(POSITION_DIGITS, '0')",
-    by: '`${id}`',
-    tests: ['feed'],
-    named: 'cursors and entity tags show nothing',
-  },
-  {
-    breaks: 'the position in a cursor of the feed cannot be read',
-    file: 'features/events/routes.ts',
-    replace: 'const seal = (id: number, at: string) => ({ id: sealPosition(cursorBox, place, { id, at }) })',
-    by: 'const seal = (id: number, at: string) => ({ id: `${sealPosition(cursorBox, place, { id, at })}.${id}` })',
-    tests: ['feed'],
-    named: 'cursors and entity tags show nothing',
-  },
-  {
-    breaks: 'a cursor of one feed does not work in another',
-    file: 'http/shared/sealed-position.ts',
-    replace: 'if (sealedEpoch !== epoch || sealedList !== list) return undefined',
-    by: 'if (sealedEpoch !== epoch) return undefined',
-    tests: ['feed'],
-    named: 'another community|cursors cannot be forged',
-  },
-  {
-    breaks: 'a cursor of the feed expires by its age',
-    file: 'features/events/routes.ts',
-    replace: 'if (isTooOld || (after && afterPosition < pruned_position))',
-    by: 'void isTooOld\n      if (after && afterPosition < pruned_position)',
-    tests: ['feed'],
-    named: 'a cursor expires by its age',
-  },
-  {
-    breaks: 'a reader of the feed is told that events are gone',
-    file: 'features/events/routes.ts',
-    replace: 'if (isTooOld || (after && afterPosition < pruned_position))',
-    by: 'if (isTooOld)',
-    tests: ['feed', 'prune'],
-    named: 'a cursor older than what is kept|events go after thirty days',
-  },
-  {
     breaks: 'a webhook goes to public addresses only',
     file: 'outbound/addresses.ts',
     replace: "if (address.range() !== 'unicast') return false",
@@ -290,46 +194,6 @@ export const WEBHOOKS: Mutant[] = [
     by: 'if (!allowPrivate && !host)',
     tests: ['webhook-targets'],
     named: 'is refused when sending',
-  },
-  {
-    breaks: 'events without a position are not pruned from the default partition',
-    file: 'postgres/prune-queries.ts',
-    replace: 'where created_at < ${before} and position is not null limit ${batchMax})`',
-    by: 'where created_at < ${before} limit ${batchMax})`',
-    tests: ['prune'],
-    named: 'events that nobody has been told of yet',
-  },
-  {
-    breaks: 'a partition with events without a position is not dropped',
-    file: 'postgres/prune.ts',
-    replace: 'if (await hasUnorderedEvents(sql, partition)) return false',
-    by: 'void hasUnorderedEvents(sql, partition)',
-    tests: ['prune'],
-    named: 'events that nobody has been told of yet',
-  },
-  {
-    breaks: 'tokens are pruned by their expiry, not by their issue',
-    file: 'postgres/prune-queries.ts',
-    replace: 'select community_id, hash from tokens where expires_at < ${before}',
-    by: 'select community_id, hash from tokens where issued_at < ${before}',
-    tests: ['prune'],
-    named: 'tokens seven days after they expired',
-  },
-  {
-    breaks: 'one node prunes at a time',
-    file: 'postgres/prune.ts',
-    replace: 'return lock.acquired ? work(tx) : undefined',
-    by: 'return lock ? work(tx) : undefined',
-    tests: ['prune'],
-    named: 'only one node prunes at a time',
-  },
-  {
-    breaks: 'a cursor of the feed works when it is issued',
-    file: 'features/events/routes.ts',
-    replace: 'Math.max(Date.parse(row.created_at), youngestMs)',
-    by: 'Math.min(Date.parse(row.created_at), youngestMs)',
-    tests: ['feed'],
-    named: 'a reader of the oldest events',
   },
   {
     breaks: 'an interrupted deletion pauses the subscription',
@@ -412,11 +276,11 @@ export const WEBHOOKS: Mutant[] = [
     named: 'deliveries of a suspended partner are held',
   },
   {
-    breaks: 'a page of the feed that ends early says that more follows',
-    file: 'features/events/routes.ts',
-    replace: 'isFollowed: untilPosition < head.position,',
-    by: 'isFollowed: false,',
-    tests: ['feed'],
-    named: 'a page ends after many events',
+    breaks: 'beside many slow receivers of a community, a quick one has its turn',
+    file: 'delivery/queue.ts',
+    replace: '(isQuick || deps.isFull(communityId))',
+    by: 'isQuick',
+    tests: ['delivery-backlog'],
+    named: 'beside more slow endpoints with much to send than a worker takes at once',
   },
 ]
