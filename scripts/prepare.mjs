@@ -24,7 +24,7 @@ const CLIENT_SOURCES = [
 const PARTS = [
   {
     name: 'server',
-    sources: ['server/src', 'server/package.json', 'server/rolldown.config.mjs'],
+    sources: ['server/src', 'server/package.json', 'server/tsconfig.json', 'server/rolldown.config.mjs'],
     dist: 'server/dist',
     command: ['node_modules/rolldown/bin/cli.mjs', '-c', 'server/rolldown.config.mjs'],
   },

@@ -7,7 +7,7 @@ export default defineConfig({
   platform: 'node',
   // Native code, and what `pg` looks for without needing it.
   external: ['@node-rs/argon2', 'pg-native'],
-  // Packages that are no ES modules know these names.
+  // CommonJS packages use these names.
   transform: { define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' } },
   output: { dir: 'dist/bundle', chunkFileNames: '[name].js', sourcemap: true },
 })

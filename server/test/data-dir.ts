@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,24 +7,40 @@ import { onTestFinished } from 'vitest'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { eventually } from './bank.ts'
 
-/** A data folder for an embedded database; removed after the test, together with what still runs in it. */
-export async function newDataDir(parent = tmpdir()): Promise<string> {
+/**
+ * A data folder for an embedded database, of the same user as its parent; removed after the test, together with what still
+ * runs in it.
+ */
+export async function newDataDir(parent = tmpdir(), { make = true } = {}): Promise<string> {
   const folder = await mkdtemp(join(parent, 'hourbank-test-'))
   // As root the database runs as another user, who has to reach it.
   await chmod(folder, 0o711)
+  if (process.getuid?.() === 0) {
+    const { uid, gid } = await stat(parent)
+    await chown(folder, uid, gid)
+  }
   const dataDir = join(folder, 'data')
-  await mkdir(dataDir, { mode: 0o711 })
+  if (make) await mkdir(dataDir, { mode: 0o711 })
   onTestFinished(async () => {
-    if (await isServerRunning(dataDir)) {
-      const pid = (await readPid(dataDir))!
-      process.kill(pid, 'SIGQUIT') // PostgreSQL's 'immediate' shutdown
-      process.kill(pid, 'SIGCONT')
-      await eventually(async () => !(await isServerRunning(dataDir)))
+    const pid = await readPid(dataDir)
+    if (pid) {
+      kill(pid, 'SIGQUIT') // PostgreSQL's 'immediate' shutdown
+      kill(pid, 'SIGCONT')
+      await eventually(async () => !(await isRunning(pid)))
     }
     const cluster = await realpath(join(dataDir, 'postgres')).catch(() => dataDir)
     for (const path of [cluster, folder]) await rm(path, { recursive: true, force: true })
   })
   return dataDir
+}
+
+/** It may have ended by itself. */
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 /** The process id of the database's server, if one was started and has not been stopped in order. */
@@ -33,10 +49,13 @@ export async function readPid(dataDir: string): Promise<number | undefined> {
   return text === undefined ? undefined : Number(text.split('\n')[0])
 }
 
-/** Whether that server still runs. One that ended and that nobody has reaped yet (Z) does not. */
 export async function isServerRunning(dataDir: string): Promise<boolean> {
   const pid = await readPid(dataDir)
-  if (!pid) return false
+  return pid !== undefined && (await isRunning(pid))
+}
+
+/** A process that ended and that nobody has reaped yet (Z) does not run. */
+async function isRunning(pid: number): Promise<boolean> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=', '-p', `${pid}`]).catch(() => ({ stdout: '' }))
   return stdout !== '' && !stdout.startsWith('Z')
 }

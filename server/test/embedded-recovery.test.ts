@@ -5,7 +5,8 @@ import { join, relative } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { AlreadyRunning, openEmbedded, type EmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { query } from './data-dir.ts'
-import { open, newDataDir, readPid, portOf, isListening, until } from './embedded-servers.ts'
+import { newDataDir, readPid } from './data-dir.ts'
+import { open, portOf, isListening, until } from './embedded-servers.ts'
 
 test('a killed server recovers with its data at the next start', async () => {
   const dataDir = await newDataDir()

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,27 +64,6 @@ export async function newFolder(mode: number): Promise<string> {
   return folder
 }
 
-/** A data folder that is cleared away after the test, together with what may still run in it. */
-export async function newDataDir(parent?: string, { make = true } = {}): Promise<string> {
-  // Passable, so that root's database user reaches it; parents that are not have tests of their own.
-  const folder = parent ? await mkdtemp(join(parent, 'hourbank-test-')) : await newFolder(0o711)
-  if (parent) await chmod(folder, 0o711)
-  const { uid, gid } = await stat(parent ?? folder)
-  if (isRoot) await chown(folder, uid, gid)
-  const dataDir = join(folder, 'data')
-  if (make) await mkdir(dataDir, { mode: 0o711 })
-  onTestFinished(async () => {
-    const pid = await readPid(dataDir)
-    if (pid) {
-      process.kill(pid, 'SIGQUIT') // PostgreSQL's 'immediate' shutdown
-      await until(async () => (await readPid(dataDir)) === undefined)
-    }
-    const cluster = await realpath(join(dataDir, 'postgres')).catch(() => dataDir)
-    for (const path of [cluster, folder]) await rm(path, { recursive: true, force: true })
-  })
-  return dataDir
-}
-
 /** Compiles the module to where Node runs it as it is; a child process knows nothing of Vitest's transforms. */
 export async function install(addDependencies: (target: string) => Promise<void>, parent = tmpdir()): Promise<string> {
   const target = await mkdtemp(join(parent, 'hourbank-installation-'))
@@ -110,11 +89,6 @@ export async function install(addDependencies: (target: string) => Promise<void>
   await writeFile(join(target, 'dist', 'holder.js'), holder)
   await addDependencies(target)
   return target
-}
-
-export async function readPid(dataDir: string): Promise<number | undefined> {
-  const text = await readFile(join(dataDir, 'postgres', 'data', 'postmaster.pid'), 'utf8').catch(() => undefined)
-  return text === undefined ? undefined : Number(text.split('\n')[0])
 }
 
 export const portOf = ({ url }: { url: string }) => Number(new URL(url).port)

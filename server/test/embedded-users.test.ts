@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hourbankEmbedded, serveEmbedded } from './command-line.ts'
 import { query } from './data-dir.ts'
-import { REPO, isRoot, open, hold, newFolder, newDataDir, install, readPid, modeOf } from './embedded-servers.ts'
+import { newDataDir, readPid } from './data-dir.ts'
+import { REPO, isRoot, open, hold, newFolder, install, modeOf } from './embedded-servers.ts'
 
 const NOBODY = { uid: 65_534, gid: 65_534 }
 

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { AlreadyRunning, openEmbedded } from '../src/postgres/embedded/embedded.ts'
 import { query } from './data-dir.ts'
-import { isRoot, open, hold, newFolder, newDataDir, readPid, portOf, modeOf, isListening } from './embedded-servers.ts'
+import { newDataDir, readPid } from './data-dir.ts'
+import { isRoot, open, hold, newFolder, portOf, modeOf, isListening } from './embedded-servers.ts'
 
 test('a database is made, stopped and opened again with its data', async () => {
   const dataDir = await newDataDir()

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ export interface PreviousVersion {
   openapi: { partner: string; console: string }
 }
 
-/** Compiles the previous server. It uses today's packages and pages, whose versions change little. */
+/** Builds the previous server, by the tool of its time. It uses today's packages and pages, whose versions change little. */
 export async function buildPreviousVersion(commit: string): Promise<PreviousVersion> {
   const folder = await mkdtemp(join(tmpdir(), 'hourbank-previous-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -50,8 +50,10 @@ export async function buildPreviousVersion(commit: string): Promise<PreviousVers
   for (const made of ['node_modules', 'dist', 'console/dist', 'client/dist']) {
     await symlink(join(REPO, made), join(folder, made))
   }
-  const options = ['-p', join(folder, 'server', 'tsconfig.build.json'), '--noCheck', '--sourceMap', 'false']
-  await run(join(REPO, 'node_modules', '.bin', 'tsc'), options)
+  const [tool, ...options] = existsSync(join(folder, 'server', 'rolldown.config.mjs'))
+    ? ['rolldown', '-c', 'server/rolldown.config.mjs']
+    : ['tsc', '-p', 'server/tsconfig.build.json', '--noCheck', '--sourceMap', 'false']
+  await run(join(REPO, 'node_modules', '.bin', tool), options, { cwd: folder })
   return {
     command: join(folder, 'server', 'bin', 'hourbank.js'),
     openapi: { partner: join(folder, 'openapi.json'), console: join(folder, 'console', 'openapi.json') },

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { isPublicAddress } from '../src/outbound/addresses.ts'
 import { checkSubscription } from '../src/features/subscriptions/check-target.ts'
-import { createSender, type SenderOptions } from '../src/delivery/send.ts'
+import { createSender, SenderClosed, type SenderOptions } from '../src/delivery/send.ts'
 import { eventually } from './bank.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -226,20 +226,20 @@ test('the addresses of the internet pass', () => {
   }
 })
 
-test('a connection that is always in use is renewed, and what is under way on it is finished', async () => {
+test('a connection that is always in use is renewed, and what is under way on it is finished or cut', async () => {
   const receiver = await startReceiver()
   const options = { allowPrivateTargets: true, ca: receiver.ca, connectionAgeMaxMs: 200, timeoutMs: 60_000 }
   const { sender, calls } = senderTo(() => ['127.0.0.1'], options)
   const held: ServerResponse[] = []
   receiver.answer = (response) => void held.push(response)
-  const slow = sender.send(receiver.url, {}, '{}')
-  await eventually(() => held.length === 1)
+  const [answered, cut] = [sender.send(receiver.url, {}, '{}'), sender.send(receiver.url, {}, '{}')]
+  await eventually(() => held.length === 2)
   receiver.answer = (response) => response.writeHead(204).end()
-  const send = async () => expect(await sender.send(receiver.url, {}, '{}')).toMatchObject({ ok: true })
-  // One connection is held, and of the others there is one at a time.
-  while (calls() < 5) await send()
+  // Both connections are taken, and of others there is one at a time.
+  while (calls() < 6) expect(await sender.send(receiver.url, {}, '{}')).toMatchObject({ ok: true })
   held[0]!.writeHead(204).end()
-  expect(await slow).toMatchObject({ ok: true })
+  expect(await Promise.race([answered, cut])).toMatchObject({ ok: true })
+  await Promise.all([sender.close(), expect(Promise.all([answered, cut])).rejects.toBeInstanceOf(SenderClosed)])
 })
 
 test('half a character where the words of a failure are cut is replaced: the database would refuse it', async () => {

@@ -1,7 +1,6 @@
 import { Agent } from 'undici'
 import { guardedLookup, requireReachable, type Resolve } from '../outbound/addresses.ts'
 import { createExchanger, type Answer, type Target } from '../outbound/exchange.ts'
-import { renewedAgent } from '../outbound/renewed-agent.ts'
 
 const ANSWER_BYTES_MAX = 16 * 1024
 /** Stored for every delivery that arrives, so enough for an id or a short message. A failure needs its reason. */
@@ -13,7 +12,7 @@ const TIMEOUT_MS = 15_000
  */
 const CONNECTIONS_PER_HOST_MAX = 1024
 const KEEP_ALIVE_MS = 10_000
-/** A connection that is always in use is kept for as long as this at most. */
+/** A connection that is always in use would be kept for days, also to the former address of a receiver that has moved. */
 const CONNECTION_AGE_MAX_MS = 5 * 60_000
 const ERROR_LENGTH_MAX = 500
 /** Parsed addresses in the cache; every delivery needs that of its receiver. */
@@ -59,18 +58,15 @@ export function createSender({
   timeoutMs = TIMEOUT_MS,
   connectionAgeMaxMs = CONNECTION_AGE_MAX_MS,
 }: SenderOptions): Sender {
-  const createAgent = () =>
-    new Agent({
-      connections: CONNECTIONS_PER_HOST_MAX,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      // A receiver must not talk us into keeping an idle connection any longer.
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      connect: { lookup: guardedLookup(resolve, allowPrivateTargets), timeout: timeoutMs, ...(ca && { ca }) },
-    })
-  const exchanger = createExchanger(renewedAgent(createAgent, connectionAgeMaxMs), {
-    timeoutMs,
-    bytesMax: ANSWER_BYTES_MAX,
+  const agent = new Agent({
+    connections: CONNECTIONS_PER_HOST_MAX,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // A receiver must not talk us into keeping an idle connection any longer.
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    clientTtl: connectionAgeMaxMs,
+    connect: { lookup: guardedLookup(resolve, allowPrivateTargets), timeout: timeoutMs, ...(ca && { ca }) },
   })
+  const exchanger = createExchanger(agent, { timeoutMs, bytesMax: ANSWER_BYTES_MAX })
   const targets = new Map<string, Target>()
   let isClosed = false
 

@@ -82,7 +82,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const queues = new Map<string, Queue>()
   let isClosing = false
   let wasSetBack = false
-  /** With as many queues as a community may have here. */
+  /** Those for which this worker has as many queues as it may. */
   let fullCommunities: number[] = []
 
   const recordOne = coalesce(record, STATEMENT_LIMITS)

@@ -36,10 +36,7 @@ export interface Exchanger {
 }
 
 /** One timer looks at all that is under way, instead of a timer for each. */
-export function createExchanger(
-  dispatcher: Pick<Dispatcher, 'dispatch' | 'destroy'>,
-  { timeoutMs, bytesMax }: ExchangeLimits,
-): Exchanger {
+export function createExchanger(dispatcher: Dispatcher, { timeoutMs, bytesMax }: ExchangeLimits): Exchanger {
   const underWay = createSlots<Exchange>()
   const timer = setInterval(
     () => {

@@ -220,14 +220,14 @@ export async function findPartnerOfClient(
 }
 
 /**
- * Whether the client is out of use only because it expired, or will be within a minute: a change of its expiry takes less,
- * and must not miss what is held meanwhile.
+ * Whether the client is out of use only because it expired, or will be within five minutes: a change of its expiry, which
+ * must not miss what is held while it waits for locks, takes less.
  */
 export async function isExpiring(sql: Queries, communityId: number, publicId: string): Promise<boolean> {
   const rows = await sql`
     select 1 from clients
     where community_id = ${communityId} and public_id = ${publicId} and status = 'active'
-      and expires_at <= now() + interval '1 minute'`
+      and expires_at <= now() + interval '5 minutes'`
   return rows.length > 0
 }
 

@@ -39,7 +39,7 @@ export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPa
 }
 
 /**
- * Compiles at the first input: all schemas together are a third of the time that a start takes, and most processes need
+ * Compiles at the first input: all of them together are a quarter of the time that a start takes, and most processes need
  * few. Accepted input reaches SQL, so times are converted here: see toUtc.
  */
 function createValidator(schema: ObjectSchema, httpPart: string | undefined) {
