@@ -57,7 +57,7 @@ test.each([
     how: 'its event is pruned',
     // As if it had been sent again weeks later: the week of its attempts is kept for longer than that of the event.
     end: async ({ bank }: Postman) => {
-      await bank.sql`update attempts set at = at + interval '14 days'`
+      await bank.sql`update attempts set at = ${new Date(Date.now() + 14 * DAY_MS)}`
       await prune(bank.sql, { callLogDays: 90, now: new Date(Date.now() + 31 * DAY_MS) })
     },
   },
