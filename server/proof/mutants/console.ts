@@ -96,6 +96,14 @@ export const CONSOLE: Mutant[] = [
     named: 'a burst of sign-ins is cut off',
   },
   {
+    breaks: 'an unknown address costs as much work as a wrong password',
+    file: 'features/admins/passwords.ts',
+    replace: 'dummyHash ??=',
+    by: 'if (stored === undefined) return false\n  dummyHash ??=',
+    tests: ['admin-sessions'],
+    named: 'an unknown address is answered like a wrong password',
+  },
+  {
     breaks: 'the password of a request that nobody waits for is not checked',
     file: 'core/work-queue.ts',
     replace: "if (!isWanted()) throw new QueueFull('nobody waits for the result')",
