@@ -129,7 +129,7 @@ export const WEBHOOKS: Mutant[] = [
     file: 'features/subscriptions/queries.ts',
     replace: 'status === undefined && change.target_url === undefined ?',
     by: 'status === undefined ?',
-    tests: ['deliveries'],
+    tests: ['delivery-failures'],
     named: 'failures of an address',
   },
   {
