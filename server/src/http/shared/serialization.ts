@@ -6,7 +6,7 @@ type Serialize = ReturnType<FastifySerializerCompiler<object>>
 /** Keyed by the schema's text: routes share shapes, and all apps of one process share all of them. */
 const serializers = new Map<string, Serialize>()
 
-/** Fastify's own compiler builds a serializer per route and app, which is a third of the time an app takes to start. */
+/** Fastify's own compiler builds a serializer per route and app, used or not. */
 export const compileSerializer: FastifySerializerCompiler<object> = ({ schema }) => {
   const key = JSON.stringify(schema)
   const serialize = serializers.get(key) ?? createSerializer(schema)

@@ -39,8 +39,8 @@ export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPa
 }
 
 /**
- * Compiles at the first input: all of them together are a quarter of the time that a start takes, and most processes need
- * few. Accepted input reaches SQL, so times are converted here: see toUtc.
+ * Compiles at the first input: compiling all schemas would be a quarter of a start, and most processes need few of them.
+ * Accepted input reaches SQL, so times are converted here: see toUtc.
  */
 function createValidator(schema: ObjectSchema, httpPart: string | undefined) {
   const readValues = httpPart === 'body' ? undefined : createParameterReader(schema)
