@@ -92,6 +92,10 @@ export function quoteName(name: string): string {
 }
 
 export function commaSeparated(parts: readonly Fragment[]): Fragment {
+  // Names of columns become one text here, and not in each statement.
+  if (parts.every(({ values }) => values.length === 0)) {
+    return new Fragment([parts.map(({ strings }) => strings[0]).join(', ')])
+  }
   return new Fragment(['', ...Array.from({ length: parts.length - 1 }, () => ', '), ''], parts)
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { isAscii } from 'node:buffer'
 import { Type } from 'typebox'
 import { coalesce, type CoalesceLimits } from '../../postgres/coalesce.ts'
 import type { Deps } from '../../http/deps.ts'
@@ -13,8 +12,7 @@ import { CommunityAggregates } from './schema.ts'
 const READ_LIMITS: CoalesceLimits = { batchMax: 256, inFlightMax: 2, waitingMax: 10_000 }
 
 interface Document {
-  /** A string if it is ASCII: Node.js sends a string together with the headers, but a buffer in a separate write. */
-  body: string | Buffer
+  body: Buffer
   compressed: ((encoding: Encoding) => Promise<Buffer>) | undefined
   entityTag: string
 }
@@ -23,11 +21,9 @@ export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
   const cache = access.createCommunityCache<Document>()
   const readDocument = coalesce(async (communityId: number, calls: null[]) => {
     const document = await cache.load(communityId, async () => {
-      const text = (await findDocument(sql, communityId)) ?? NOTHING_CLOSED
-      const bytes = Buffer.from(text)
-      const body = isAscii(bytes) ? text : bytes
-      const compressed = bytes.length < COMPRESS_BYTES_MIN ? undefined : encodeOnce(async () => body)
-      return { body, compressed, entityTag: entityTagOf(bytes) }
+      const body = Buffer.from((await findDocument(sql, communityId)) ?? NOTHING_CLOSED)
+      const compressed = body.length < COMPRESS_BYTES_MIN ? undefined : encodeOnce(async () => body)
+      return { body, compressed, entityTag: entityTagOf(body) }
     })
     return calls.map(() => document)
   }, READ_LIMITS)
@@ -59,7 +55,7 @@ export function aggregateRoutes(api: PartnerApi, { sql, access }: Deps): void {
 }
 
 /** Sends the stored document as it is. The schema is documentation only; a test compares the two. */
-function prepareBody(document: Document, encoding: Encoding, reply: FastifyReply): string | Buffer | Promise<Buffer> {
+function prepareBody(document: Document, encoding: Encoding, reply: FastifyReply): Buffer | Promise<Buffer> {
   reply.entityTag = document.entityTag
   reply.type('application/json; charset=utf-8')
   if (encoding === 'identity' || !document.compressed) return document.body

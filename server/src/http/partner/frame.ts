@@ -176,11 +176,11 @@ const TOKEN_PROBLEMS: Record<Exclude<TokenState, 'live'>, string> = {
 
 function authenticate(deps: PartnerFrameDeps, request: FastifyRequest): Awaitable<Caller> {
   const { authorization } = request.headers
+  const token = bearerToken(authorization ?? '')
   // Without credentials, or with another scheme, the challenge has no error code (RFC 6750 3.1).
-  if (authorization === undefined || !isBearer(authorization)) {
+  if (token === undefined && !isBearer(authorization ?? '')) {
     throw new ApiError('authentication_required', { headers: { 'www-authenticate': BEARER } })
   }
-  const token = bearerToken(authorization)
   if (token === undefined) {
     throw new ApiError('invalid_request', {
       description: 'The Authorization header must be: Bearer, one space, the access token.',
