@@ -32,7 +32,7 @@ describe('who may call', () => {
     }
   })
 
-  test('a header that is no bearer token is malformed', async () => {
+  test('a header that is not a valid bearer token gets 400', async () => {
     const bank = await startBank()
     const token = await bank.token()
     for (const authorization of [
@@ -54,7 +54,7 @@ describe('who may call', () => {
     expect((await bank.call('/users', { headers: { authorization: `bEARER  ${token}` } })).status).toBe(200)
   })
 
-  test('a token that was never issued is invalid, and nothing is told about why', async () => {
+  test('a token that was never issued is invalid, and the response does not say why', async () => {
     const bank = await startBank()
     const token = await bank.token()
     for (const wrong of [
@@ -78,7 +78,7 @@ describe('who may call', () => {
     }
   })
 
-  test('a token without the scope is told which one is needed', async () => {
+  test('a token without the scope is rejected with the required scope', async () => {
     const bank = await startBank()
     const answer = await bank.call('/users', { token: await bank.token('wallet.read') })
     expect({ status: answer.status, error: answer.body.error }).toEqual({ status: 403, error: 'insufficient_scope' })
@@ -117,7 +117,7 @@ describe('who may call', () => {
 })
 
 describe('rotation of a secret', () => {
-  test('with a grace period the old one works beside the new one, then only the new one', async () => {
+  test('with a grace period, the old secret works beside the new one, then only the new one', async () => {
     const { bank } = await startCachingBank()
     const { clientId, clientSecret: old } = bank.partner
     const token = await bank.token()
@@ -143,7 +143,7 @@ describe('rotation of a secret', () => {
     expect(await statusOf(bank.url, token)).toBe(200)
   })
 
-  test('the old one ends with its time even while it is remembered', async () => {
+  test('the old secret ends on time even if it is cached', async () => {
     const { bank } = await startCachingBank()
     const { clientSecret } = await rotateSecret(bank.sql, TESTER, bank.partner.clientId, '1h')
     await bank.sql`update clients set previous_secret_until = now() + interval '500 ms'`
@@ -153,7 +153,7 @@ describe('rotation of a secret', () => {
     expect(await works(bank, clientSecret)).toBe(true)
   })
 
-  test('without grace the old one ends at once', async () => {
+  test('without a grace period, the old secret ends immediately', async () => {
     const { bank } = await startCachingBank()
     expect(await works(bank, bank.partner.clientSecret)).toBe(true)
     const { clientSecret } = await rotateSecret(bank.sql, TESTER, bank.partner.clientId, 'none')
@@ -161,7 +161,7 @@ describe('rotation of a secret', () => {
     expect(await works(bank, clientSecret)).toBe(true)
   })
 
-  test('twice within the grace period: the first one ends, the last two work', async () => {
+  test('after two rotations within the grace period, the last two secrets work and the first does not', async () => {
     const { bank } = await startCachingBank()
     const second = await rotateSecret(bank.sql, TESTER, bank.partner.clientId, '7d')
     const third = await rotateSecret(bank.sql, TESTER, bank.partner.clientId, '1h')
@@ -171,7 +171,7 @@ describe('rotation of a secret', () => {
   })
 })
 
-describe('live tokens follow at once', () => {
+describe('changes apply to live tokens immediately', () => {
   test('revoking a client ends its tokens and its secret, and nobody else’s', async () => {
     const { bank } = await startCachingBank()
     const other = await bank.addPartner()
@@ -234,8 +234,8 @@ describe('live tokens follow at once', () => {
   })
 })
 
-describe('memory', () => {
-  test('a token is looked up once, and then served from memory', async () => {
+describe('the access cache', () => {
+  test('a token is looked up once, then served from the cache', async () => {
     const { bank, lookupsSinceLast } = await startCachingBank()
     // Again with another token if the machine stalled so long that memory was given up in between.
     await eventually(async () => {
@@ -248,7 +248,7 @@ describe('memory', () => {
     })
   })
 
-  test('only what is live is remembered: a dead token is looked up each time', async () => {
+  test('only live tokens are cached: a dead token is looked up each time', async () => {
     const { bank, lookupsSinceLast } = await startCachingBank()
     const token = newToken(bank.communityId)
     lookupsSinceLast()
@@ -256,7 +256,7 @@ describe('memory', () => {
     expect(lookupsSinceLast()).toBe(3)
   })
 
-  test('a change in one community leaves the memory of the others as it is', async () => {
+  test('a change in one community leaves cached tokens of other communities in place', async () => {
     const { bank, lookupsSinceLast } = await startCachingBank()
     const villageId = await bank.addCommunity('village')
     const [token, villagers] = [await bank.token(), await bank.token(undefined, await bank.addPartner({}, villageId))]
@@ -270,7 +270,7 @@ describe('memory', () => {
     })
   })
 
-  test('a remembered token ends with its lifetime, without anyone saying so', async () => {
+  test('a cached token ends when it expires, without any announcement', async () => {
     const { bank, lookupsSinceLast } = await startCachingBank()
     /** Returns undefined if the whole cache was emptied meanwhile, as after a late echo: then this shows nothing. */
     async function waitForEnd(): Promise<true | undefined> {

@@ -44,7 +44,7 @@ async function log({ sql, communityId, partner }: Bank, calls: Logged[], communi
 
 const ids = (body: { data: { request_id: string }[] }) => body.data.map(({ request_id }) => request_id)
 
-test('what a partner called is there within moments, with its refusal in words', async () => {
+test("a partner's call is listed within moments, with the reason if it was rejected", async () => {
   const bank = await startBank({ scopes: ['users.read'] })
   const viewer = await addAdmin(bank, 'viewer')
   const token = await bank.token()
@@ -73,7 +73,7 @@ test('what a partner called is there within moments, with its refusal in words',
   expect(JSON.stringify(list)).not.toContain(bank.partner.clientSecret)
 })
 
-test('every filter finds what it says, alone and together', async () => {
+test('every filter finds the matching calls, alone and combined', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   const other = await bank.addPartner()
@@ -110,7 +110,7 @@ test('every filter finds what it says, alone and together', async () => {
   }
 })
 
-test('calls that share a row are told apart: by their moment, their path and their id', async () => {
+test('calls stored in one row are found individually by time, path and id', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   const route = `${USERS}/:id`
@@ -152,7 +152,7 @@ test('calls that share a row are told apart: by their moment, their path and the
   expect((await viewer.call(`/calls/${ofNow}`)).body.data).toMatchObject({ path: USERS, route: USERS })
 })
 
-test('page by page nothing is missed or told twice, although many calls have the same time', async () => {
+test('paging neither skips nor repeats calls that have the same time', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   const logged = await log(
@@ -173,7 +173,7 @@ test('page by page nothing is missed or told twice, although many calls have the
   expect((await viewer.call(`/calls?limit=4&status=4xx&cursor=${first.body.meta.next_cursor}`)).status).toBe(422)
 })
 
-test('errors are told in groups, the most frequent first', async () => {
+test('errors are grouped, the most frequent first', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   const scope = { status: 403, error: 'insufficient_scope' }
@@ -202,7 +202,7 @@ test('errors are told in groups, the most frequent first', async () => {
   expect((await viewer.call('/calls/errors?partner_id=987654')).body.data).toEqual([])
 })
 
-test('an export holds what the filters find, harmless to spreadsheets, and is on record', async () => {
+test('an export has the filtered calls, is safe for spreadsheets, and is audited', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   const [, bad] = await log(bank, [
@@ -233,7 +233,7 @@ test('an unknown parameter of an export is ignored, and does not reach the audit
   expect(audit).toEqual({ detail: { status: '4xx' } })
 })
 
-test('calls of another community are nobody else’s, and without a session there are none', async () => {
+test('calls of another community, or without a session, cannot be read', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   const elsewhere = await bank.addCommunity('elsewhere')
@@ -249,7 +249,7 @@ test('calls of another community are nobody else’s, and without a session ther
   }
 })
 
-test('a search that takes too long is given up, and says what to do', async () => {
+test('a search that takes too long is cancelled with a message what to do', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   const lock = await lockTable(bank.sql, 'call_groups')
@@ -260,7 +260,7 @@ test('a search that takes too long is given up, and says what to do', async () =
   expect((await viewer.call('/calls?path=nothing')).status).toBe(200)
 })
 
-test('the chart counts calls by how they were answered, by the clock of the community', async () => {
+test('the chart counts calls by kind of response, in the time zone of the community', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const owner = await addAdmin(bank)
   const elsewhere = await bank.addCommunity('elsewhere')

@@ -45,7 +45,7 @@ test('empty cells keep values by default, and clear them on request', async () =
   expect((await send(manager, '/members/import?empty_cells=perhaps', file)).status).toBe(422)
 })
 
-test('a preview tells the fate of every row by its line, and writes nothing', async () => {
+test('a preview reports the outcome of every row by line, and writes nothing', async () => {
   const { bank, manager } = await startWithAda()
   const { status, body } = await send(manager, '/members/import?dry_run=true', FILE)
   expect(status).toBe(200)
@@ -104,7 +104,7 @@ test('a caller that accepts lines gets the progress while rows are written, and 
   expect(broken).toMatchObject({ status: 422, body: { errors: [{ field: 'file' }] } })
 })
 
-test('a file that is no table, or too large, is refused in words, and nothing is written', async () => {
+test('a file that is not a table or too large is rejected with a message, and nothing is written', async () => {
   const { bank, manager } = await startWithAda()
   for (const [csv, words] of [
     ['', 'empty'],
@@ -198,7 +198,7 @@ test('two rows of one file with the same member or listing, by its stand-in id a
   expect((await send(manager, '/listings/import', offers)).body.data).toMatchObject({ refused: 1, fates: [repeated] })
 })
 
-test('a file with other headers is inspected, mapped and remembered by managers only, within the community', async () => {
+test('only managers inspect and map a file with other headers, and its mapping is saved per community', async () => {
   const { bank, manager } = await startWithAda()
   const file = table('Nummer;Vorname;Nachname;Saldo', '9;Eva;Au;1,5')
   const look = await send(manager, '/members/import/inspect', file)

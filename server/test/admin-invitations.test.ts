@@ -217,7 +217,7 @@ test('nobody returns by an invitation: those of a removed owner end, and those t
   expect((await use(kept)).body.error).toBe('link_expired')
 })
 
-describe('an administrator whom the operator adds at the same moment as', () => {
+describe('adding an administrator on the command line at the same moment as', () => {
   const tess = { email: TREASURER, name: 'Tess', role: 'owner' } as const
   const ALREADY =
     `${TREASURER} is an administrator of this community already. An owner can change the role in the console, under ` +
@@ -226,7 +226,7 @@ describe('an administrator whom the operator adds at the same moment as', () => 
     select r.community_id, r.role from community_admins r join admins a on a.id = r.admin_id
     where a.email = ${TREASURER} order by r.community_id`
 
-  test('they create an account by an invitation is told to be one already', async () => {
+  test('creating an account by invitation reports that the person is already an administrator', async () => {
     const { bank, ownerA } = await startTwo()
     const token = await inviteToken(ownerA, TREASURER)
     const accepting = await openTransaction(bank.sql)
@@ -238,7 +238,7 @@ describe('an administrator whom the operator adds at the same moment as', () => 
     expect(await rolesOf(bank)).toEqual([{ community_id: bank.communityId, role: 'manager' }])
   })
 
-  test('they create an account by an invitation of another community gets the role with that account', async () => {
+  test('creating an account by an invitation of another community gives that account the role', async () => {
     const { bank, elsewhere, ownerB } = await startTwo()
     const token = await inviteToken(ownerB, TREASURER)
     const accepting = await openTransaction(bank.sql)
@@ -253,7 +253,7 @@ describe('an administrator whom the operator adds at the same moment as', () => 
     ])
   })
 
-  test('they accept an invitation with their account keeps the role that was accepted', async () => {
+  test('accepting an invitation with an existing account keeps the role that was accepted', async () => {
     const { bank, ownerA, ownerB } = await startTwo()
     await joinByLink(bank, ownerB, TREASURER, 'elsewhere')
     const [admin] = await bank.sql<[{ id: number }]>`select id, email from admins where email = ${TREASURER}`
@@ -267,7 +267,7 @@ describe('an administrator whom the operator adds at the same moment as', () => 
     expect(await rolesOf(bank)).toMatchObject([{ role: 'manager' }, { role: 'manager' }])
   })
 
-  test('their own click on the invitation is added once, and the click finds the invitation used', async () => {
+  test('clicking the invitation gives the person one role, and the click finds the invitation used', async () => {
     const { bank, ownerA, ownerB } = await startTwo()
     const treasurer = await joinByLink(bank, ownerB, TREASURER, 'elsewhere')
     const token = await inviteToken(ownerA, TREASURER)
@@ -334,7 +334,7 @@ test('links from before the upgrade end, and people who never followed theirs be
   await expect(inspectResetLink(sql, 'late')).rejects.toMatchObject({ code: 'link_expired' })
 })
 
-test('an address that a mail program reads as another one is refused', async () => {
+test('an address that a mail program could read as another one is rejected', async () => {
   const bank = await startBank()
   const owner = await addAdmin(bank)
   const invite = (email: string) => owner.call('/administrators', { body: { email, name: 'Somebody', role: 'viewer' } })

@@ -9,8 +9,8 @@ const idle: Attacker = () => ({ credits: [] })
 
 // ---- The tests -------------------------------------------------------------------------------------------------------
 
-describe('whether one member did one thing is not told, or hidden among ten members’ doings', () => {
-  test('in a community of 8, which is never told anything', () => {
+describe('whether one member did one thing is not published, or hidden among the activity of ten members', () => {
+  test('in a community of 8, for which nothing is ever published', () => {
     for (let seed = 1; seed <= volume(10); seed++) {
       const life = live(seed, 8, 36)
       // Newcomers would make it more than eight.
@@ -40,7 +40,7 @@ describe('whether one member did one thing is not told, or hidden among ten memb
     expect(tally.hidden).toBeGreaterThan(0)
   })
 
-  test('what the attacker credits changes nothing in what it is told of others', () => {
+  test("the attacker's own credits change nothing in what it learns about others", () => {
     for (let seed = 1; seed <= Math.ceil(volume(6)); seed++) {
       const life = live(seed, 120, 36)
       const [probed, left] = [prober(seed, 120), idle].map((attacker) => observe(life, attacker)) as [World, World]

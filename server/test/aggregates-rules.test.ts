@@ -53,7 +53,7 @@ async function credit(bank: Bank, partner: TestPartner, members: number[], at: s
   }
 }
 
-test('a month with too few traders is told together with the next, or never', async () => {
+test('a month with too few traders is merged with the next, or suppressed', async () => {
   const town = await foundTown(12)
   await trade(town, town.members.slice(0, 6), '2024-01-15T12:00:00Z')
   await trade(town, town.members.slice(6), '2024-02-15T12:00:00Z')
@@ -82,14 +82,14 @@ test('a figure needs ten members behind it, however much they did', async () => 
   expect(flows.hours_exchanged.periods).toEqual([{ from: '2024-01', to: '2024-02', figure: ten(50) }])
 })
 
-test('who has the larger of two large parts cannot be found by the other: the rest is at least a tenth of it', () => {
+test('of two large contributors, neither can find out the other: the rest is at least a tenth of the larger part', () => {
   const parts = { members: 12, largest: 100, second: 100 }
   const totals = [209, 210]
   const isTold = totals.map((total) => hidesEveryone({ ...parts, total }, parts.members + RULE.outsidersMin))
   expect(isTold).toEqual([false, true])
 })
 
-test('nobody who has more than half of it can be found in a figure', async () => {
+test('a figure is suppressed if one member contributed more than half of it', async () => {
   const town = await foundTown(16)
   const [hub, ...others] = town.members as [number, ...number[]]
   // One member is in half of the hours or more, with several others, though not in half of the exchanges.
@@ -113,7 +113,7 @@ test('nobody who has more than half of it can be found in a figure', async () =>
   ])
 })
 
-test('a closed month is frozen; what is recorded later counts where it is recorded, whatever its day', async () => {
+test('a closed month never changes; later records count in the month they are recorded, whatever their date', async () => {
   const town = await foundTown(12)
   const january = await trade(town, town.members, '2024-01-15T12:00:00Z')
   const first = await closeAndRead(town, '2024-02-11T00:00:00Z')
@@ -135,7 +135,7 @@ test('a closed month is frozen; what is recorded later counts where it is record
   ])
 })
 
-test('what is taken back before its month is told is as if it had never been', async () => {
+test('an exchange reversed before its month is published is ignored', async () => {
   const town = await foundTown(13)
   const made = await trade(town, town.members.slice(0, 11), '2024-01-15T12:00:00Z')
   // Two of eleven in the ring: nine exchanges remain, though each of eleven members is still in one.
@@ -192,7 +192,7 @@ test("a partner's credits count once enough members are behind them, whatever ot
   expect(row.published.waiting_partners).toEqual({})
 })
 
-test('a credit that a partner takes back counts against the month of the return', async () => {
+test('a credit that a partner reverses counts against the month of the reversal', async () => {
   const town = await foundTown(30)
   await credit(town, town.partner, town.members.slice(0, 20), '2024-01-15T12:00:00Z', 4)
   await close(town, '2024-02-11T00:00:00Z')
@@ -209,7 +209,7 @@ test('a credit that a partner takes back counts against the month of the return'
   ])
 })
 
-test('a stock stays as it was told until ten members have changed it', async () => {
+test('a stock stays as published until ten members have changed it', async () => {
   const town = await foundTown(40)
   await close(town, '2024-02-11T00:00:00Z')
   expect((await read(town)).stocks.active_members).toEqual({ min: 70, max: 79 })
@@ -242,7 +242,7 @@ test('stocks count only what partners can see', async () => {
   })
 })
 
-test('a figure needs ten members who are not behind it: nobody is told that everyone traded', async () => {
+test('a figure needs ten members who are not behind it, so that it cannot reveal that everyone traded', async () => {
   const town = await foundTown(11)
   for (const id of (await listVisible(town)).slice(12, 29)) await leave(town.sql, TESTER, town.communityId, id)
   expect(await listVisible(town)).toHaveLength(24)
@@ -277,7 +277,7 @@ test('a period that waits for a year stays suppressed, and the next one starts',
   expect(later.flows.trading_members.periods.at(-1)).toEqual({ from: '2026-02', to: '2026-02', figure: ten(10) })
 })
 
-test('a category is named once ten members are behind it, and one that is suppressed takes another with it', async () => {
+test('a category is published once ten members are behind it, and a suppressed one hides another with it', async () => {
   const town = await foundTown(24)
   const listings = []
   for (const member of town.members) listings.push(await offer(town, member, 'Garden'))
@@ -300,14 +300,14 @@ test('a category is named once ten members are behind it, and one that is suppre
   ])
 })
 
-test('the smallest of the categories that are told is the one that goes with a suppressed one', () => {
+test('the category hidden together with a suppressed one is the smallest of those published', () => {
   expect(told(category('A', 20), category('B'), category('C', 10))).toEqual([20, undefined, undefined])
   expect(told(category('A', 20), category('B'), category('C', 20))).toEqual([undefined, undefined, 20])
   expect(told(category('A', 20), category('B'), category('C'))).toEqual([20, undefined, undefined])
   expect(told(category('A'))).toEqual([undefined])
 })
 
-test('however many nodes close at once, each month is closed once', async () => {
+test('each month is closed once, even if several nodes close it concurrently', async () => {
   const town = await foundTown(12)
   for (const month of ['01', '02', '03']) await trade(town, town.members, `2024-${month}-15T12:00:00Z`)
   const statements: string[] = []
@@ -329,7 +329,7 @@ test('however many nodes close at once, each month is closed once', async () => 
   })
 })
 
-test('a community that fails to close holds up nobody, and each has figures of its own', async () => {
+test('a community that fails to close does not delay others, and each has its own figures', async () => {
   const town = await foundTown(12)
   const village = await town.addCommunity('village')
   await town.sql`update communities set created_at = '2024-01-02', time_zone = 'Nowhere/Never' where id = ${town.communityId}`
@@ -340,7 +340,7 @@ test('a community that fails to close holds up nobody, and each has figures of i
   expect((await read(town)).closed_through).toBeNull()
 })
 
-test('nodes that work close what is due when they start; nodes that only answer do not', async () => {
+test('worker nodes close due months when they start', async () => {
   const town = await foundTown(12)
   await trade(town, town.members, '2024-01-15T12:00:00Z')
   expect((await read(town)).closed_at).toBeNull()

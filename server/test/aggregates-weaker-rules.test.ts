@@ -56,11 +56,11 @@ describe('a weaker rule is found out', () => {
     expect(isCaught({ ...REAL, rule: { ...RULE, membersMin: 9 } })).toBe(true)
   })
 
-  test('no look at those who are not behind a figure', () => {
+  test('no minimum of members who are not behind a figure', () => {
     expect(isCaught({ ...REAL, rule: { ...RULE, outsidersMin: 0 } })).toBe(true)
   })
 
-  test('no look at the largest contributors', () => {
+  test('no limit for the largest contributors', () => {
     expect(isCaught({ ...REAL, rule: { ...RULE, wholePerLargestMin: 1, largestPerRestMax: 10 ** 9 } })).toBe(true)
   })
 
@@ -72,7 +72,7 @@ describe('a weaker rule is found out', () => {
     expect(isCaught({ ...REAL, source: () => '0' })).toBe(true)
   })
 
-  test('“or nothing remains”: a partner that is alone is told when another credits one member', () => {
+  test('“or nothing remains”: a partner that is alone finds out when another credits one member', () => {
     const alone = standingOrders(12, 0)
     const deeds = alone.deeds.filter((deed) => deed.kind !== 'credit')
     const once: Deed = { kind: 'credit', month: 5, partner: TOWN_HALL, member: 25, centihours: 100 }
@@ -82,7 +82,7 @@ describe('a weaker rule is found out', () => {
     expect(view(deeds, REAL).answers.at(-1)).toContain('"hours_credited":{"total":{"min"')
   })
 
-  test('judged together, one’s own credits weigh those of others', () => {
+  test("checking partners together lets one partner's credits influence whether another's are published", () => {
     const views = [700, 1400].map((amount) => observe(standingOrders(40, amount), weigher, [], LITERAL).answers)
     expect(views[0]).not.toEqual(views[1])
   })

@@ -47,7 +47,7 @@ test('a total is the sum of what was published, no closer', () => {
   })
 })
 
-test('a community that has not lived through a close has an honest, empty document', async () => {
+test('a community without a closed month has an empty document', async () => {
   const bank = await startBank()
   expect(await read(bank)).toEqual({
     closed_through: null,
@@ -63,14 +63,14 @@ test('a community that has not lived through a close has an honest, empty docume
   })
 })
 
-test('strangers are refused, and tokens without the scope', async () => {
+test('requests without a token or without the scope are rejected', async () => {
   const bank = await startBank()
   expect(await bank.call(PATH)).toMatchObject({ status: 401, body: { error: 'authentication_required' } })
   const token = await bank.token('users.read wallet.write')
   expect(await bank.call(PATH, { token })).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } })
 })
 
-test('a month with ten traders is told, by its buckets and in the documented shape', async () => {
+test('a month with ten traders is published in buckets, in the documented shape', async () => {
   const town = await foundTown(12)
   await trade(town, town.members.slice(0, 10), '2024-01-15T12:00:00Z', 2.75)
   for (const member of town.members) await offer(town, member, 'Garden')

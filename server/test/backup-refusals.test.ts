@@ -77,7 +77,7 @@ describe('what cannot be restored', () => {
     await refused(await edited((text) => text.replace('"version":2', '"version":3')), /newer version/)
   })
 
-  test('a time of the backup that is none', async () => {
+  test('an invalid time of the backup', async () => {
     const file = await edited((text) => text.replace(/"created_at":"[^"]*"/, '"created_at":"yesterday"'))
     await refused(file, /its first line is incomplete/)
   })
@@ -86,7 +86,7 @@ describe('what cannot be restored', () => {
     await refused(await edited((text) => text.replace(/\{"end".*\n$/, '')), /is cut off/)
   })
 
-  test('a file with something behind its end line', async () => {
+  test('a file with data after its end line', async () => {
     await refused(await edited((text) => `${text}{}\n`), /goes on behind its end/)
   })
 
@@ -109,7 +109,7 @@ describe('what cannot be restored', () => {
     await refused(await edited((text) => text.replace(TOKENS, '$&$&')), /a line that means nothing/)
   })
 
-  test('a value that is none, in the last row of a short table', async () => {
+  test('an invalid value in the last row of a short table', async () => {
     await refused(
       await edited((text) => text.replace(/\tother\t/, '\tnot a slug\t')),
       /the table communities does not fit: .*communities_slug_form/,

@@ -71,7 +71,7 @@ test('malformed credits are results, too, and the others of their batch are cred
   expect(await hourbank.wallet.balance(ada!.id)).toMatchObject({ balance_hours: 1.5 })
 })
 
-test('what concerns the whole batch is thrown', async () => {
+test('an error of the whole batch is thrown', async () => {
   await start()
   const reader = clientOf(bank, { scope: 'wallet.read' })
   const refusal = await refusalOf(collect(reader.wallet.creditAll(credits(1, 1))))
@@ -123,7 +123,7 @@ test('one object used for every row of a file makes as many credits', async () =
   expect(JSON.parse(sent[0]!).credits.map(({ reference }: CreditRequest) => reference)).toEqual(['a', 'b', 'c'])
 })
 
-test('a batch whose answer is lost is sent again with the same words', async () => {
+test('a batch whose response is lost is sent again with the same body', async () => {
   const { hostile, client, sent } = await startHostile()
   const accept = acceptBatches([])
   const losses = ['the connection is reset', 'a page comes instead']
@@ -149,7 +149,7 @@ test('a batch that waits for the rate limit waits as long as it is asked to', as
   expect(clock.waits[0]).toBeGreaterThanOrEqual(40_000)
 })
 
-test('an answer without a result for each credit is not believed', async () => {
+test('a response without a result for each credit is an error', async () => {
   const { hostile, client } = await startHostile()
   hostile.answer = (response) => json(response, 200, { data: [], meta: {} })
   const error = await errorOf(collect(client.wallet.creditAll(credits(2, 1))))

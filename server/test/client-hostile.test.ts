@@ -15,7 +15,7 @@ import {
   LOSSES,
 } from './hostile-client.ts'
 
-describe('a caller who has had enough', () => {
+describe('a caller that aborts', () => {
   test('ends a call before it begins', async () => {
     const { hostile, client } = await start()
     const error = await errorOf(client.users.list({}, { signal: AbortSignal.abort('enough') }))
@@ -23,7 +23,7 @@ describe('a caller who has had enough', () => {
     expect(hostile.calls).toEqual([])
   })
 
-  test('ends a call that waits for its answer, or reads it, and it is not sent again', async () => {
+  test('ends a call that waits for its response or reads it, and it is not sent again', async () => {
     for (const loss of ['there is no answer', 'the body stops in the middle']) {
       const controller = new AbortController()
       const { hostile, client } = await start()
@@ -39,7 +39,7 @@ describe('a caller who has had enough', () => {
     }
   })
 
-  test('ends a pause between two tries', async () => {
+  test('ends a pause between two attempts', async () => {
     const controller = new AbortController()
     const { hostile, client } = await start({ wait: undefined, random: () => 0.999 })
     hostile.answer = (response) => {
@@ -50,7 +50,7 @@ describe('a caller who has had enough', () => {
     expect(hostile.asked()).toHaveLength(1)
   })
 
-  test('does not take the token from those who wait for it, too', async () => {
+  test('does not abort the token request for other callers', async () => {
     const controller = new AbortController()
     const { hostile, client } = await start()
     const issue = hostile.answerToken
@@ -68,7 +68,7 @@ describe('a caller who has had enough', () => {
     expect(hostile.asked()).toHaveLength(1)
   })
 
-  test('may use one signal for many calls: it is listened to once, and no longer than they last', async () => {
+  test('may use one signal for many calls: it gets one listener, only while they last', async () => {
     const { client } = await start()
     const { signal } = new AbortController()
     const changes: string[] = []
@@ -99,7 +99,7 @@ const echo: Answer = (response, call, request) =>
     data: { body: call.body, token: call.token },
   })
 
-describe('a server that is not to be trusted', () => {
+describe('a hostile server', () => {
   test('gets no token and no secret into an error', async () => {
     const { hostile, client } = await start({ retries: 0 })
     hostile.answer = echo
@@ -146,7 +146,7 @@ describe('a server that is not to be trusted', () => {
     expect(await errorOf(read())).toMatchObject({ kind: 'invalid_response' })
   })
 
-  test('is not believed when its answer has another shape', async () => {
+  test('gets an error for a response of another shape', async () => {
     const { hostile, client } = await start({ retries: 0 })
     for (const wrong of [{}, { data: null }, { data: 'x' }, { data: 5, meta: {} }, { data: [], meta: null }]) {
       hostile.answer = (response) => json(response, 200, wrong)
@@ -160,7 +160,7 @@ describe('a server that is not to be trusted', () => {
     expect(await errorOf(client.users.changes())).toMatchObject({ kind: 'invalid_response' })
   })
 
-  test('that cannot be reached does not hold up the end', async () => {
+  test('does not delay close if it cannot be reached', async () => {
     const { hostile, client } = await start({ retries: 1 })
     await client.users.list()
     hostile.answerToken = (_response, _call, request) => request.socket.destroy()

@@ -7,8 +7,8 @@ import { eventually, TESTER } from './bank.ts'
 import { credentials } from './oauth.ts'
 import { bank, hourbank, start, clientOf, join, refusalOf } from './client-calls.ts'
 
-describe('a refusal', () => {
-  test('names every field, the scope that is needed, the request as the service knows it, and no credentials', async () => {
+describe('a rejection', () => {
+  test('names every invalid field, the required scopes and the request id, but no credentials', async () => {
     await start()
     const error = await refusalOf(hourbank.wallet.credit({ user_id: 1, hours: -1, reference: '' }))
     expect(error).toMatchObject({ name: 'ApiError', kind: 'api', status: 422, code: 'validation_failed' })
@@ -31,7 +31,7 @@ describe('a refusal', () => {
     expect(inspect([refusal, wrong], { depth: 10, showHidden: true })).not.toContain('not-the-right-secret')
   })
 
-  test('by an administrator who switched the API off is told at once, with the reason', async () => {
+  test('because an administrator switched the API off is reported immediately, with the reason', async () => {
     await start()
     await switchPartnerApi(bank.sql, TESTER, bank.communityId, { enabled: false, reason: 'Closed over Easter' })
     const waits: number[] = []
@@ -42,7 +42,7 @@ describe('a refusal', () => {
     expect(waits).toEqual([])
   })
 
-  test('for too many requests is told with the time to wait when that is longer than the call may take', async () => {
+  test('for too many requests is reported with the time to wait if that exceeds the time left for the call', async () => {
     await start()
     await bank.sql`update partners set rate_limit_per_minute = 2`
     const waits: number[] = []
@@ -76,7 +76,7 @@ async function liveTokens(): Promise<number> {
 }
 
 describe('the token', () => {
-  test('is asked for once by a hundred calls at once, kept, and replaced in the middle when it was revoked', async () => {
+  test('is requested once for a hundred concurrent calls, cached, and replaced when it was revoked', async () => {
     await start()
     const { client, tokens, held } = counting()
     const [ada] = await join('Ada')
@@ -88,7 +88,7 @@ describe('the token', () => {
     expect(await client.wallet.balance(ada!.id)).toMatchObject({ balance_hours: 1 })
   })
 
-  test('is given back on request, after which there is another, and at the end, after which there is none', async () => {
+  test('is revoked on request, after which a new one is requested, and on close, after which none is', async () => {
     await start()
     const { client, tokens, paths } = counting()
     await client.revokeToken()
@@ -108,7 +108,7 @@ describe('the token', () => {
   })
 })
 
-test('an address is taken with or without the prefix and a slash; what is none, and limits that are none, are refused', async () => {
+test('baseUrl works with or without the API prefix and a trailing slash; invalid addresses and limits are rejected', async () => {
   await start()
   for (const baseUrl of [bank.url, `${bank.url}/`, `${bank.url}/api/partner/v1`, `${bank.url}/api/partner/v1/`]) {
     expect((await clientOf({ url: baseUrl }).users.list()).data).toEqual([])

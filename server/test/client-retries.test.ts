@@ -32,8 +32,8 @@ function bookkeeper(losses: string[]): { answer: Answer; booked: string[] } {
   return { answer, booked }
 }
 
-describe('a credit whose answer is lost', () => {
-  test.each(LOSS_NAMES)('is sent again with the same words, and booked once, when %s', async (loss) => {
+describe('a credit whose response is lost', () => {
+  test.each(LOSS_NAMES)('is sent again with the same body, and credited once, when %s', async (loss) => {
     const { hostile, client, sent } = await start()
     const { answer, booked } = bookkeeper([loss])
     hostile.answer = answer
@@ -44,7 +44,7 @@ describe('a credit whose answer is lost', () => {
     expect(hostile.tokensAsked()).toBe(1)
   })
 
-  test('in whatever ways and order, is booked once, and the tries have an end', async () => {
+  test('is credited once however its responses are lost, and retries end', async () => {
     const { hostile, client, sent } = await start()
     const losable = LOSS_NAMES.filter((loss) => !isHanging(loss))
     let references = 0
@@ -65,7 +65,7 @@ describe('a credit whose answer is lost', () => {
     )
   })
 
-  test('stays the credit it was, whatever becomes of the object it was given as', async () => {
+  test('is sent again unchanged, even if the caller changes the object meanwhile', async () => {
     const { hostile, client } = await start()
     const { answer, booked } = bookkeeper(['the connection is reset'])
     const credit = { ...CREDIT }
@@ -77,7 +77,7 @@ describe('a credit whose answer is lost', () => {
     expect(booked).toEqual(['tx-1'])
   })
 
-  test('is reversed once, too', async () => {
+  test('is also reversed once', async () => {
     const { hostile, client, sent } = await start()
     const { answer, booked } = bookkeeper(['the connection is reset', 'a page comes instead'])
     hostile.answer = answer
@@ -88,22 +88,22 @@ describe('a credit whose answer is lost', () => {
   })
 })
 
-describe('an answer that never comes', () => {
-  test.each(LOSS_NAMES)('ends the tries, and what happened is told: %s', async (loss) => {
+describe('a failing call', () => {
+  test.each(LOSS_NAMES)('stops retrying and reports what happened: %s', async (loss) => {
     const { hostile, client, sent } = await start({ retries: 2 })
     hostile.answer = LOSSES[loss]!.lose
     expect(await errorOf(client.users.list({}, timeoutFor(loss)))).toMatchObject(LOSSES[loss]!.told)
     expect(sent).toHaveLength(3)
   })
 
-  test('a service that is not there is tried, and told, too', async () => {
+  test('is retried if the service is unreachable, and reported as a network error', async () => {
     const { client, clock } = clientFor({ url: 'http://127.0.0.1:1' })
     const error = await errorOf(client.users.list())
     expect(error).toMatchObject({ name: 'HourbankError', kind: 'network' })
     expect(clock.waits).toHaveLength(RETRIES)
   })
 
-  test('a body that trickles in for ever ends with the timeout, not with the trickle', async () => {
+  test('times out even if the body trickles in forever', async () => {
     const { hostile, client } = await start({ retries: 0 })
     hostile.answer = (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -114,7 +114,7 @@ describe('an answer that never comes', () => {
     expect(error).toMatchObject({ kind: 'timeout' })
   })
 
-  test('a body without end is not read to its end', async () => {
+  test('does not read an endless body to its end', async () => {
     let reads = 0
     const endless = {
       getReader: () => ({
@@ -130,7 +130,7 @@ describe('an answer that never comes', () => {
     expect(reads).toBe(65)
   })
 
-  test('a fetch that hears no signal does not hang either', async () => {
+  test('times out even if fetch ignores the abort signal', async () => {
     const { client } = clientFor(
       { url: 'http://127.0.0.1:1' },
       { fetch: () => new Promise<FetchResponse>(() => undefined), retries: 1, timeoutMs: SHORT_TIMEOUT_MS },
@@ -138,7 +138,7 @@ describe('an answer that never comes', () => {
     expect(await errorOf(client.users.list())).toMatchObject({ kind: 'timeout' })
   })
 
-  test('all tries and pauses together stay within the total', async () => {
+  test('stays within the total timeout with all its attempts and pauses', async () => {
     const { hostile, client, clock } = await start({ retries: 20, totalTimeoutMs: 30_000, random: () => 0.999 })
     hostile.answer = (response) => refuse(response, 503, 'overloaded')
     const before = clock.ms
@@ -149,7 +149,7 @@ describe('an answer that never comes', () => {
     expect(hostile.asked()).toHaveLength(7)
   })
 
-  test('refusals that stay refusals are not tried again', async () => {
+  test('is not retried if a retry would be rejected as well', async () => {
     const { hostile, client, clock } = await start()
     for (const status of [400, 403, 404, 405, 409, 410, 413, 415, 422, 500, 501]) {
       hostile.answer = (response) => refuse(response, status, 'some_reason')
@@ -161,7 +161,7 @@ describe('an answer that never comes', () => {
   })
 })
 
-describe('what must not be done twice', () => {
+describe('an operation that must not run twice', () => {
   const OPERATIONS: Record<string, (client: Hourbank, options?: CallOptions) => Promise<unknown>> = {
     'a subscription': ({ webhooks }, options) =>
       webhooks.subscriptions.create({ event_types: ['*'], target_url: 'https://a.example.org' }, options),
@@ -171,7 +171,7 @@ describe('what must not be done twice', () => {
     'a redelivery': ({ webhooks }, options) => webhooks.redeliver(3, options),
   }
 
-  test.each(Object.keys(OPERATIONS))('%s is not sent again when its answer is lost', async (name) => {
+  test.each(Object.keys(OPERATIONS))('%s is not sent again when its response is lost', async (name) => {
     const { hostile, client, sent } = await start()
     for (const loss of LOSS_NAMES.filter((one) => one !== 'there are too many calls')) {
       hostile.answer = LOSSES[loss]!.lose
@@ -181,7 +181,7 @@ describe('what must not be done twice', () => {
     }
   })
 
-  test.each(Object.keys(OPERATIONS))('%s is sent again when it was refused before it was begun', async (name) => {
+  test.each(Object.keys(OPERATIONS))('%s is sent again when it was rejected before it ran', async (name) => {
     const { hostile, client } = await start()
     hostile.answer = (response) => {
       const tries = hostile.asked().length
@@ -194,7 +194,7 @@ describe('what must not be done twice', () => {
     expect(hostile.tokensAsked()).toBe(2)
   })
 
-  test('a deletion whose answer was lost is done when there is nothing left; otherwise nothing left is told', async () => {
+  test('a repeated deletion that gets 404 after a lost response succeeds; any other 404 is an error', async () => {
     const { hostile, client } = await start()
     hostile.answer = (response, _call, request) =>
       hostile.asked().length === 1 ? request.socket.destroy() : refuse(response, 404, 'subscription_not_found')
@@ -213,7 +213,7 @@ async function pauseFor(headers: Record<string, string>) {
 }
 
 describe('Retry-After', () => {
-  test('is waited for, in seconds or as a date, before the pause of our own', async () => {
+  test('is waited for, in seconds or as a date, in addition to the usual pause', async () => {
     expect((await pauseFor({ 'retry-after': '30' })).pauses).toEqual([30_250])
     expect((await pauseFor({ 'retry-after': '0' })).pauses).toEqual([250])
     // By the clock of the sender, which is years behind ours here.
@@ -223,13 +223,13 @@ describe('Retry-After', () => {
     expect((await pauseFor({ date: 'never', 'retry-after': 'Sat, 31 Jan 2026 09:00:10 GMT' })).pauses).toEqual([10_250])
   })
 
-  test('that is nonsense is no reason to wait, or to hurry', async () => {
+  test('is ignored if it is invalid', async () => {
     for (const nonsense of ['', '-5', '1e3', 'soon', '0x10', '2026-01-31', 'Wed, 99 Foo 2015']) {
       expect((await pauseFor({ 'retry-after': nonsense })).pauses).toEqual([250])
     }
   })
 
-  test('that is longer than the call may take is told at once', async () => {
+  test('that exceeds the time left for the call is reported immediately', async () => {
     for (const seconds of [120, 86_400, 1e30]) {
       const { pauses, outcome } = await pauseFor({
         'retry-after': seconds.toLocaleString('en', { useGrouping: false }),
@@ -239,7 +239,7 @@ describe('Retry-After', () => {
     }
   })
 
-  test('spreads a hundred calls that were refused together', async () => {
+  test('spreads a hundred calls that were rejected together', async () => {
     const waits: number[] = []
     let release!: () => void
     const allRefused = new Promise<void>((resolve) => {

@@ -19,7 +19,7 @@ import {
 const POLL = { timeout: 60_000 }
 
 describe('the token', () => {
-  test('is renewed once when a hundred calls find it revoked in the middle', async () => {
+  test('is renewed once when a hundred concurrent calls find it revoked', async () => {
     const { hostile, client } = await start()
     hostile.answer = (response, { token }) =>
       token === 'token-1' ? refuse(response, 401, 'invalid_token') : json(response, 200, page())
@@ -29,7 +29,7 @@ describe('the token', () => {
     expect(hostile.asked()).toHaveLength(200)
   })
 
-  test('that is always refused is renewed once per call, and then told', async () => {
+  test('is renewed once per call if it is always rejected, and then the error is reported', async () => {
     const { hostile, client, clock } = await start()
     hostile.answer = (response) => refuse(response, 401, 'invalid_token')
     expect(await errorOf(client.wallet.credit(CREDIT))).toMatchObject({ status: 401, code: 'invalid_token' })
@@ -38,7 +38,7 @@ describe('the token', () => {
     expect(clock.waits).toEqual([])
   })
 
-  test('is tried for by one for all', async () => {
+  test('is requested, with retries, by one call for all', async () => {
     const { hostile, client } = await start()
     const issue = hostile.answerToken
     hostile.answerToken = (response, call, request) =>
@@ -49,7 +49,7 @@ describe('the token', () => {
     expect(hostile.asked()).toHaveLength(100)
   })
 
-  test.each(LOSS_NAMES)('that cannot be had is tried for by one for all, and not for ever: %s', async (loss) => {
+  test.each(LOSS_NAMES)('is requested by one call for all, and not forever, if unavailable: %s', async (loss) => {
     const { hostile, client, sent } = await start({ retries: 2, ...timeoutFor(loss) })
     hostile.answerToken = LOSSES[loss]!.lose
     for (const { status, ...rest } of await hundred(() => client.wallet.credit(CREDIT))) {
@@ -61,7 +61,7 @@ describe('the token', () => {
     expect(sent).toEqual([])
   })
 
-  test('is renewed before it ends, and the old one serves meanwhile, also when there is no new one yet', async () => {
+  test('is renewed before it expires, and used until the renewal succeeds', async () => {
     const { hostile, client, clock } = await start()
     const issue = hostile.answerToken
     const tokenOfCall = async () => {
@@ -88,7 +88,7 @@ describe('the token', () => {
     expect(hostile.tokensAsked()).toBe(4)
   })
 
-  test('that lives for seconds is still used more than once', async () => {
+  test('is used more than once even if it expires after seconds', async () => {
     const { hostile, client, clock } = await start()
     hostile.answerToken = (response) => json(response, 200, { access_token: 't', token_type: 'bearer', expires_in: 4 })
     await client.users.list()
@@ -100,7 +100,7 @@ describe('the token', () => {
     expect(hostile.tokensAsked()).toBe(2)
   })
 
-  test('whose asking was lost, as when a runtime sleeps, is asked for again', async () => {
+  test('is requested again if its request was lost, as when a runtime sleeps', async () => {
     let asked = 0
     const fetchOnce: HourbankOptions['fetch'] = (url, init) =>
       url.endsWith('/oauth/token') && asked++ === 0 ? new Promise(() => undefined) : fetch(url, init)
@@ -113,7 +113,7 @@ describe('the token', () => {
     expect(asked).toBe(2)
   })
 
-  test('is not waited for at the end, and an earlier one is revoked', async () => {
+  test('is not waited for on close, and an earlier one is revoked', async () => {
     const { hostile, client, clock } = await start()
     const issue = hostile.answerToken
     hostile.answerToken = () => undefined
@@ -133,7 +133,7 @@ describe('the token', () => {
     expect(hostile.calls.at(-1)).toMatchObject({ path: '/oauth/revoke', body: expect.stringContaining('token-1') })
   })
 
-  test('that is none is not used', async () => {
+  test('is not used if it is invalid', async () => {
     const { hostile, client } = await start({ retries: 0 })
     const good = { access_token: 'token', token_type: 'Bearer', expires_in: 3600 }
     for (const wrong of [

@@ -116,7 +116,7 @@ test('every setting can be set', () => {
   expect(Object.isFrozen(config)).toBe(true)
 })
 
-test('every mistake is named at once, with its variable and what was expected', () => {
+test('all errors are reported together, each with its variable and what was expected', () => {
   const wrong = {
     PORT: '70000',
     HOST: 'not a host',
@@ -160,7 +160,7 @@ test('every mistake is named at once, with its variable and what was expected', 
   )
 })
 
-test('what is nearly right is wrong too', () => {
+test('almost valid values are rejected', () => {
   const nearly: [name: string, ...texts: string[]][] = [
     ['PORT', '0', '-1', '65536', '3e3', '0x50', '80 80', '3000;', '٣'],
     ['HOST', '-a', 'a..b', 'http://localhost', 'localhost:80', '256.0.0.1', '127.1', 'a_b', '[::1]'],
@@ -265,7 +265,7 @@ test('the address people are told is one they can type', () => {
   expect(told({ PUBLIC_URL: 'https://hours.example.org?' })).toBe('https://hours.example.org')
 })
 
-test('whatever stands in the environment, the answer is a whole config or the list of mistakes', () => {
+test('any environment gives either a complete config or a list of all errors', () => {
   const names = Object.keys({
     ...DATABASE,
     PORT: '',

@@ -39,7 +39,7 @@ test('two hundred identical credits at once make one transfer', async () => {
   expect(await countRows(bank)).toEqual({ transfers: 1, credits: 1, events: 1 })
 })
 
-test('of two hundred credits with one reference and two amounts one amount wins, the others are conflicts', async () => {
+test('concurrent credits with the same reference but different amounts: one amount is credited, the others get 409', async () => {
   const { bank, credit, balance, order } = await start()
   const answers = await Promise.all(times(200, (n) => credit({ ...order, hours: n % 2 === 0 ? 1 : 2 })))
   const made = answers.find(({ status }) => status === 201)!
@@ -53,7 +53,7 @@ test('of two hundred credits with one reference and two amounts one amount wins,
   expect(await countRows(bank)).toEqual({ transfers: 1, credits: 1, events: 1 })
 })
 
-test('of credits under one reference that arrive together, another amount or settlement date is a conflict', async () => {
+test('credits with the same reference that arrive together: another amount or settlement date is a conflict', async () => {
   const { bank, balance, order } = await start()
   const [client] = await bank.sql<[{ id: number }]>`select id from clients where community_id = ${bank.communityId}`
   const { communityId, partner } = bank
@@ -118,7 +118,7 @@ test('hours are exact from the wire to the disk', async () => {
   expect(row).toEqual({ sum: 191396 })
 })
 
-test('a first credit is 201 with the place to find it; a repeated one is 200 whatever its note', async () => {
+test('a first credit gets 201 with its location; a repeated one gets 200, even with another note', async () => {
   const { bank, token, credit, member } = await start()
   const order = { user_id: member.id, hours: 2, reference: 'a/b?c&d #1', note: 'first', settled_on: '2026-02-28' }
   const first = await credit(order)
@@ -153,7 +153,7 @@ test('another member, amount or settlement date under a known reference is a con
   }
 })
 
-test('a retry is told what happened after the member left, the limit was lowered, the hours ran out or the credit was reversed', async () => {
+test('a retry gets the original result after the member left, the limit was lowered, the hours ran out or the credit was reversed', async () => {
   const { bank, member, token, credit, order } = await start()
   const first = await credit(order)
   expect(first.status).toBe(201)
@@ -174,7 +174,7 @@ test('a retry is told what happened after the member left, the limit was lowered
   expect(reversed.body.data.reversed_at).toEqual(expect.any(String))
 })
 
-test("the community's limit for one credit is told with the field", async () => {
+test("a credit over the community's limit is rejected with the limit and the field", async () => {
   const { bank, credit, order, balance } = await start()
   await bank.sql`update communities set credit_limit_centihours = 250`
   expect((await credit({ ...order, hours: 2.5 })).status).toBe(201)
@@ -205,7 +205,7 @@ test("a partner's hours per day are never exceeded, even with concurrent credits
   expect((await credit({ ...order, reference: 'tomorrow' })).status).toBe(201)
 })
 
-test('the days of many partners are begun in one order, so that none who begin them at once wait in a circle', async () => {
+test('rows for the day of many partners are created in one order, so concurrent first credits do not deadlock', async () => {
   const { bank } = await start()
   const partners = [bank.partner]
   for (let n = 0; n < 19; n++) partners.push(await bank.addPartner())
@@ -277,7 +277,7 @@ const WRONG: [field: string, value: unknown, code: string][] = [
   ),
 ]
 
-test('each field wrong in each way is refused by name, and nothing is written', async () => {
+test("every invalid value of every field is rejected with the field's name, and nothing is written", async () => {
   const { bank, credit, order } = await start()
   for (const [field, value, code] of WRONG) {
     const { status, body } = await credit({ ...order, [field]: value })

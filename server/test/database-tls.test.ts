@@ -33,7 +33,7 @@ test('a database on another machine must offer TLS, unless the address says othe
   expect(await ask(`${url}?sslmode=disable`)).toEqual([{ one: 1 }])
 })
 
-test('each of several hosts is judged by itself: only those on this machine may do without TLS', async () => {
+test('TLS is decided per host: only hosts on this machine may do without it', async () => {
   const url = new URL(inject('serverUrl'))
   const several = (...hosts: string[]) => `postgres://${url.username}:${url.password}@${hosts.join(',')}/postgres`
   const failure = await ask(several('127.0.0.1:1', `0x7f000001:${url.port}`)).catch((error: unknown) => error)

@@ -163,7 +163,7 @@ test('a dead endpoint with many deliveries waiting is probed, not hammered; a ch
   expect(post.receiver.received.map((received) => received.id)).toContain(tested.body.data.event_id)
 })
 
-test('errors are told apart', async () => {
+test('each kind of failure has its own error kind', async () => {
   const receiver = await startReceiver()
   const stranger = await startReceiver({ ofStranger: true })
   // Of this process alone: nobody else begins to listen there.
@@ -210,7 +210,7 @@ test('errors are told apart', async () => {
   expect(await strict.send(receiver.url, {}, '{}')).toMatchObject({ ok: false, errorKind: 'refused_address' })
 })
 
-test('of long, endless, slow and broken answers the beginning is kept; the status was the answer', async () => {
+test('long, endless, slow and broken responses: the status counts, and the beginning of the body is stored', async () => {
   const receiver = await startReceiver()
   const [sender, hasty] = [trustingSender(receiver), trustingSender(receiver, 500)]
   for (const { close } of [sender, hasty]) onTestFinished(close)
@@ -251,7 +251,7 @@ test('of long, endless, slow and broken answers the beginning is kept; the statu
   expect((await sender.send(receiver.url, {}, '{}')).response).toMatch(/^\ufffd+$/)
 })
 
-test('what one connection brought, the next delivery uses again', async () => {
+test('the next delivery reuses the connection', async () => {
   const receiver = await startReceiver()
   const sender = trustingSender(receiver)
   onTestFinished(() => sender.close())
@@ -265,7 +265,7 @@ test('what one connection brought, the next delivery uses again', async () => {
   expect(sockets.size).toBeLessThanOrEqual(2)
 })
 
-test('a delivery whose event is gone ends, and holds up no other', async () => {
+test('a delivery whose event is gone ends, and delays no other', async () => {
   const post = await startPostman()
   const { id } = await post.subscribe()
   const { bank } = post
@@ -282,7 +282,7 @@ test('a delivery whose event is gone ends, and holds up no other', async () => {
   ])
 })
 
-test('slow receivers by the dozen hold up neither another community nor their own', async () => {
+test('dozens of slow receivers delay neither another community nor their own', async () => {
   const post = await startPostman()
   const { bank } = post
   const elsewhere = await bank.addCommunity('elsewhere')

@@ -176,7 +176,7 @@ test('a client that is revoked while its delivery waits for the audit gets no em
   expect(post.receiver.received).toEqual([])
 })
 
-test('of a member who has hidden since, a late event tells no more than could still be asked for', async () => {
+test('a late event about a member who was hidden since reveals no more than the API would', async () => {
   const post = await startPostman()
   const { bank, member } = post
   const reader = await bank.addPartner({ scopes: ['webhooks.manage', 'wallet.read', 'users.read'] })
@@ -205,7 +205,7 @@ test('of a member who has hidden since, a late event tells no more than could st
   expect(types('reader')).toEqual(['user.left', 'user.joined'])
 })
 
-test('who leaves, returns and is erased: each is told, and what receivers answered about them is blanked', async () => {
+test('leaving, returning and erasing each send an event, and stored responses about the member are blanked', async () => {
   const post = await startPostman()
   const { bank, member } = post
   await post.subscribe({ event_types: ['user.*'] })
@@ -230,7 +230,7 @@ test('who leaves, returns and is erased: each is told, and what receivers answer
   expect(types.slice(4).toSorted()).toEqual(['user.erased', 'user.left'])
 })
 
-test('of a member who was always hidden, an erasure tells nothing', async () => {
+test('erasing a member who was always hidden sends no event', async () => {
   const post = await startPostman()
   const { bank, member, token } = post
   await post.subscribe({ event_types: ['user.*'] })
@@ -254,7 +254,7 @@ test('of a member who was always hidden, an erasure tells nothing', async () => 
   expect(feed.body.data.map(({ data }: { data: { id: number } }) => data.id)).not.toContain(id)
 })
 
-test('of a listing that was closed since, a late event and the feed tell only that', async () => {
+test('after a listing is closed, late events and the feed reveal only that it was closed', async () => {
   const post = await startPostman()
   const { bank, member, token } = post
   const { sql, communityId } = bank

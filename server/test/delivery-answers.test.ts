@@ -7,7 +7,7 @@ const ANSWER = '\u0001'.repeat(16 * 1024)
 const LISTED_ATTEMPTS_MAX = 10
 const LISTED_RESPONSE_LENGTH_MAX = 1000
 
-test('a list of deliveries has the newest ten attempts of each and the beginning of their answers', async () => {
+test('a list of deliveries has the newest ten attempts of each and the beginning of their responses', async () => {
   const post = await startPostman()
   const { bank, token } = post
   const owner = await addAdmin(bank)
@@ -35,7 +35,7 @@ test('a list of deliveries has the newest ten attempts of each and the beginning
   expect(shown.attempts[0].response).toBe(ANSWER)
 })
 
-test('of the answers to deliveries that arrived, little is stored, and only of the last', async () => {
+test('for deliveries that arrived, only the beginning of the last response is stored', async () => {
   const post = await startPostman()
   const { bank, token } = post
   const { id } = await post.subscribe()

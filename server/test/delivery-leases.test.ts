@@ -15,7 +15,7 @@ const SUBSCRIPTIONS = 10
 const WINDOW = 300
 const WAITING_MIN = 1500
 
-test('who closes gives back what is still on the wire, uncounted; another sends it at once', async () => {
+test('closing a worker aborts deliveries in flight without counting an attempt, and another worker sends them', async () => {
   const post = await startPostman()
   await post.subscribe()
   await post.credit()
@@ -30,7 +30,7 @@ test('who closes gives back what is still on the wire, uncounted; another sends 
   expect(post.receiver.received).toHaveLength(2)
 })
 
-test('a worker keeps what it has under way, as long as it lives', async () => {
+test('a worker keeps its leases while it is alive', async () => {
   const post = await startPostman()
   let nowMs = post.now()
   const [first, second] = [await post.startWorker(() => new Date(nowMs)), await post.startWorker(() => new Date(nowMs))]
@@ -57,7 +57,7 @@ test('a worker keeps what it has under way, as long as it lives', async () => {
   expect(await post.bank.sql`select from deliveries where status = 'delivered'`).toHaveLength(1)
 })
 
-test('what a dead worker held is taken over when its lease ends, after ten seconds; its late word is ignored', async () => {
+test("another worker takes over a dead worker's queues after ten seconds and ignores its late results", async () => {
   const post = await startPostman()
   const { id } = await post.subscribe()
   await post.credit()

@@ -37,7 +37,7 @@ test('a success has the headers of every answer, and its request id is not chose
   expect(other.headers.get('request-id')).not.toBe(answer.headers.get('request-id'))
 })
 
-test('whatever is wrong with a request is answered in one shape', async () => {
+test('every invalid request gets an error in the common format', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const busyToken = await bank.token(undefined, await bank.addPartner({ rateLimitPerMinute: 1 }))
@@ -146,7 +146,7 @@ test('a call that has no body may name the type that the client names with every
   expectError(await call('POST', '/wallet/credit'), 'invalid_request')
 })
 
-test('a body that cannot be read is told what is wrong with it', async () => {
+test('an unreadable body is rejected with the reason', async () => {
   const bank = await startBank()
   const describe = async (body: string, headers: Record<string, string> = {}) => {
     const answer = await bank.call('/oauth/token', { method: 'POST', body, headers: { ...JSON_BODY, ...headers } })
@@ -160,7 +160,7 @@ test('a body that cannot be read is told what is wrong with it', async () => {
   expect(await describe('{}', { 'content-encoding': 'gzip' })).toBe('The request is malformed.')
 })
 
-test('what is wrong on our side is answered in the same shape', async () => {
+test('internal errors get the common error format', async () => {
   const bank = await startBank()
   const token = await bank.token()
   await bank.sql`alter table members rename to gone`
@@ -177,7 +177,7 @@ test('what is wrong on our side is answered in the same shape', async () => {
   expect(toApiError(new QueueFull())).toMatchObject({ code: 'overloaded', headers: { 'retry-after': '5' } })
 })
 
-test('what is no HTTP, or only a part of it, is answered in the same shape', async () => {
+test('malformed and incomplete HTTP requests get the common error format', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const { port } = bank.config
@@ -233,7 +233,7 @@ test('what is no HTTP, or only a part of it, is answered in the same shape', asy
   expect((await bank.call('/users', { token })).status).toBe(200)
 })
 
-test('no bytes whatever bring the service down, or get an answer of another shape', async () => {
+test('random bytes never crash the service, and every response has the error format', async () => {
   const bank = await startBank()
   const line = fc.constantFrom(
     `GET ${API_PREFIX}/users HTTP/1.1\r\nHost: localhost\r\n`,
@@ -331,7 +331,7 @@ test('a body may have 64 KiB and not a byte more, however it is sent', async () 
   expect(taken.status).toBe(200)
 })
 
-test('a request that does not arrive in time is told so, and does not keep its connection', async () => {
+test('a request that does not arrive in time gets 408, and its connection is closed', async () => {
   const slowHead = `POST ${API_PREFIX}/oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
   const slowBody = `${slowHead}Content-Length: 100\r\n\r\n{`
   const byConnection = await startBank({ timeouts: { handlerMs: 60_000, requestMs: 200 } })

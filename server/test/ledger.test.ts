@@ -34,7 +34,7 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('return' as const), who: member }) },
 )
 
-test('whatever is done at once, the books verify and a model in memory agrees', async () => {
+test('after random concurrent operations, the books verify and match a model in memory', async () => {
   const bank = await startBank()
   const token = await bank.token()
   await bank.sql`update partners set rate_limit_per_minute = 1000000`

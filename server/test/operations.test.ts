@@ -20,7 +20,7 @@ import { sendBytes, sendPlain } from './raw-http.ts'
 const KEEP_ALIVE_MS = 72_000
 const EMAIL = 'ada.lovelace+hours@example.org'
 
-test('alive is alive, even without a database; ready needs one', async () => {
+test('the liveness probe succeeds without a database; the readiness probe needs one', async () => {
   const proxy = await startFlakyProxy(await newDatabase())
   const bank = await startBank({ databaseUrl: proxy.url })
   expect(await bank.call('/readyz')).toMatchObject({ status: 200, body: { status: 'ok' } })
@@ -40,7 +40,7 @@ test('alive is alive, even without a database; ready needs one', async () => {
   expect((await bank.call('/healthz')).status).toBe(200)
 })
 
-test('a node is not ready before the database is migrated, and becomes so when another node has done it', async () => {
+test('a node becomes ready once the database is migrated, also by another process', async () => {
   const databaseUrl = await newEmptyDatabase()
   const { url } = await startTestNode(databaseUrl)
   const before = await callNode(url, '/readyz')
@@ -52,7 +52,7 @@ test('a node is not ready before the database is migrated, and becomes so when a
   expect((await callNode(url, '/readyz')).status).toBe(200)
 })
 
-test('figures are for callers on this machine, not for those behind a proxy on it', async () => {
+test('metrics are for callers on this machine, not for those behind a proxy on it', async () => {
   const bank = await startBank({ config: { trustProxy: ['127.0.0.1'] } })
   await bank.call('/users', { token: await bank.token() })
   await bank.call('/nope/7')
@@ -83,7 +83,7 @@ const outside = Object.values(networkInterfaces())
   .flat()
   .find((address) => address?.family === 'IPv4' && !address.internal)?.address
 
-test.skipIf(!outside)('figures are refused to other machines', async () => {
+test.skipIf(!outside)('requests for metrics from other machines are rejected', async () => {
   const bank = await startBank({ config: { host: '0.0.0.0' } })
   expect((await callNode(`http://${outside}:${bank.config.port}`, '/metrics')).status).toBe(403)
   expect((await callNode(`http://127.0.0.1:${bank.config.port}`, '/metrics')).status).toBe(200)
@@ -99,13 +99,13 @@ test('with METRICS_TOKEN, only callers that send it get the metrics, from any ad
   expect(await ask({ authorization: 'Bearer a-token-for-metrics', 'x-forwarded-for': '192.0.2.1' })).toBe(200)
 })
 
-test('a worker has health and figures, and no partner API', async () => {
+test('a worker serves probes and metrics, but no partner API', async () => {
   const bank = await startBank({ config: { role: 'worker' } })
   for (const path of ['/healthz', '/readyz', '/metrics']) expect((await bank.call(path)).status, path).toBe(200)
   expect((await bank.call('/oauth/token', { body: {} })).status).toBe(404)
 })
 
-test('what goes wrong is in the log as JSON, with the request id that the caller was told', async () => {
+test('errors are logged as JSON, with the request id of the response', async () => {
   const { log, entries } = captureLog()
   const bank = await startBank({ log })
   const token = await bank.token()
@@ -127,7 +127,7 @@ test('what goes wrong is in the log as JSON, with the request id that the caller
   expect(failed[0].err.stack).toContain('features/members/')
 })
 
-test('no token, secret or email address gets into the log, whatever the database says in its errors', async () => {
+test('no token, secret or email address gets into the log, even if a database error contains one', async () => {
   const { log, lines, entries } = captureLog()
   const bank = await startBank({ log })
   const { sql, communityId, partner } = bank
@@ -190,7 +190,7 @@ function refusesConnections(url: string): Promise<boolean> {
   )
 }
 
-test('a request in flight is finished before the service ends, and logged; new ones are not taken', async () => {
+test('a request in flight is completed and logged before the service ends; new connections are rejected', async () => {
   const bank = await startBank()
   const agent = new Agent({ keepAlive: true })
   onTestFinished(() => agent.destroy())
@@ -215,7 +215,7 @@ test('a request in flight is finished before the service ends, and logged; new o
   expect(rows).toEqual([{ status: 200 }])
 })
 
-test('what still comes in on an open connection while the service ends is answered in our shape', async () => {
+test('a request on an open connection is answered as usual while the service ends', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const request = `GET ${API_PREFIX}/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`
@@ -239,7 +239,7 @@ test('what still comes in on an open connection while the service ends is answer
   for (const head of heads) expect(head).toMatch(/^HTTP\/1\.1 200 [^]*api-version: 2\.0/)
 })
 
-test('connections that are kept open do not hold the end up', async () => {
+test('idle keep-alive connections do not delay the end', async () => {
   const bank = await startBank()
   const agent = new Agent({ keepAlive: true })
   onTestFinished(() => agent.destroy())
@@ -252,7 +252,7 @@ test('connections that are kept open do not hold the end up', async () => {
   expect(performance.now() - startedAtMs).toBeLessThan(KEEP_ALIVE_MS)
 })
 
-test('closing twice is no error', async () => {
+test('closing twice is not an error', async () => {
   const bank = await startBank()
   await bank.node.close()
   await bank.node.close()

@@ -21,7 +21,7 @@ async function serve(settings: Settings) {
   return { child, url: `http://127.0.0.1:${port}` }
 }
 
-test('serve tells people where it is, logs JSON beside it, and ends in order when it is told to', async () => {
+test('serve prints its addresses, logs JSON to standard error, and ends with code 0 on SIGTERM', async () => {
   const DATABASE_URL = await newEmptyDatabase()
   const { child, url } = await serve({ DATABASE_URL, DEMO: 'on' })
   const { stdout } = child.printed()
@@ -75,7 +75,7 @@ test.skipIf(process.platform !== 'linux')(
 )
 
 test.skipIf(process.platform !== 'linux')(
-  'a web process that is told to end again and again finishes its requests first',
+  'a web process that gets SIGTERM repeatedly finishes its requests first',
   async () => {
     const databaseUrl = await newEmptyDatabase()
     const { child, url } = await serve({ DATABASE_URL: databaseUrl, DEMO: 'on', WEB_CONCURRENCY: '2' })
@@ -119,7 +119,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('a signal ends a start that waits, for example for the migration of another node', async () => {
+test('a signal ends a start that waits for the migration of another node', async () => {
   const DATABASE_URL = await newDatabase()
   const sql = connect(DATABASE_URL, { connectionsMax: 2, name: 'test' })
   onTestFinished(() => sql.end({ timeoutMs: 1000 }))
@@ -131,7 +131,7 @@ test('a signal ends a start that waits, for example for the migration of another
   expect((await child.outcome).code).toBe(1)
 })
 
-test('without a temporary folder for uploads the service does not start, and says so', async () => {
+test('the service does not start without a writable temporary folder, and reports it', async () => {
   const settings = { DATABASE_URL: await newDatabase(), TMPDIR: '/proc/nowhere', LOG_LEVEL: 'silent' }
   const outcome = await run(['serve'], { ...settings, PORT: `${await freePort()}` })
   expect(outcome).toMatchObject({
@@ -140,7 +140,7 @@ test('without a temporary folder for uploads the service does not start, and say
   })
 })
 
-test('a port that is taken is said once, however many processes want it', async () => {
+test('a port in use is reported once, even with several processes', async () => {
   const blocker = createServer()
   await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void blocker.close())

@@ -12,7 +12,7 @@ export const ACCESS: Mutant[] = [
     replace: 'return cached && cached.expiresAtMs > performance.now() ? cached.lookup : undefined',
     by: 'return cached?.lookup',
     tests: ['access'],
-    named: 'a remembered token ends with its lifetime',
+    named: 'a cached token ends when it expires',
   },
   {
     breaks: 'a revoked token leaves the cache',
@@ -68,7 +68,7 @@ export const ACCESS: Mutant[] = [
     replace: 'if (caller.communityId === change.communityId) clients.delete(id)',
     by: '',
     tests: ['access'],
-    named: 'without grace the old one ends at once',
+    named: 'without a grace period, the old secret ends immediately',
   },
   {
     breaks: 'a lookup in flight during a change is not cached',

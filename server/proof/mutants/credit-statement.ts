@@ -66,7 +66,7 @@ export const CREDIT_STATEMENT: Mutant[] = [
     replace: 'where i.amount <= credit_limit and',
     by: 'where i.amount <= credit_limit * 2 and',
     tests: ['credit'],
-    named: 'limit for one credit',
+    named: "over the community's limit",
   },
   {
     breaks: "a partner's hours per day are limited",

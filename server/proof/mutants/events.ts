@@ -50,7 +50,7 @@ export const EVENTS: Mutant[] = [
     replace: 'select visible and (e.listing_id is null',
     by: 'select visible and (true or e.listing_id is null',
     tests: ['delivery-access'],
-    named: 'of a listing that was closed since',
+    named: 'after a listing is closed',
   },
   {
     breaks: 'the feed holds only what the scopes of the token allow',

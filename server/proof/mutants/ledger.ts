@@ -152,7 +152,7 @@ export const LEDGER: Mutant[] = [
     replace: 'return centihours / 100 === hours && Number.isSafeInteger(centihours) ? centihours : undefined',
     by: 'return Number.isSafeInteger(centihours) ? centihours : undefined',
     tests: ['credit', 'admin-exchanges'],
-    named: 'hours are exact|each field wrong|every problem of every slip',
+    named: 'hours are exact|every invalid value of every field|every problem of every slip',
   },
   {
     breaks: 'a credit shows no balance without wallet.read',
@@ -168,7 +168,7 @@ export const LEDGER: Mutant[] = [
     replace: 'if (PLACEHOLDERS.has(reference.trim().toUpperCase())) {',
     by: 'if (PLACEHOLDERS.has(reference)) {',
     tests: ['credit'],
-    named: 'each field wrong',
+    named: 'every invalid value of every field',
   },
   {
     breaks: 'the hours of a day are given to the first items of a batch, whatever else waits',

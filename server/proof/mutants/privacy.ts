@@ -102,7 +102,7 @@ export const PRIVACY: Mutant[] = [
     replace: "if (!(await isRemoved(tx, communityId, 'user', id))) return",
     by: '',
     tests: ['delivery-access'],
-    named: 'of a member who was always hidden',
+    named: 'a member who was always hidden',
   },
   {
     breaks: 'a request whose address has a fragment is rejected',
@@ -245,7 +245,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'wholePerLargestMin: 2,',
     by: 'wholePerLargestMin: 1,',
     tests: ['aggregates-rules'],
-    named: 'nobody who has more than half of it',
+    named: 'one member contributed more than half of it',
   },
   {
     breaks: 'nobody beside one other can be found in a figure',
@@ -253,7 +253,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'largestPerRestMax: 10,',
     by: 'largestPerRestMax: 1000,',
     tests: ['aggregates-rules'],
-    named: 'the larger of two large parts',
+    named: 'of two large contributors',
   },
   {
     breaks: 'a stock changes only when ten members have changed it',
@@ -261,7 +261,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'changersMin: 10,',
     by: 'changersMin: 9,',
     tests: ['aggregates-rules'],
-    named: 'a stock stays as it was told',
+    named: 'a stock stays as published',
   },
   {
     breaks: 'a published figure is a range',
@@ -314,7 +314,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'return !forwarded && !forwardedFor && LOOPBACK',
     by: 'return LOOPBACK',
     tests: ['operations'],
-    named: 'figures are for callers on this machine',
+    named: 'metrics are for callers on this machine',
   },
   {
     breaks: 'no cell of a CSV file that begins after a semicolon is a formula',
