@@ -2,9 +2,10 @@ import type { Queries } from './connect.ts'
 
 /*
  * Every statement is restricted to one community, except those in this file, in alert-causes.ts, prune-queries.ts and
- * unchained-communities.ts, and those on the global tables: installation, operator_runs, schema_migrations, communities,
- * admins (a person may run several communities), admin_sessions, admin_links, admin_browsers, admin_apps, admin_passkeys,
- * admin_recovery_codes, admin_second_steps, attempt_counts.
+ * unchained-communities.ts, in features/restores/, which compares two whole databases, and those on the global tables:
+ * installation, operator_runs, schema_migrations, communities, admins (a person may run several communities),
+ * admin_sessions, admin_links, admin_browsers, admin_apps, admin_passkeys, admin_recovery_codes, admin_second_steps,
+ * attempt_counts.
  */
 
 const UNAUTHORIZED = 401
