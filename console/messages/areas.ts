@@ -14,7 +14,6 @@ const LATER = new Set([
   'layout/shortcuts-dialog.tsx',
   'parts/add-first.tsx',
   'parts/export-dialog.tsx',
-  'parts/file-field.tsx',
   'parts/member-combobox.tsx',
   'parts/passkey-button.tsx',
   'parts/second-step.tsx',

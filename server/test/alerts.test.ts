@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { checkAlerts } from '../src/features/alerts/check-alerts.ts'
-import { mailDue, raise, raiseForService, type TellDeps } from '../src/features/alerts/tell-people.ts'
+import { mailDue, raise, raiseForService, type AlertMailDeps } from '../src/features/alerts/mail-alerts.ts'
 import { recordFailure, recordSuccess } from '../src/features/alerts/run-queries.ts'
 import { addMember } from '../src/features/members/change-member.ts'
 import { openMailer, type Mail } from '../src/mail/mailer.ts'
@@ -20,7 +20,7 @@ async function start() {
   onTestFinished(() => mailer.close())
   const deps = { sql: bank.sql, config: bank.config, send: mailer.deliver }
   /** As the job does every minute. */
-  async function check(by: TellDeps = deps): Promise<void> {
+  async function check(by: AlertMailDeps = deps): Promise<void> {
     await checkAlerts(bank.sql)
     await mailDue(by)
   }
@@ -66,7 +66,7 @@ const reject = (bank: Bank, calls: number, error = 'insufficient_scope', communi
     { isRetry: false },
   )
 
-test('an endpoint that fails for an hour is told of once, to owners, and ends when it works again', async () => {
+test('a webhook that fails for an hour is reported once, to owners; the alert ends when it works again', async () => {
   const { bank, mailbox, check } = await start()
   const [owner, viewer] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
   const stranger = await addAdmin(bank, 'owner', await bank.addCommunity('elsewhere'), 'elsewhere')
@@ -97,7 +97,7 @@ test('an endpoint that fails for an hour is told of once, to owners, and ends wh
   expect(await open(owner)).toEqual(['webhook_disabled'])
 })
 
-test('hours at 80 and at 100 per cent are told of, and so is a credit that no longer fits', async () => {
+test('alerts are raised at 80 per cent of the hours, and when a credit no longer fits', async () => {
   const { bank, check, mailbox } = await start()
   const owner = await addAdmin(bank)
   const { id } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
@@ -121,7 +121,7 @@ test('hours at 80 and at 100 per cent are told of, and so is a credit that no lo
   expect(await open(owner)).toEqual([])
 })
 
-test('a burst of rejected calls is one alert for an hour; few rejections and test communities are none', async () => {
+test('a burst of rejected calls raises one alert for an hour; few rejections and test communities raise none', async () => {
   const { bank, check, mailbox } = await start()
   const owner = await addAdmin(bank)
   await reject(bank, 99)
@@ -147,7 +147,7 @@ test('a burst of rejected calls is one alert for an hour; few rejections and tes
   expect(await open(owner)).toEqual([])
 })
 
-test('each person chooses what they hear of, by mail and in the console', async () => {
+test('each person chooses their alerts, by mail and in the console', async () => {
   const { bank, check, mailbox } = await start()
   const [owner, viewer] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
   const { data } = (await owner.call('/alert-choices')).body
@@ -163,7 +163,7 @@ test('each person chooses what they hear of, by mail and in the console', async 
   expect((await newBrowser(bank).call('/alert-choices')).status).toBe(401)
 })
 
-test('what was out of order before alerts existed is shown, and mailed to nobody', async () => {
+test('a problem older than the alerts is shown but not mailed', async () => {
   const { bank, check, mailbox } = await start()
   const owner = await addAdmin(bank)
   await addSubscription(bank)
@@ -173,7 +173,7 @@ test('what was out of order before alerts existed is shown, and mailed to nobody
   expect(mailbox.received).toEqual([])
 })
 
-test('a failed backup is told to those who own every community, once until one succeeds', async () => {
+test('a failed backup is reported to those who own every community, once until one succeeds', async () => {
   const { bank, deps, mailbox } = await start()
   const [owner, viewer] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
   const fail = () => raiseForService(deps, 'backup', 'The disk is full.')
@@ -192,7 +192,7 @@ test('a failed backup is told to those who own every community, once until one s
   expect(await open(owner)).toEqual([])
 })
 
-test('a full disk is reported with the space that is left, so that the console can say it in any language', async () => {
+test('a nearly full disk is reported with the space left as a number, so that the console can translate it', async () => {
   const { bank } = await start()
   const owner = await addAdmin(bank)
   await recordFailure(bank.sql, 'disk', 'The disk has 90 MB left.', { megabytes: 90 })
@@ -201,7 +201,7 @@ test('a full disk is reported with the space that is left, so that the console c
   ])
 })
 
-test('credentials that expire within two weeks are told of, and the check of all communities is one plain read', async () => {
+test('credentials that expire within two weeks raise an alert, and checking all communities takes one read', async () => {
   const { bank, check } = await start()
   const owner = await addAdmin(bank)
   await bank.sql`update clients set expires_at = now() + interval '13 days'`
@@ -235,7 +235,7 @@ test('one node checks at a time; the others skip their turn', async () => {
   expect(mailbox.received).toHaveLength(1)
 })
 
-test('what two processes find out at once about the whole service is mailed once', async () => {
+test('a problem of the whole service that two processes find concurrently is mailed once', async () => {
   const { bank, deps, mailbox } = await start()
   const owner = await addAdmin(bank)
   await recordSuccess(bank.sql, 'backup')
@@ -247,7 +247,7 @@ test('what two processes find out at once about the whole service is mailed once
   expect(mailbox.received.map(({ to }) => to)).toEqual([[owner.email]])
 })
 
-test('of two processes that see an alert without a mail, one sends it', async () => {
+test('if two processes see an alert without a mail, one of them sends it', async () => {
   const { bank, deps, mailbox } = await start()
   const owner = await addAdmin(bank)
   const alert = { kind: 'ledger_wrong', subjectId: 0, detail: { differences: 2 } } as const
@@ -287,7 +287,7 @@ test('a mail that a process did not finish is sent by another, once', async () =
   ])
 })
 
-test('one address that is refused does not mail the others again', async () => {
+test('an address that the mail server rejects does not cause another mail to the others', async () => {
   const { bank, deps, check, mailbox } = await start()
   const [refused, other] = [await addAdmin(bank), await addAdmin(bank)]
   const command = {
@@ -306,7 +306,7 @@ test('one address that is refused does not mail the others again', async () => {
   expect(mailbox.received.map(({ to }) => to)).toEqual([[other.email], [other.email]])
 })
 
-test('what a command without a mail server finds out is mailed by the service within a day', async () => {
+test('a problem found by a command without a mail server is mailed by the service within a day', async () => {
   const { bank, deps, check, mailbox } = await start()
   await addAdmin(bank)
   const command = { ...deps, send: undefined }

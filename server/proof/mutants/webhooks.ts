@@ -66,7 +66,7 @@ export const WEBHOOKS: Mutant[] = [
     replace: 'if (isConcealed(event, recipient.partner_id)) {',
     by: 'if (isConcealed(event, 0) && false) {',
     tests: ['delivery-access'],
-    named: 'of a member who has hidden since',
+    named: 'a member who was hidden since',
   },
   {
     breaks: 'a replay does not count events of a hidden member',
@@ -205,11 +205,11 @@ export const WEBHOOKS: Mutant[] = [
   },
   {
     breaks: 'an address that is refused mails the others once',
-    file: 'features/alerts/tell-people.ts',
+    file: 'features/alerts/mail-alerts.ts',
     replace: 'failed.length < mails.length',
     by: 'failed.length === 0',
     tests: ['alerts'],
-    named: 'one address that is refused',
+    named: 'an address that the mail server rejects',
   },
   {
     breaks: 'a change of access does not hold up the deliveries of others',

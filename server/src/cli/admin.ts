@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { createAdmin, resetAdmin } from '../features/admins/create-admin.ts'
 import { passwordChangedMail } from '../features/admins/mails.ts'
-import { readRecipient } from '../features/admins/tell-person.ts'
+import { readRecipient } from '../features/admins/notify-person.ts'
 import type { Config } from '../config.ts'
 import { openMailer, type Mail } from '../mail/mailer.ts'
 import { listAllAdmins, type AdminRole } from '../postgres/across-communities.ts'

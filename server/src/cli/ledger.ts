@@ -1,7 +1,7 @@
 import { listCommunities, type CommunityRow } from '../features/communities/queries.ts'
 import { Refusal } from '../core/refusal.ts'
 import { endAlert } from '../features/alerts/queries.ts'
-import { raise, type TellDeps } from '../features/alerts/tell-people.ts'
+import { raise, type AlertMailDeps } from '../features/alerts/mail-alerts.ts'
 import { parsePrintedHead, readSealFile, sealLedger, type KnownSeal, type SealedHead } from '../features/ledger/seal.ts'
 import { verifyLedger, type LedgerReport } from '../features/wallet/verify-ledger.ts'
 import type { Sql } from '../postgres/connect.ts'
@@ -106,7 +106,7 @@ function findLost(seals: KnownSeal[], communities: CommunityRow[]): Verified[] {
 }
 
 /** Only mails can fail here, and the result is printed all the same. */
-async function noteLedger(deps: TellDeps, communityId: number, differences: number): Promise<void> {
+async function noteLedger(deps: AlertMailDeps, communityId: number, differences: number): Promise<void> {
   const alert = { kind: 'ledger_wrong', subjectId: 0, detail: { differences } } as const
   if (differences === 0) return endAlert(deps.sql, communityId, alert)
   await raise(deps, communityId, alert).catch((error: Error) =>

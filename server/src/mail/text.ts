@@ -1,4 +1,4 @@
-import type { Language } from '../core/languages.ts'
+import { toLanguage, type Language } from '../core/languages.ts'
 import type { Mail } from './mailer.ts'
 import type { MailText } from './words/shape.ts'
 
@@ -6,6 +6,10 @@ import type { MailText } from './words/shape.ts'
 export interface Recipient {
   email: string
   language: Language
+}
+
+export function toRecipient({ email, language }: { email: string; language: string | null | undefined }): Recipient {
+  return { email, language: toLanguage(language) }
 }
 
 /** Names are chosen by others: they must not look like further lines of the mail. */

@@ -40,9 +40,7 @@ const SENTENCES: Record<AlertKind, (words: Words, count: number) => string> = {
   ledger_wrong: (_words, count) =>
     plural(count, { one: 'The books are wrong in # place', other: 'The books are wrong in # places' }),
   backup_failed: ({ reason }) => t`The last backup failed: ${reason}`,
-  // A node of the previous version says only the reason, in English.
-  disk_low: ({ megabytes, reason }) =>
-    megabytes ? t`The disk of the database has ${megabytes} MB left. Free space on it.` : reason,
+  disk_low: ({ megabytes }) => t`The disk of the database has ${megabytes} MB left. Free space on it.`,
 }
 
 export function alertText({ kind, detail }: Alert): string {

@@ -14,7 +14,7 @@ import { linkAddress } from './links.ts'
 import { mailInvitation } from './mail-links.ts'
 import { roleMail } from './mails.ts'
 import { listAdmins } from './queries.ts'
-import { tellPerson } from './tell-person.ts'
+import { notifyPerson } from './notify-person.ts'
 
 const TAGS = ['Administrators']
 const AdminParams = Type.Object({ slug: Type.String(), id: Type.String() })
@@ -118,7 +118,7 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
       const email = await changeRole(sql, adminActor(request), community.id, id, body.role, (before) =>
         requireVersion(request, versionOf([before])),
       )
-      tellPerson(deps, { email, communityId: community.id }, (to) => roleMail(to, community.name, body.role))
+      notifyPerson(deps, { email, communityId: community.id }, (to) => roleMail(to, community.name, body.role))
       return { data: {} }
     },
   })
@@ -135,7 +135,7 @@ export function adminRoutes(api: AdminApi, deps: Deps): void {
       const { community } = request
       const id = requireId(request.params.id, 'administrator')
       const email = await removeAdmin(sql, adminActor(request), community.id, id)
-      tellPerson(deps, { email, communityId: community.id }, (to) => roleMail(to, community.name, undefined))
+      notifyPerson(deps, { email, communityId: community.id }, (to) => roleMail(to, community.name, undefined))
       return { data: {} }
     },
   })

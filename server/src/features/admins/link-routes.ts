@@ -14,7 +14,7 @@ import { mailInvitationAgain, mailReset } from './mail-links.ts'
 import { passwordChangedMail, roleMail } from './mails.ts'
 import { findAdminById } from './queries.ts'
 import { presentSession } from './start-session.ts'
-import { tellPerson } from './tell-person.ts'
+import { notifyPerson } from './notify-person.ts'
 
 const TAGS = ['Sessions']
 const LINK_ERRORS = ['link_expired', 'rate_limited'] as const
@@ -85,7 +85,7 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
       const entrant = await limited(request.ip, () =>
         isInvitation ? createInvitedAdmin(sql, request.body, isWanted) : resetByLink(sql, token, password, isWanted),
       )
-      if (!isInvitation) tellPerson(deps, (await findAdminById(sql, entrant.id))!, passwordChangedMail)
+      if (!isInvitation) notifyPerson(deps, (await findAdminById(sql, entrant.id))!, passwordChangedMail)
       return enter(deps, entrant, request, reply)
     },
   })
@@ -133,7 +133,7 @@ export function linkRoutes(api: AdminApi, deps: Deps): void {
     handler: (request) =>
       limited(request.ip, async () => {
         const { community, role } = await acceptInvitation(sql, request.session, request.body)
-        tellPerson(deps, request.session.admin, (to) => roleMail(to, community, role))
+        notifyPerson(deps, request.session.admin, (to) => roleMail(to, community, role))
         return presentSession(deps, request.session)
       }),
   })

@@ -8,7 +8,7 @@ import { findMailedInvitation, setMailedToken } from './invitation-queries.ts'
 import { communityOfInvitation, newInvitationToken } from './invite-admin.ts'
 import { linkAddress, makeLink } from './links.ts'
 import { invitationMail, resetMail } from './mails.ts'
-import { inBackground, readRecipient } from './tell-person.ts'
+import { inBackground, readRecipient } from './notify-person.ts'
 
 /** Reading the mailbox within an hour counts as owning it. */
 const MAILED_SECONDS = 60 * 60

@@ -17,7 +17,7 @@ import { endSession, endSessionsOf, listSessions, updateLanguage } from './queri
 import { setUp, setUpState } from './set-up.ts'
 import { openSession, presentSession, sendSession } from './start-session.ts'
 import { changePassword, signIn, type Origin } from './sign-in.ts'
-import { tellPerson } from './tell-person.ts'
+import { notifyPerson } from './notify-person.ts'
 
 const TAGS = ['Sessions']
 
@@ -135,7 +135,7 @@ export function sessionRoutes(api: AdminApi, deps: Deps): void {
       const token = await changePassword(sql, session, signInLimits, body, origin, (tx) =>
         openSession(tx, adminId, request),
       )
-      tellPerson(deps, session.admin, passwordChangedMail)
+      notifyPerson(deps, session.admin, passwordChangedMail)
       return sendSession(deps, { adminId, token }, request, reply)
     },
   })

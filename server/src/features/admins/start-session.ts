@@ -9,7 +9,7 @@ import { communitiesWithRole, ownsEveryCommunity } from '../../postgres/across-c
 import type { Queries } from '../../postgres/connect.ts'
 import { isNewBrowser, rememberBrowser } from './browser-queries.ts'
 import { newBrowserMail } from './mails.ts'
-import { tellPerson } from './tell-person.ts'
+import { notifyPerson } from './notify-person.ts'
 
 export async function presentSession({ sql }: Deps, session: AdminSession) {
   const communities = await communitiesWithRole(sql, session.admin.id)
@@ -53,6 +53,6 @@ export async function sendSession(
   const session = await findSession(sql, token, undefined)
   // The person has ended it from another browser, or has changed the password.
   if (!session) throw new ApiError('sign_in_failed')
-  if (isNew) tellPerson(deps, session.admin, (to) => newBrowserMail(to, originOf(request)))
+  if (isNew) notifyPerson(deps, session.admin, (to) => newBrowserMail(to, originOf(request)))
   return presentSession(deps, session)
 }

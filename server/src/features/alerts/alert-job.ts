@@ -5,7 +5,7 @@ import { within } from '../../core/within.ts'
 import type { Mailer } from '../../mail/mailer.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import { checkAlerts, checkDisk } from './check-alerts.ts'
-import { mailDue } from './tell-people.ts'
+import { mailDue } from './mail-alerts.ts'
 
 const INTERVAL_MS = 60_000
 /** A mail that is not sent by then is sent by another process after the lease. */

@@ -85,7 +85,7 @@ export async function addClient(
   }: { name: string; scopes: Scope[]; authentication: Authentication; expiresAt?: string | null },
 ): Promise<NewCredentials<string | undefined>> {
   const clientId = newClientId(communityId)
-  // A client with keys gets one too, which nobody ever knows: nodes of the previous version accept nothing else.
+  // secret_hash is not null. A client with keys gets the hash of a secret that nobody has seen.
   const secret = newClientSecret()
   const hasSecret = authentication.kind === 'secret'
   const id = await insertClient(tx, communityId, {

@@ -6,7 +6,7 @@ import { IfMatch, requireVersion, VERSION_ERRORS, versionOf } from '../../http/c
 import type { Deps } from '../../http/deps.ts'
 import { requireId } from '../../http/shared/ids.ts'
 import { secondFactorMail } from '../admins/mails.ts'
-import { tellPerson } from '../admins/tell-person.ts'
+import { notifyPerson } from '../admins/notify-person.ts'
 import { addPasskey, changePasskey, removePasskey } from './change-passkeys.ts'
 import { creationOptions, requestOptions, siteOf, type PasskeyCheck } from './passkeys.ts'
 import { NewPasskey, PasskeyOptions, RecoveryCodes, SecondStep } from './schema.ts'
@@ -65,7 +65,7 @@ export function passkeyRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async (request, reply) => {
       const recovery_codes = await addPasskey(sql, request.session, request.body, checkFor(request))
-      tellPerson(deps, request.session.admin, (to) => secondFactorMail(to, 'passkey_added'))
+      notifyPerson(deps, request.session.admin, (to) => secondFactorMail(to, 'passkey_added'))
       return reply.code(201).send({ data: { recovery_codes } })
     },
   })
@@ -99,7 +99,7 @@ export function passkeyRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async ({ session, params }) => {
       await removePasskey(sql, session, requireId(params.id, 'passkey'))
-      tellPerson(deps, session.admin, (to) => secondFactorMail(to, 'passkey_removed'))
+      notifyPerson(deps, session.admin, (to) => secondFactorMail(to, 'passkey_removed'))
       return { data: {} }
     },
   })

@@ -6,7 +6,7 @@ import type { Deps } from '../../http/deps.ts'
 import { isAwaited } from '../../http/shared/time-limit.ts'
 import { Session } from '../admins/admin-schema.ts'
 import { secondFactorMail } from '../admins/mails.ts'
-import { tellPerson } from '../admins/tell-person.ts'
+import { notifyPerson } from '../admins/notify-person.ts'
 import { confirmApp, makeRecoveryCodes, readSecondFactor, removeApp, startApp } from './change-factor.ts'
 import { siteOf } from './passkeys.ts'
 import { prove } from './prove.ts'
@@ -106,7 +106,7 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async ({ session, body }) => {
       const recovery_codes = await confirmApp(deps, session, body.code)
-      tellPerson(deps, session.admin, (to) => secondFactorMail(to, 'app_added'))
+      notifyPerson(deps, session.admin, (to) => secondFactorMail(to, 'app_added'))
       return { data: { recovery_codes } }
     },
   })
@@ -116,7 +116,7 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
     schema: { summary: 'Remove the authenticator app; ends the other sessions', tags: TAGS, response: { 200: Done } },
     handler: async ({ session }) => {
       await removeApp(sql, session)
-      tellPerson(deps, session.admin, (to) => secondFactorMail(to, 'app_removed'))
+      notifyPerson(deps, session.admin, (to) => secondFactorMail(to, 'app_removed'))
       return { data: {} }
     },
   })
@@ -130,7 +130,7 @@ export function secondFactorRoutes(api: AdminApi, deps: Deps): void {
     },
     handler: async ({ session }, reply) => {
       const recovery_codes = await makeRecoveryCodes(sql, session)
-      tellPerson(deps, session.admin, (to) => secondFactorMail(to, 'codes_replaced'))
+      notifyPerson(deps, session.admin, (to) => secondFactorMail(to, 'codes_replaced'))
       return reply.code(201).send({ data: { recovery_codes } })
     },
   })

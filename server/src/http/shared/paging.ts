@@ -57,6 +57,15 @@ export const PageMeta = Type.Object(
 /** Whether PostgreSQL can read the key of a position: cursors are not signed. */
 export type KeyCheck = (key: string) => boolean
 
+/** What the positions of a list hold. */
+interface PositionShape {
+  /** The time of the row, beside its id. */
+  isTimed: boolean
+  /** Checks the key that a position has beside the id, if it has one. */
+  isKey?: KeyCheck | undefined
+  isId: (id: unknown) => boolean
+}
+
 export interface ListRequest<Id extends number | string = number> {
   /** The list and its filters: a cursor from another list or with other filters is rejected. */
   list: string
@@ -84,23 +93,15 @@ export async function readListRequest<Id extends number | string = number>(
   changes?: { communityId: number; since: string | undefined },
   isId: (id: unknown) => boolean = isNumber,
 ): Promise<ListRequest<Id>> {
-  const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
   const since = changes?.since
-  const after =
-    cursor === undefined
-      ? undefined
-      : readCursor<Id>(cursor, epoch, fingerprint(list, filters), { isTimed: since !== undefined, isId })
+  const request = parse<Id>(epoch, list, query, { isTimed: since !== undefined, isId })
   // Must run before the statement that reads the rows: see sync_horizon() in the migrations.
-  const horizon = since === undefined ? undefined : await syncHorizon(sql, changes!.communityId)
-  return { list, filters, limit, after, since, horizon, epoch }
+  return since === undefined ? request : { ...request, since, horizon: await syncHorizon(sql, changes!.communityId) }
 }
 
 /** The same for a list of rows with UUIDs, ordered by time, newest first. */
 export function readTimedListRequest(epoch: string, list: string, query: ListQuery): ListRequest<string> {
-  const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
-  const shape = { isTimed: true, isId: isUuid }
-  const after = cursor === undefined ? undefined : readCursor<string>(cursor, epoch, fingerprint(list, filters), shape)
-  return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
+  return parse(epoch, list, query, { isTimed: true, isId: isUuid })
 }
 
 /** The same for a list in an order that the caller chose; `isKey` checks the keys that its positions have beside the id. */
@@ -110,17 +111,22 @@ export function readSortedListRequest(
   query: ListQuery,
   isKey: KeyCheck | undefined,
 ): ListRequest {
-  const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
-  const shape = { isTimed: false, isKey, isId: isNumber }
-  const after = cursor === undefined ? undefined : readCursor<number>(cursor, epoch, fingerprint(list, filters), shape)
-  return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
+  return parse(epoch, list, query, { isTimed: false, isKey, isId: isNumber })
 }
 
 /** The same for a list whose positions are sealed: see `sealPosition`. Cursors from before they were sealed have numbers. */
 export function readSealedListRequest(epoch: string, list: string, query: ListQuery): ListRequest<number | string> {
+  return parse(epoch, list, query, { isTimed: false, isId: isAnyId })
+}
+
+function parse<Id extends number | string>(
+  epoch: string,
+  list: string,
+  query: ListQuery,
+  shape: PositionShape,
+): ListRequest<Id> {
   const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
-  const shape = { isTimed: false, isId: isAnyId }
-  const after = cursor === undefined ? undefined : readCursor(cursor, epoch, fingerprint(list, filters), shape)
+  const after = cursor === undefined ? undefined : readCursor<Id>(cursor, epoch, fingerprint(list, filters), shape)
   return { list, filters, limit, after, since: undefined, horizon: undefined, epoch }
 }
 
@@ -188,7 +194,7 @@ function readCursor<Id extends number | string>(
   cursor: string,
   epoch: string,
   filters: string,
-  { isTimed, isKey, isId }: { isTimed: boolean; isKey?: KeyCheck | undefined; isId: (id: unknown) => boolean },
+  { isTimed, isKey, isId }: PositionShape,
 ): Position<Id> {
   const parts = decodeCursor(cursor)
   const [cursorEpoch, cursorFilters, id, order] = parts ?? []

@@ -1,20 +1,19 @@
-import { toLanguage } from '../../core/languages.ts'
 import type { Deps } from '../../http/deps.ts'
 import type { Mail } from '../../mail/mailer.ts'
-import type { Recipient } from '../../mail/text.ts'
+import { toRecipient, type Recipient } from '../../mail/text.ts'
 import { findMailLanguage } from '../../postgres/alert-causes.ts'
 import type { Queries } from '../../postgres/connect.ts'
 
-export type TellDeps = Pick<Deps, 'sql' | 'log' | 'mailer'>
+export type NotifyDeps = Pick<Deps, 'sql' | 'log' | 'mailer'>
 
 /** The person's own language, else that of the community which the mail is about, else that of one they run. */
 export async function readRecipient(sql: Queries, email: string, communityId?: number): Promise<Recipient> {
-  return { email, language: toLanguage(await findMailLanguage(sql, email, communityId)) }
+  return toRecipient({ email, language: await findMailLanguage(sql, email, communityId) })
 }
 
 /** Mails a person in their language. Nobody waits for it. */
-export function tellPerson(
-  deps: TellDeps,
+export function notifyPerson(
+  deps: NotifyDeps,
   about: { email: string; communityId?: number },
   write: (to: Recipient) => Mail,
 ): void {

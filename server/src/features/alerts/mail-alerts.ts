@@ -1,7 +1,6 @@
 import type { Config } from '../../config.ts'
-import { toLanguage } from '../../core/languages.ts'
 import type { Mail } from '../../mail/mailer.ts'
-import type { Recipient } from '../../mail/text.ts'
+import { toRecipient } from '../../mail/text.ts'
 import { listDueAlerts, serviceRecipients } from '../../postgres/alert-causes.ts'
 import type { Queries } from '../../postgres/connect.ts'
 import type { AlertKind } from './kinds.ts'
@@ -19,7 +18,7 @@ const AGE_MAX_SECONDS = 24 * 60 * 60
 /** Per run; the rest follows in the next. */
 const MAILS_MAX = 200
 
-export interface TellDeps {
+export interface AlertMailDeps {
   sql: Queries
   config: Pick<Config, 'publicUrl'>
   /** Resolves when the mail was sent or given up. Undefined without a mail server; another process may have one. */
@@ -27,7 +26,7 @@ export interface TellDeps {
 }
 
 /** For a command: opens an alert of a community and mails it, unless it is open already. */
-export async function raise(deps: TellDeps, communityId: number, alert: NewAlert): Promise<void> {
+export async function raise(deps: AlertMailDeps, communityId: number, alert: NewAlert): Promise<void> {
   const id = await raiseAlert(deps.sql, communityId, alert, { isMailed: true })
   if (id !== undefined) await mailAlert(deps, communityId, id)
 }
@@ -35,13 +34,13 @@ export async function raise(deps: TellDeps, communityId: number, alert: NewAlert
 const KIND_OF: Record<RunKind, AlertKind> = { backup: 'backup_failed', disk: 'disk_low' }
 
 /** The same for what concerns the whole service, and those who own all of it. */
-export async function raiseForService(deps: TellDeps, run: RunKind, reason: string): Promise<void> {
+export async function raiseForService(deps: AlertMailDeps, run: RunKind, reason: string): Promise<void> {
   await recordFailure(deps.sql, run, reason, { reason })
   await mailFailure(deps, run)
 }
 
 /** Mails what was just raised, and what a process began to mail before it died. */
-export async function mailDue(deps: TellDeps, isStopped: () => boolean = () => false): Promise<void> {
+export async function mailDue(deps: AlertMailDeps, isStopped: () => boolean = () => false): Promise<void> {
   if (!deps.send) return
   const due = await listDueAlerts(deps.sql, { ageMaxSeconds: AGE_MAX_SECONDS, limit: MAILS_MAX })
   for (const { community_id, id } of due) {
@@ -54,7 +53,7 @@ export async function mailDue(deps: TellDeps, isStopped: () => boolean = () => f
   }
 }
 
-async function mailAlert({ sql, config, send }: TellDeps, communityId: number, id: number): Promise<void> {
+async function mailAlert({ sql, config, send }: AlertMailDeps, communityId: number, id: number): Promise<void> {
   if (!send) return
   const alert = await claimAlertMail(sql, communityId, id, LEASE_SECONDS)
   if (!alert) return
@@ -64,7 +63,7 @@ async function mailAlert({ sql, config, send }: TellDeps, communityId: number, i
   await sendAll(mails, send, () => finishAlertMail(sql, communityId, id))
 }
 
-async function mailFailure({ sql, config, send }: TellDeps, run: RunKind): Promise<void> {
+async function mailFailure({ sql, config, send }: AlertMailDeps, run: RunKind): Promise<void> {
   if (!send) return
   const failure = await claimFailureMail(sql, run, LEASE_SECONDS)
   if (!failure) return
@@ -79,13 +78,9 @@ async function mailFailure({ sql, config, send }: TellDeps, run: RunKind): Promi
  * Rejects if a mail could not be sent. Unless all of them failed, the alert counts as mailed: another process would send it
  * once more to everybody, because of one address that is refused.
  */
-async function sendAll(mails: Mail[], send: NonNullable<TellDeps['send']>, finish: () => Promise<void>): Promise<void> {
+async function sendAll(mails: Mail[], send: NonNullable<AlertMailDeps['send']>, finish: () => Promise<void>): Promise<void> {
   const results = await Promise.allSettled(mails.map(async (mail) => send(mail)))
   const failed = results.filter((result) => result.status === 'rejected')
   if (mails.length === 0 || failed.length < mails.length) await finish()
   if (failed[0]) throw failed[0].reason
-}
-
-function toRecipient({ email, language }: { email: string; language: string | null }): Recipient {
-  return { email, language: toLanguage(language) }
 }
