@@ -127,7 +127,7 @@ test('a deep link leads through the sign-in to its target, and the back button w
   await expect(page.getByRole('heading', { level: 1 })).toContainText('not found', { ignoreCase: true })
 })
 
-test('after the sign-in, an address that is none leads to the console', async ({ page }) => {
+test('after the sign-in, an invalid address leads to the console', async ({ page }) => {
   await signIn(page, service)
   await page.goto(`${service.url}/console/sign-in?next=http%3A%2F%2F`)
   await page.getByRole('button', { name: 'Continue' }).click()

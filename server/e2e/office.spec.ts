@@ -234,7 +234,7 @@ test('a transfer is reversed with a reason, and both are one record', async ({ p
   expect(complaints).toEqual([])
 })
 
-test('the audit log tells it in sentences, filters live in the address, and it can be downloaded', async ({ page }) => {
+test('the audit log is in sentences, has its filters in the address, and can be downloaded', async ({ page }) => {
   const complaints = complaintsOf(page)
   const person = await addMember(page)
   await openPage(page, service, 'audit', 'Audit')

@@ -6,7 +6,7 @@ const service = withSignedInService()
 
 const admin = (path: string) => `${service.url}${ADMIN_API}/communities/demo${path}`
 
-test('a tab opened earlier does not give back what another tab took away', async ({ page, context }) => {
+test('a tab opened earlier does not restore what another tab removed', async ({ page, context }) => {
   const { data } = await (
     await page.request.post(admin('/partners'), {
       headers: { origin: service.url },

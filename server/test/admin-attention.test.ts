@@ -103,7 +103,7 @@ test('a partner that sends too many calls needs attention, and at most five part
   expect(partners[0]).toMatchObject({ name: 'Hasty' })
 })
 
-test('where a second factor is required, those without one are named; elsewhere people hear of their own only', async () => {
+test('where a second factor is required, administrators without one are listed; elsewhere people see only their own', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const [owner, viewer] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
   expect((await find(viewer, 'second_factor_missing'))!.examples).toEqual([{ id: viewer.id, name: 'The viewer' }])
@@ -114,7 +114,7 @@ test('where a second factor is required, those without one are named; elsewhere 
   expect((await find(owner, 'second_factor_missing'))!.examples).toEqual([{ id: viewer.id, name: 'The viewer' }])
 })
 
-test('only somebody who owns all communities hears of an old backup', async () => {
+test('only owners of all communities see that a backup is old', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const [owner, viewer] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
   expect(await find(owner, 'backup_old')).toBeUndefined()

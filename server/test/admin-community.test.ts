@@ -37,7 +37,7 @@ test('an owner changes the community, and the audit log says what', async () => 
   ])
 })
 
-test('what cannot be is refused beside its field, and nothing changes', async () => {
+test('invalid values are reported beside their fields, and nothing changes', async () => {
   const { owner, change } = await start()
   const before = (await owner.call('/communities/town')).body.data
   for (const [field, value] of [

@@ -107,7 +107,7 @@ test('every problem of every slip is named beside its field, and nothing is reco
   expect(await count()).toBe(0)
 })
 
-test('what is sent again under its key after a lost answer is not recorded twice, however many come at once', async () => {
+test('a request repeated with its key after a lost response is recorded once, even if repeated concurrently', async () => {
   const { bank, ada, manager, slip, record, count } = await start()
   const answers = await Promise.all(Array.from({ length: 8 }, () => record([slip()], { key: KEY })))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 200, 200, 201])
@@ -211,7 +211,7 @@ test('the whole ledger is downloaded as CSV, and the audit log says so', async (
   expect(await audit('transfers.exported')).toHaveLength(1)
 })
 
-test('nobody records, adjusts or takes back without the role, or in another community', async () => {
+test('nobody records, adjusts or reverses without the role, or in another community', async () => {
   const { bank, ada, manager, slip, record, count } = await start()
   const [id] = (await record([slip()])).body.data.transfer_ids
   const viewer = await addAdmin(bank, 'viewer')

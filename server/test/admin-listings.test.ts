@@ -92,7 +92,7 @@ test('listings are searched by words and filtered by type, category, status and 
   expect([...titles(first), ...titles(rest)]).toEqual(['Sourdough', 'Garden chairs wanted', 'Gardening'])
 })
 
-test('what is wrong with a listing is said beside its field, and nothing is written', async () => {
+test('errors in a listing are reported beside their fields, and nothing is written', async () => {
   const bank = await startBank()
   const manager = await addAdmin(bank, 'manager')
   const elsewhere = await bank.addCommunity('elsewhere')

@@ -185,7 +185,7 @@ test('an administrator sees which partner read the email address of a member, an
   expect((await viewer.call(`/members/${ben.id}/email-reads`)).body.data).toEqual([])
 })
 
-test('who leaves keeps their hours, or gives them to the community with a reason', async () => {
+test('a member who leaves keeps their hours, or gives them to the community with a reason', async () => {
   const bank = await startBank()
   const manager = await addAdmin(bank, 'manager')
   const [ada, ben] = [await add(bank, { name: 'Ada' }), await add(bank, { name: 'Ben' })]
@@ -218,7 +218,7 @@ test('who leaves keeps their hours, or gives them to the community with a reason
   expect((await manager.call(`/members/${ada.id}/leave`, { body: { balance: 'burn' } })).status).toBe(422)
 })
 
-test('hiding, showing and erasing are audited, and who is erased is gone for good', async () => {
+test('hiding, showing and erasing are audited, and an erased member cannot be restored', async () => {
   const bank = await startBank()
   const manager = await addAdmin(bank, 'manager')
   const ada = await add(bank, { name: 'Ada', email: 'ada@example.org', external_id: 'K-7' })

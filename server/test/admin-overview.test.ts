@@ -39,7 +39,7 @@ test('the overview sums up what the ledger holds, month by month, and again from
   expect(Math.abs(sum(elsewhere.months) - sum(data.months)) / sum(data.months)).toBeLessThan(0.1)
 })
 
-test('a new community is told what to do until the first credit has arrived', async () => {
+test('the overview of a new community shows what to do until the first credit arrives', async () => {
   const bank = await startBank()
   const admin = await addAdmin(bank, 'viewer')
   const steps = async () => (await admin.call('/overview')).body.data.first_steps

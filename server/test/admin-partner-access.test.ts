@@ -7,7 +7,7 @@ import { eventually, fetchToken, startBank, TESTER, type Bank } from './bank.ts'
 import { NEW_PARTNER, lastAudit, tryToken, makePartner } from './partner-forms.ts'
 
 describe('the switch of the partner API', () => {
-  test('off: partners are told why, at once; on: they are let in again', async () => {
+  test('rejects partners immediately with the reason when off, and accepts them when on again', async () => {
     const bank = await startBank()
     const [owner, viewer] = [await addAdmin(bank), await addAdmin(bank, 'viewer')]
     const token = await bank.token()

@@ -6,7 +6,7 @@ import { NEW_PARTNER, lastAudit, tryToken, makePartner } from './partner-forms.t
 const SECRET = /^hbs_[0-9a-f]{72}$/
 
 describe('a partner', () => {
-  test('is made in one go with credentials that work, and its secret is told once', async () => {
+  test('is created together with working credentials, and its secret is shown once', async () => {
     const bank = await startBank()
     const owner = await addAdmin(bank)
     const made = await makePartner(owner)
@@ -84,7 +84,7 @@ describe('a partner', () => {
     expect((await owner.call('/partners?status=gone')).status).toBe(422)
   })
 
-  test('whose form has a mistake is not made, and the mistake is named beside its field', async () => {
+  test('is not created from an invalid form, and the error is reported beside its field', async () => {
     const bank = await startBank()
     const owner = await addAdmin(bank)
     const mistakes: [field: string, value: unknown][] = [
@@ -141,7 +141,7 @@ describe('a partner', () => {
     expect((await owner.call(path, { method: 'PATCH', body: {} })).body.error).toBe('refused')
   })
 
-  test('that is suspended is refused at once, and let in again when it is resumed', async () => {
+  test('is rejected immediately when suspended, and accepted after it is resumed', async () => {
     const bank = await startBank()
     const owner = await addAdmin(bank)
     const token = await bank.token()

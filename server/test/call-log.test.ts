@@ -101,7 +101,7 @@ function addCalls(callLog: Pick<CallLog, 'add'>, communityId: number, count: num
 const dropped = async (metrics: ReturnType<typeof createMetrics>) =>
   Number(/^hourbank_call_log_dropped_total (\d+)$/m.exec(await metrics.registry.metrics())?.[1])
 
-test('every call of a partner is written down with what became of it, refused ones too', async () => {
+test('every call of a partner is logged with its outcome, including rejected ones', async () => {
   const bank = await startBank()
   const { sql, communityId, partner } = bank
   const token = await bank.token('users.read')
@@ -170,7 +170,7 @@ test('every call of a partner is written down with what became of it, refused on
   expect(await loggedCall(sql, off)).toMatchObject({ ...ofPartner, ...get, status: 503, error: 'partner_api_disabled' })
 })
 
-test('a call is written down with its time, its duration, its address and its agent, whatever those are', async () => {
+test('a call is logged with its time, duration, address and user agent, whatever their values', async () => {
   const bank = await startBank({ config: { trustProxy: ['127.0.0.1'] } })
   const token = await bank.token()
   const call = (headers: Record<string, string>) => bank.call('/users', { token, headers })
@@ -200,7 +200,7 @@ test('a call is written down with its time, its duration, its address and its ag
   ).toHaveLength(500)
 })
 
-test('no query, no token and no secret gets into the call log', async () => {
+test('the call log contains no query, token or secret', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const { clientId, clientSecret } = bank.partner
@@ -252,7 +252,7 @@ test('each community sees its own calls, and a community that does not exist get
   expect(rows).toHaveLength(0)
 })
 
-test('calls that came just before the end are written before the service is gone', async () => {
+test('calls made just before shutdown are logged before the service ends', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const before = 1
@@ -262,7 +262,7 @@ test('calls that came just before the end are written before the service is gone
   expect(await countCalls(bank.sql)).toBe(before + 50)
 })
 
-test('a call log that cannot be written holds no request up, and loses nothing', async () => {
+test('a call log that cannot be written delays no request and loses nothing', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const lock = await lockTable(bank.sql, 'call_groups')
@@ -282,7 +282,7 @@ test('calls are written many at a time', async () => {
   expect(inserts()).toBe(3)
 })
 
-test('a call that comes while others are written waits for more of its kind', async () => {
+test('a call that arrives while others are written waits for the next batch', async () => {
   const bank = await startBank()
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
@@ -300,7 +300,7 @@ test('a call that comes while others are written waits for more of its kind', as
   await eventually(async () => (await countCalls(bank.sql)) === 2)
 })
 
-test('while the database is away calls wait, up to a bound; beyond it they are dropped and counted', async () => {
+test('while the database is away, calls are queued up to a limit; further ones are dropped and counted', async () => {
   const bank = await startBank()
   const proxy = await startFlakyProxy(bank.databaseUrl)
   const { callLog, metrics } = openTestLog(proxy.url)
@@ -312,7 +312,7 @@ test('while the database is away calls wait, up to a bound; beyond it they are d
   expect(await dropped(metrics)).toBe(7)
 })
 
-test('a batch that was written although nobody heard of it is not written twice', async () => {
+test('a batch whose confirmation was lost is not written twice', async () => {
   const { sql, communityId } = await startBank()
   const batch = createCallBatch()
   addCalls(batch, communityId, 3)
@@ -322,7 +322,7 @@ test('a batch that was written although nobody heard of it is not written twice'
   expect(await countCalls(sql)).toBe(5)
 })
 
-test('what the database refuses is dropped with its like alone, and counted', async () => {
+test('only the calls that the database rejects are dropped, and they are counted', async () => {
   const bank = await startBank()
   const { callLog, metrics } = openTestLog(bank.databaseUrl)
   addCalls(callLog, bank.communityId, 3)

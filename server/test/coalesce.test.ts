@@ -128,7 +128,7 @@ describe('what is sent, and when', () => {
 })
 
 describe('the bound', () => {
-  test('beyond waitingMax further calls are refused at once; those that wait are answered, and room comes back', async () => {
+  test('calls beyond waitingMax are rejected immediately; waiting ones are answered and make room', async () => {
     const { call, statements } = startDatabase({ waitingMax: 2 })
     const first = call('town', 1)
     await turn()
@@ -144,7 +144,7 @@ describe('the bound', () => {
     expect(await later).toBe(10)
   })
 
-  test('a full key refuses nobody elsewhere', async () => {
+  test('a full key rejects no calls of other keys', async () => {
     const { call, statements } = startDatabase({ waitingMax: 1 })
     void call('town', 1)
     await expect(call('town', 2)).rejects.toBeInstanceOf(QueueFull)
@@ -216,7 +216,7 @@ describe('failure', () => {
   })
 })
 
-test('whatever arrives in whatever order, every call gets its own answer, and no limit is passed', async () => {
+test('every call gets its own result and no limit is exceeded, in any order of arrival', async () => {
   const calls = fc.array(
     fc.record({
       key: fc.constantFrom('town', 'village', 'hamlet'),

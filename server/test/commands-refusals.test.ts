@@ -9,7 +9,7 @@ import { type Settings, run } from './commands.ts'
 
 const AT_ONCE = 4
 
-test('what is wrong is said in one line on standard error, without a stack, and nothing is changed', async () => {
+test('an error is one line on standard error, without a stack, and nothing is changed', async () => {
   const bank = await startBank()
   const { clientId } = bank.partner
   const town = ['--community', 'town']

@@ -214,7 +214,7 @@ test('a command runs as a user id without a name, which the audit log then shows
   expect(row).toEqual({ actor_name: 'uid 54321' })
 })
 
-test('output that nobody reads ends neither the service nor a command before its database is closed', async () => {
+test('if nobody reads the output, the service and commands still close their database before they end', async () => {
   const dataDir = await newDataDir()
   const settings = { DATA_DIR: dataDir, PORT: `${await freePort()}`, DEMO: 'off' }
   const startUnread = (...args: string[]) => {

@@ -256,7 +256,7 @@ test('the demo is made only where nobody else can see it, unless it is asked for
 
 const told = (env: Record<string, string>) => readConfig(env).publicUrl
 
-test('the address people are told is one they can type', () => {
+test('the address shown to people is one they can type', () => {
   expect(told({ HOST: '0.0.0.0', PORT: '80' })).toBe('http://localhost:80')
   expect(told({ HOST: '::', PORT: '8080' })).toBe('http://localhost:8080')
   expect(told({ HOST: '::1' })).toBe('http://[::1]:3000')

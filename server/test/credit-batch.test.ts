@@ -278,7 +278,7 @@ test('a batch that counts as more calls than are left gets 429, and nothing is c
   expect((await send(items(1), token)).status).toBe(429)
 })
 
-test('a batch that can never fit the rate limit is told to be smaller', async () => {
+test('a batch that can never fit the rate limit is rejected with the request to make it smaller', async () => {
   const { bank, items, send } = await start()
   const partner = await bank.addPartner({ rateLimitPerMinute: 10 })
   const refused = await send(items(1000), await bank.token(undefined, partner))
@@ -297,7 +297,7 @@ test('a token without wallet.read learns no balance from a batch, one without wa
   expect(await countRows(bank)).toEqual(written(1))
 })
 
-test('a body off its schema changes nothing and names item and field', async () => {
+test('a body that does not match its schema changes nothing and is rejected with item and field', async () => {
   const { bank, token, item, items, send } = await start()
   const wrong: [credits: unknown, field: string, code: string][] = [
     [undefined, 'credits', 'required'],
@@ -327,7 +327,7 @@ test('a body off its schema changes nothing and names item and field', async () 
   expect(await countRows(bank)).toEqual(written(0))
 })
 
-test('a body with thousands of problems gets a short answer', async () => {
+test('a body with thousands of problems gets a short response', async () => {
   const { send } = await start()
   const { status, body } = await send(Array.from({ length: 1000 }, () => ({})))
   expect(status).toBe(422)

@@ -143,7 +143,7 @@ test('a member who joins while the time zone changes is credited on the right da
   expect((await verifyLedger(sql, communityId)).differences).toEqual([])
 })
 
-test('of two changes of the time zone at once, both count the days anew', async () => {
+test('two concurrent changes of the time zone both recount the days', async () => {
   const { bank, ada } = await start()
   const { sql, communityId } = bank
   const token = await bank.token()

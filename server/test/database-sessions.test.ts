@@ -191,7 +191,7 @@ test('connections that went silent are replaced as soon as the network is back',
   await eventually(async () => (await askThree()).every(({ status }) => status === 'fulfilled'))
 })
 
-test('callers of an exhausted pool wait within their time limit and are then told', async () => {
+test('callers of an exhausted pool wait up to their time limit and then get an error', async () => {
   const sql = pool(await newDatabase(), { timeLimitMs: 2_000 })
   let release!: () => void
   const held = transaction(sql, () => new Promise<void>((resolve) => (release = resolve)))

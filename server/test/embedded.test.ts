@@ -55,7 +55,7 @@ test('first starts at once, in one process and in several, share one server', as
   expect(await readdir(dataDir)).toEqual(['postgres'])
 })
 
-test('a second server is refused, and told why, while commands work beside the first', async () => {
+test('a second server is rejected with the reason, while commands work beside the first', async () => {
   const dataDir = await newDataDir()
   const serving = await hold(dataDir, 'serve')
   const refusal = await openEmbedded(dataDir, 'serve').catch((error: unknown) => error)

@@ -19,7 +19,7 @@ async function start() {
   return { bank, ada, ben, cleo, exchange, balances }
 }
 
-test('an exchange gives to one what it takes from the other, and tells of each without the other', async () => {
+test('an exchange moves hours from one member to the other, and its events do not name the other member', async () => {
   const { bank, ada, ben, exchange, balances } = await start()
   await exchange({ giverId: ada, receiverId: ben, centihours: 125, occurredOn: '2026-01-05', note: 'Hedge' })
   expect(await balances()).toEqual([125, -125, 0])

@@ -41,7 +41,7 @@ async function readAll(bank: Bank, token: string, cursor?: string): Promise<{ ev
 const allPlaced = (bank: Bank) =>
   eventually(async () => (await bank.sql`select from events where position is null`).length === 0)
 
-test('beside fifty writers that commit late, a reader misses nothing and sees nothing twice', async () => {
+test('a reader beside fifty writers that commit late neither misses nor repeats an event', async () => {
   const bank = await startBank()
   await bank.sql`update partners set rate_limit_per_minute = 1000000`
   const token = await bank.token()
@@ -160,7 +160,7 @@ test('a page ends after many events that the reader may not read, and the next g
   expect((await readAll(bank, token, cursor)).events).toEqual([])
 })
 
-test('another community sees none of it', async () => {
+test('the feed of another community has none of the events', async () => {
   const bank = await startBank()
   const elsewhere = await bank.addCommunity('elsewhere')
   const stranger = await bank.addPartner({}, elsewhere)
@@ -240,7 +240,7 @@ test('a cursor expires by its age, not by what happened since', async () => {
   expect(await readAt(31)).toBe(410)
 })
 
-test('the feed asks for a token and webhooks.manage; a cursor that is none is 422', async () => {
+test('the feed needs a token with webhooks.manage; an invalid cursor gets 422', async () => {
   const bank = await startBank()
   expect((await bank.call('/events')).status).toBe(401)
   expect((await readFeed(bank, await bank.token('users.read'))).status).toBe(403)

@@ -71,7 +71,7 @@ test('uploads that do not arrive keep nobody from exports, imports or the overvi
   }
 })
 
-test('a caller that has to wait for other exports is told so, and served when they end', async () => {
+test('a caller that has to wait for other exports gets a message, and is served when they end', async () => {
   const bank = await startBank()
   await fill(bank)
   const manager = await addAdmin(bank, 'manager')

@@ -13,7 +13,7 @@ async function addMembers({ sql, communityId }: Bank, count: number): Promise<vo
     select ${communityId}, ${first}::int8 + n - 1, 'Member ' || n, 'member' || n || '@example.org' from generate_series(1, ${count}::int) n`
 }
 
-test('a page that has not changed is 304, in every way If-None-Match can say it', async () => {
+test('an unchanged page gets 304 for every valid form of If-None-Match', async () => {
   const bank = await startBank()
   await addMembers(bank, 50)
   const token = await bank.token('users.read')
@@ -50,7 +50,7 @@ test('a page that has not changed is 304, in every way If-None-Match can say it'
   expect(changed.headers.get('etag')).not.toBe(tag)
 })
 
-test('a list of changes is 304 until something changes, though the time goes on until which it is complete', async () => {
+test('a list of changes gets 304 until something changes, although the time that it is complete until advances', async () => {
   const bank = await startBank()
   await addMembers(bank, 1)
   const { id } = await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
@@ -76,7 +76,7 @@ test('an error has no ETag, and is never 304', async () => {
   expect(answer.headers.get('etag')).toBeNull()
 })
 
-test('an answer is compressed when the caller accepts it, and is the same underneath', async () => {
+test('a response is compressed if the caller accepts it, with the same content', async () => {
   const bank = await startBank()
   const token = await bank.token('users.read')
   const url = `${bank.url}${API_PREFIX}/users?limit=100`

@@ -9,7 +9,7 @@ import { changePartner } from '../src/features/partners/change-partner.ts'
 import { eventually, startBank, TESTER } from './bank.ts'
 import { expectError } from './frame-answers.ts'
 
-test('without credentials the challenge has no error code; with bad ones it says what is wrong', async () => {
+test('the challenge has no error code without credentials, and one for invalid credentials', async () => {
   const bank = await startBank()
   const challenge = async (authorization?: string) => {
     const answer = await bank.call('/users', authorization === undefined ? {} : { headers: { authorization } })
@@ -37,7 +37,7 @@ test('without credentials the challenge has no error code; with bad ones it says
   expect((await bank.call('/users', { headers: { authorization: `bEARER ${token}` } })).status).toBe(200)
 })
 
-test('a token without the scope is told which one is needed', async () => {
+test('a token without the scope is rejected with the required scope', async () => {
   const bank = await startBank()
   const answer = await bank.call('/users', { token: await bank.token('users.pii listings.read') })
   expectError(answer, 'insufficient_scope')
@@ -89,7 +89,7 @@ test('checks come in this order: token, rate limit, switch, address, scope, cont
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-test('every invalid parameter is named, all at once; unknown ones do not matter', async () => {
+test('all invalid parameters are reported together, and unknown ones are ignored', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const invalid = async (query: string) => {

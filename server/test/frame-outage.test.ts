@@ -5,7 +5,7 @@ import { newDatabase } from './database.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
 import { expectError } from './frame-answers.ts'
 
-test('while the database is away every call is told 503, and all is well when it is back', async () => {
+test('calls get 503 while the database is away, and succeed once it is back', async () => {
   const proxy = await startFlakyProxy(await newDatabase())
   const bank = await startBank({ databaseUrl: proxy.url })
   const token = await bank.token()
@@ -26,7 +26,7 @@ test('while the database is away every call is told 503, and all is well when it
   await eventually(async () => (await bank.call('/oauth/token', { body: credentials })).status === 200)
 })
 
-test('a database that keeps silent is 503 within the limit too, whatever the method', async () => {
+test('calls get 503 within the time limit if the database does not respond, with any method', async () => {
   const proxy = await startFlakyProxy(await newDatabase())
   const bank = await startBank({ databaseUrl: proxy.url, timeouts: { handlerMs: 3000, requestMs: 30_000 } })
   const [token, given] = [await bank.token(), await bank.token()]

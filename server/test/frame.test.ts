@@ -27,7 +27,7 @@ async function offeredMethods(bank: Bank): Promise<Map<string, string[]>> {
   )
 }
 
-test('a success has the headers of every answer, and its request id is not chosen by the caller', async () => {
+test('a success has the common headers, and the caller cannot choose its request id', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const answer = await bank.call('/users', { token, headers: { 'request-id': 'mine', 'x-request-id': 'mine' } })
@@ -254,7 +254,7 @@ test('random bytes never crash the service, and every response has the error for
   expect((await bank.call('/healthz')).status).toBe(200)
 })
 
-test('every address answers 405 to every method it lacks, and names those it has', async () => {
+test('every path answers 405 to unsupported methods, and lists the supported ones', async () => {
   const bank = await startBank()
   const offered = await offeredMethods(bank)
   expect([...offered.keys()]).toEqual(expect.arrayContaining([`${API_PREFIX}/users`, `${API_PREFIX}/oauth/token`]))
@@ -270,7 +270,7 @@ test('every address answers 405 to every method it lacks, and names those it has
   }
 })
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD gets the headers of GET without the body', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const headers = { authorization: `Bearer ${token}` }

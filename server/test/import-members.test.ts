@@ -214,7 +214,7 @@ describe('members import', () => {
     ',,,,,',
   )
 
-  test('a dry run tells every row’s fate and writes nothing', async () => {
+  test('a dry run reports the outcome of every row and writes nothing', async () => {
     const community = await newCommunity()
     await load(importMembers, community, MEMBERS)
     const before = await everythingOf(community)
@@ -240,7 +240,7 @@ describe('members import', () => {
     expect(await everythingOf(community)).toEqual(before)
   })
 
-  test('one bad row keeps everything from being written, and all reasons are told', async () => {
+  test('one invalid row prevents the whole import, and all reasons are reported', async () => {
     const community = await newCommunity()
     const before = await everythingOf(community)
     const { summary, fates } = await load(importMembers, community, MIXED)
@@ -298,7 +298,7 @@ describe('members import', () => {
     ])
   })
 
-  test('who was erased does not come back', async () => {
+  test('an erased member does not come back', async () => {
     const community = await newCommunity()
     const { id } = await addMember(sql, TESTER, community.id, { name: 'Anna' })
     const text = await save(membersExport(community))

@@ -46,7 +46,7 @@ test('after its hour a mailed invitation can be sent again, to the same address 
   expect((await tess.call('/links/inspect', { body: { token: renewed } })).status).toBe(200)
 })
 
-test('a reset by mail goes to the account only, and the answer tells nobody whether there is one', async () => {
+test('a reset by mail goes to the account only, and the response does not reveal whether it exists', async () => {
   const mailbox = await startMailbox()
   const bank = await startBank(mailbox.settings)
   const owner = await addAdmin(bank)
@@ -95,7 +95,7 @@ test('a mailed reset link replaces an earlier mailed one, but not the link that 
   expect(await Promise.all(tokens.map(inspect))).toEqual([410, 410, 410, 410, 410])
 })
 
-test('people are told of a new browser, of a new password and of their roles', async () => {
+test('people are notified of a new browser, a new password and their roles', async () => {
   const mailbox = await startMailbox()
   const bank = await startBank(mailbox.settings)
   const owner = await addAdmin(bank)
@@ -116,7 +116,7 @@ test('people are told of a new browser, of a new password and of their roles', a
   expect(mailbox.received.map(({ text }) => text).join()).not.toContain(passwords.new_password)
 })
 
-test('people are told when their second factor changes', async () => {
+test('people are notified when their second factor changes', async () => {
   const mailbox = await startMailbox()
   const bank = named(await startBank(mailbox.settings))
   const owner = await addAdmin(bank)

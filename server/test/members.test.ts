@@ -66,7 +66,7 @@ test('a list and a single answer write a member the same way, whatever the name 
   }
 })
 
-test('whose email a call read is in the audit log before the call is answered', async () => {
+test('the audit log names whose email a call reads before the call is answered', async () => {
   const bank = await startBank()
   const members = [await add(bank, 'Ada', 'ada@example.org'), await add(bank, 'Ben', 'ben@example.org')]
   const ids = members.map(({ id }) => id)
@@ -114,7 +114,7 @@ test('members are found by their payment reference, whose check digits are right
   expect(ben.id).not.toBe(ada.id)
 })
 
-test('who is hidden or has left is as good as absent, and back when they return', async () => {
+test('a member who is hidden or has left cannot be found until they return', async () => {
   const bank = await startBank()
   const token = await bank.token()
   const [ada, ben] = [await add(bank, 'Ada'), await add(bank, 'Ben')]
@@ -138,7 +138,7 @@ test('who is hidden or has left is as good as absent, and back when they return'
   await absent(leave, returnMember)
 })
 
-test('a member who leaves closes their listings, each with its event; who returns, reopens just those', async () => {
+test("leaving closes the member's listings, each with its event; returning reopens just those", async () => {
   const bank = await startBank()
   const token = await bank.token()
   const ada = await add(bank, 'Ada')
@@ -235,7 +235,7 @@ test('erasing forgets the digests of what was entered about the person, which wo
   expect(again).toEqual({ ...adjusted, replayed: true })
 })
 
-test('every endpoint refuses strangers, missing scopes and ids that are not its own', async () => {
+test('every endpoint rejects missing tokens, missing scopes and ids of other communities', async () => {
   const bank = await startBank()
   const village = await bank.addCommunity('village')
   const eve = await addMember(bank.sql, TESTER, village, { name: 'Eve' })

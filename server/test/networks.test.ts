@@ -148,7 +148,7 @@ const REFUSED_BLANKS = [
   '\t::1',
 ]
 
-test('whatever is not exactly an address or a range is refused', () => {
+test('text that is not exactly an address or a range is rejected', () => {
   const refused = [...REFUSED.trim().split(/\s+/), ...REFUSED_BLANKS]
   for (const text of refused) expect(() => parseNetwork(text), JSON.stringify(text)).toThrow(Error)
 })
@@ -228,7 +228,7 @@ test('only addresses on the allowlist get in, at the token endpoint too', async 
   expect(await from('198.51.100.1', 'wrong').token()).toBe('invalid_client')
 })
 
-test('without a trusted proxy nobody chooses the address they are judged by', async () => {
+test('without a trusted proxy, callers cannot choose the address that is checked', async () => {
   const bank = await startBank()
   const here = await bank.addPartner({ allowedNetworks: ['127.0.0.0/8'] })
   const elsewhere = await bank.addPartner({ allowedNetworks: ['192.0.2.0/24'] })

@@ -361,7 +361,7 @@ describe('a new row that looks like a member who is there', () => {
     expect(written.summary).not.toHaveProperty('lookalikes')
   })
 
-  test('is told by the command line and to the console', async () => {
+  test('is reported on the command line and in the console', async () => {
     const town = await townOfAnna()
     const path = join(mkdtempSync(join(tmpdir(), 'office-')), 'members.csv')
     writeFileSync(path, lines(head, '1,Anna Alt', '20,Gerda'))

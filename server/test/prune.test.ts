@@ -19,7 +19,7 @@ async function count(sql: Sql, table: string): Promise<number> {
   return row.count
 }
 
-test('events go after thirty days with their deliveries and attempts; an old feed cursor is told so', async () => {
+test('events are deleted after thirty days with their deliveries and attempts; an old feed cursor gets cursor_expired', async () => {
   const post = await startPostman()
   const { bank } = post
   const { sql } = bank
@@ -129,7 +129,7 @@ test('what stands in default partitions goes too, in batches', async () => {
     expect(await count(sql, table)).toBe(0)
 })
 
-test('events that nobody has been told of yet are kept', async () => {
+test('events that have not been fanned out yet are kept', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   await addMember(bank.sql, TESTER, bank.communityId, { name: 'Ada' })
   // From before the first partition, so that it is in the default one.

@@ -20,7 +20,7 @@ function limitOf({ headers }: Answer) {
   )
 }
 
-test('a partner may call as often as its limit says; then it is told when to come back', async () => {
+test("calls over the partner's limit get 429 with Retry-After", async () => {
   const bank = await startBank()
   const partner = await bank.addPartner({ rateLimitPerMinute: 4 })
   const token = await bank.token(undefined, partner)
@@ -44,7 +44,7 @@ test('a partner may call as often as its limit says; then it is told when to com
   expect(noToken.status).toBe(429)
 })
 
-test('every authenticated answer tells the state of the limit, and every refused call counts', async () => {
+test('every authenticated response has the state of the limit, and every rejected call counts', async () => {
   const bank = await startBank()
   const { sql, communityId, partner } = bank
   const token = await bank.token('users.read')
@@ -101,7 +101,7 @@ test('a caller without authentication learns nothing about limits and uses up no
   expect(limitOf(await bank.call('/users', { token }))!.remaining).toBe(before - 1)
 })
 
-test('partners are counted apart, the clients of one partner together', async () => {
+test('each partner has its own count, shared by its clients', async () => {
   const bank = await startBank()
   const [one, other] = [
     await bank.addPartner({ rateLimitPerMinute: 3 }),
@@ -117,7 +117,7 @@ test('partners are counted apart, the clients of one partner together', async ()
   expect((await bank.call('/users', { token: otherToken })).status).toBe(200)
 })
 
-test('two hundred calls at once lose no count', async () => {
+test('two hundred concurrent calls are all counted', async () => {
   const bank = await startBank()
   const token = await bank.token(undefined, await bank.addPartner({ rateLimitPerMinute: 101 }))
   const answers = await Promise.all(Array.from({ length: 200 }, () => bank.call('/users', { token })))
@@ -127,7 +127,7 @@ test('two hundred calls at once lose no count', async () => {
   expect(new Set(remaining).size).toBe(100)
 })
 
-test('a new limit holds for live tokens', async () => {
+test('a new limit applies to live tokens', async () => {
   const bank = await startBank()
   const token = await bank.token()
   expect(limitOf(await bank.call('/users', { token }))!.quota).toBe(600)
@@ -136,7 +136,7 @@ test('a new limit holds for live tokens', async () => {
   expect((await bank.call('/users', { token })).status).toBe(429)
 })
 
-test('one of several processes grants its share, and names the whole', async () => {
+test('one of several processes grants its share of the limit, and reports the whole limit', async () => {
   const bank = await startBank({ config: { webConcurrency: 4 } })
   const token = await bank.token(undefined, await bank.addPartner({ rateLimitPerMinute: 8 }))
   const answer = await bank.call('/users', { token })
@@ -162,7 +162,7 @@ test('calls with a dead token to unknown addresses are logged no more often than
   expect(await logged()).toBe(LOGGED_MAX)
 })
 
-test('calls beyond the limit share a row, whatever they call themselves', async () => {
+test('calls beyond the limit share a row, even with different user agents', async () => {
   const bank = await startBank()
   const partner = await bank.addPartner({ rateLimitPerMinute: 1 })
   const token = await bank.token(undefined, partner)

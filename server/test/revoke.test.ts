@@ -44,8 +44,8 @@ async function expectLeftAlone(token: string): Promise<void> {
   expect(row!.revoked).toBe(0)
 }
 
-describe('a token that is given back', () => {
-  test('has ended when the answer arrives, whichever way the client asked', async () => {
+describe('a revoked token', () => {
+  test('has ended when the response arrives, for every form of request', async () => {
     const { clientId, clientSecret } = bank.partner
     const ways: ((token: string) => CallOptions)[] = [
       (token) => ({ body: { token, ...credentials(bank.partner) } }),
@@ -63,7 +63,7 @@ describe('a token that is given back', () => {
     }
   })
 
-  test('opens nothing that is asked after the answer, however many requests are under way', async () => {
+  test('is rejected in every request sent after the response, even with many in flight', async () => {
     const partner = await bank.addPartner({ rateLimitPerMinute: 100_000 })
     const token = await bank.token(undefined, partner)
     const seen: { startedAtMs: number; status: number }[] = []
@@ -85,14 +85,14 @@ describe('a token that is given back', () => {
     expect(after().filter(({ status }) => status === 200)).toEqual([])
   })
 
-  test('takes no other token with it', async () => {
+  test('does not end other tokens', async () => {
     const [one, other] = [await bank.token(), await bank.token()]
     await statusOf(other)
     expectRevoked(await revoke({ token: one }))
     expect(await statusOf(other)).toBe(200)
   })
 
-  test('may be given back by another client of the same partner', async () => {
+  test('may be revoked by another client of the same partner', async () => {
     const { partnerId } = bank.partner
     const client = await createClient(bank.sql, TESTER, bank.communityId, partnerId, { name: 'second' })
     const token = await bank.token()
@@ -100,7 +100,7 @@ describe('a token that is given back', () => {
     expect(await statusOf(token)).toBe(401)
   })
 
-  test('may be given back while the partner API is switched off', async () => {
+  test('may be revoked while the partner API is switched off', async () => {
     const token = await bank.token()
     await switchPartnerApi(bank.sql, TESTER, bank.communityId, { enabled: false, reason: 'Moving house' })
     await eventually(async () => (await statusOf(token)) === 503)
@@ -110,8 +110,8 @@ describe('a token that is given back', () => {
   })
 })
 
-describe('a token that has ended is as good as revoked', () => {
-  test('unknown, malformed, foreign to this service', async () => {
+describe('a revocation succeeds for a token that is', () => {
+  test('unknown, malformed or issued by another service', async () => {
     const unknown = newToken(bank.communityId)
     for (const token of [
       unknown,
@@ -127,7 +127,7 @@ describe('a token that has ended is as good as revoked', () => {
     }
   })
 
-  test('revoked already, or with its client', async () => {
+  test('already revoked, itself or with its client', async () => {
     const token = await bank.token()
     expectRevoked(await revoke({ token }))
     expectRevoked(await revoke({ token }))
@@ -140,7 +140,7 @@ describe('a token that has ended is as good as revoked', () => {
     expectRevoked(await revoke({ token: itsToken }))
   })
 
-  test("expired, even if it was another's", async () => {
+  test("expired, even if it was another partner's", async () => {
     const other = await bank.addPartner()
     const tokens = [await bank.token(), await bank.token(undefined, other)]
     await bank.sql`update tokens set expires_at = now() - interval '1 second'`
@@ -174,7 +174,7 @@ describe("another partner's token is left alone", () => {
 })
 
 describe('the request', () => {
-  test('a hint is ignored, whatever it says', async () => {
+  test('ignores any hint', async () => {
     for (const token_type_hint of ['access_token', 'refresh_token', 'nonsense', '', '"\\']) {
       const token = await bank.token()
       expectRevoked(await revoke({ token, token_type_hint }))
@@ -182,13 +182,13 @@ describe('the request', () => {
     }
   })
 
-  test('without a token it is invalid', async () => {
+  test('is invalid without a token', async () => {
     for (const body of [{}, { token: '' }, { token_type_hint: 'access_token' }]) {
       expectRefused(await revoke(body), 400, 'invalid_request')
     }
   })
 
-  test('malformed it is invalid, never 422', async () => {
+  test('is invalid if malformed, never 422', async () => {
     const token = await bank.token()
     for (const change of [{ token: 1 }, { token: [token] }, { token: null }, { token, token_type_hint: 1 }]) {
       expectRefused(await revoke(change), 400, 'invalid_request')
@@ -216,7 +216,7 @@ describe('the request', () => {
     expect(await statusOf(token)).toBe(200)
   })
 
-  test('without the right secret it is refused, and the token lives on', async () => {
+  test('is rejected without the right secret, and the token stays valid', async () => {
     const token = await bank.token()
     const suspended = await bank.addPartner()
     await changePartner(bank.sql, TESTER, bank.communityId, suspended.partnerId, { status: 'suspended' })
@@ -235,7 +235,7 @@ describe('the request', () => {
     expect(await statusOf(token)).toBe(200)
   })
 
-  test('from outside the allowlist it is refused, and the token lives on', async () => {
+  test('is rejected from outside the allowlist, and the token stays valid', async () => {
     const partner = await bank.addPartner({ allowedNetworks: ['192.0.2.7'] })
     const issued = await bank.call('/oauth/token', {
       body: { grant_type: 'client_credentials', ...credentials(partner) },
@@ -247,7 +247,7 @@ describe('the request', () => {
     expectRevoked(await revoke({ token }, partner, from('192.0.2.7')))
   })
 
-  test('it counts against the rate limit of the partner', async () => {
+  test('counts against the rate limit of the partner', async () => {
     const partner = await bank.addPartner({ rateLimitPerMinute: 1 })
     expectRevoked(await revoke({ token: 'x' }, partner))
     const refused = await revoke({ token: 'x' }, partner)

@@ -121,7 +121,7 @@ test('the audit log names the client that replayed and resent', async () => {
   ])
 })
 
-test('a partner hears of its own credit to a hidden member, without the balance', async () => {
+test('a partner gets the event of its own credit to a hidden member, without the balance', async () => {
   const post = await startPostman()
   const { bank, receiver } = post
   await post.subscribe({ event_types: ['wallet.reversed'] })

@@ -5,7 +5,7 @@ import { readPlaywright, readPytest, readVitest } from '../../scripts/test-resul
 
 const root = join(import.meta.dirname, '..', '..')
 
-test('of Vitest, a failed test and a file that cannot be loaded are told with their messages', () => {
+test('failed tests and unloadable files of Vitest are reported with their messages', () => {
   const report = {
     numPassedTests: 3,
     numPendingTests: 1,
@@ -43,7 +43,7 @@ test('of Vitest, a failed test and a file that cannot be loaded are told with th
   })
 })
 
-test('of Playwright, failed tests of every depth, flaky ones and errors outside tests are told', () => {
+test('failed tests at any depth, flaky ones and errors outside tests of Playwright are reported', () => {
   const report = {
     stats: { expected: 1, unexpected: 1, flaky: 1, skipped: 0 },
     suites: [
@@ -66,7 +66,7 @@ test('of Playwright, failed tests of every depth, flaky ones and errors outside 
   })
 })
 
-test('of pytest, the totals and the names of what failed are told', () => {
+test('the totals and the names of failed tests of pytest are reported', () => {
   const report =
     '<testsuites><testsuite name="pytest" errors="1" failures="1" skipped="1" tests="5" time="0.1">' +
     '<testcase classname="tests.test_client" name="test_passes" time="0.1" />' +

@@ -70,7 +70,7 @@ async function startTwoNodes(timeouts: BankOptions['timeouts'] = {}) {
 }
 
 describe('guesses at a secret', () => {
-  test('after ten from one place, not even the right secret is heard there; elsewhere it is', async () => {
+  test('after ten from one address, even the right secret is rejected there, but accepted elsewhere', async () => {
     const { url, partner, addPartner } = await startBank(BEHIND_PROXY)
     const neighbour = await addPartner()
     for (let count = 0; count < GUESSES_PER_CLIENT_MAX; count++) {
@@ -82,7 +82,7 @@ describe('guesses at a secret', () => {
     expect((await ask(url, neighbour, HERE)).status).toBe(200)
   })
 
-  test('the IPv6 addresses of one customer are one place', async () => {
+  test('count together for the IPv6 addresses of one customer', async () => {
     const { url, partner } = await startBank(BEHIND_PROXY)
     for (let count = 0; count < GUESSES_PER_CLIENT_MAX; count++) {
       expect((await guess(url, partner, `2001:db8:0:1::${count}`)).status).toBe(401)
@@ -91,7 +91,7 @@ describe('guesses at a secret', () => {
     expect((await ask(url, partner, '2001:db8:0:2::')).status).toBe(200)
   })
 
-  test('tokens that the client holds already go on working there', async () => {
+  test('do not affect tokens that the client already has', async () => {
     const { url, partner } = await startBank(BEHIND_PROXY)
     const token = (await ask(url, partner, HERE)).body.access_token
     for (let count = 0; count < GUESSES_PER_CLIENT_MAX; count++) await guess(url, partner, HERE)
@@ -99,7 +99,7 @@ describe('guesses at a secret', () => {
     expect((await callNode(url, '/users', { token, headers: from(HERE) })).status).toBe(200)
   })
 
-  test('sent all at once, no more of them are heard', async () => {
+  test('sent concurrently are limited to the same number', async () => {
     const { url, partner } = await startBank(BEHIND_PROXY)
     const answers = await Promise.all(Array.from({ length: 60 }, () => guess(url, partner, HERE)))
     const heard = answers.filter(({ status }) => status === 401)
@@ -107,7 +107,7 @@ describe('guesses at a secret', () => {
     for (const answer of answers) if (!heard.includes(answer)) expectThrottled(answer)
   })
 
-  test('they count at both endpoints together, and by Basic as in the body', async () => {
+  test('count together for both endpoints, with Basic and in the body', async () => {
     const { url, partner } = await startBank(BEHIND_PROXY)
     const wrong = { ...credentials(partner), client_secret: 'wrong' }
     const headers = { ...from(HERE), authorization: `Basic ${btoa(`${partner.clientId}:wrong`)}` }
@@ -120,7 +120,7 @@ describe('guesses at a secret', () => {
     expectThrottled(await callNode(url, '/oauth/revoke', revocation))
   })
 
-  test('a client that succeeds in between is no better off, and one that only succeeds is never held back', async () => {
+  test('count despite successes in between; a client that only succeeds is never throttled', async () => {
     const { url, partner, addPartner } = await startBank(BEHIND_PROXY)
     for (let count = 0; count < GUESSES_PER_CLIENT_MAX; count++) {
       await guess(url, partner, HERE)
@@ -133,7 +133,7 @@ describe('guesses at a secret', () => {
     }
   })
 
-  test('unknown clients are throttled like known ones', async () => {
+  test('are throttled for unknown clients as for known ones', async () => {
     const { url } = await startBank(BEHIND_PROXY)
     const unknown = { partnerId: 0, clientId: 'hbc_1_0123456789abcdef', clientSecret: 'x' }
     for (let count = 0; count < GUESSES_PER_CLIENT_MAX; count++) {
@@ -142,7 +142,7 @@ describe('guesses at a secret', () => {
     expectThrottled(await ask(url, unknown, HERE))
   })
 
-  test('after a hundred at any clients, the place itself is not heard; every other is', async () => {
+  test('after a hundred at any clients, the address is throttled, and other addresses are not', async () => {
     const { url, partner } = await startBank(BEHIND_PROXY)
     const guesses = Array.from({ length: FAILURES_PER_ADDRESS_MAX }, (_, n) =>
       guess(url, { ...partner, clientId: `hbc_1_${n.toString(16).padStart(16, '0')}` }, HERE),
@@ -152,7 +152,7 @@ describe('guesses at a secret', () => {
     expect((await ask(url, partner, ELSEWHERE)).status).toBe(200)
   })
 
-  test('ninety-nine are not a hundred', async () => {
+  test('up to ninety-nine do not throttle the address', async () => {
     const { url, partner } = await startBank(BEHIND_PROXY)
     const guesses = Array.from({ length: FAILURES_PER_ADDRESS_MAX - 1 }, (_, n) =>
       guess(url, { ...partner, clientId: `client ${n}` }, HERE),
@@ -163,7 +163,7 @@ describe('guesses at a secret', () => {
 })
 
 describe('dead tokens', () => {
-  test('beyond a hundred from one place they are not even explained; live ones work, and new ones can be had', async () => {
+  test('beyond a hundred from one address are throttled; live tokens still work, and new ones are issued', async () => {
     const { url, partner, communityId } = await startBank(BEHIND_PROXY)
     const use = (token: string, address: string) => callNode(url, '/users', { token, headers: from(address) })
     const live = (await ask(url, partner, HERE)).body.access_token
@@ -207,7 +207,7 @@ describe('with Redis', () => {
   })
 
   test.each(['kill', 'freeze'] as const)(
-    'while Redis is away (%s), requests go on, and memory counts',
+    'while Redis is away (%s), requests succeed, and each node counts in memory',
     async (failure) => {
       const { bank, urls, redis } = await startTwoNodes()
       const token = await fetchToken(urls[0], bank.partner)
@@ -223,7 +223,7 @@ describe('with Redis', () => {
     },
   )
 
-  test('once Redis answers again, it counts again', async () => {
+  test('Redis counts again once it is back', async () => {
     const { urls, redis, probe } = await startTwoNodes()
     redis.freeze()
     expect((await guess(urls[0], probe, ELSEWHERE)).status).toBe(401)

@@ -49,7 +49,7 @@ test('a page is continued although the next request spells updated_since with an
   expect(second.body.data).toMatchObject([{ id: ids[2] }])
 })
 
-test('a forged cursor is read with any offset, and rejected with a time that is none', async () => {
+test('a forged cursor is accepted with any offset, and rejected with an invalid time', async () => {
   const { bank, token, ids } = await startWithChanges()
   const query = { updated_since: CHANGES[0]!, limit: '1' }
   const { next_cursor } = (await list(bank, token, query)).body.meta

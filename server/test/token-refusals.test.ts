@@ -10,8 +10,8 @@ import { eventually, startBank, TESTER, type Bank, type CallOptions } from './ba
 import { basic, BEHIND_PROXY, credentials, from, tokenRequest } from './oauth.ts'
 import { expectRefusal } from './token-requests.ts'
 
-describe('who is refused, and what they learn', () => {
-  test('unknown client, wrong secret and revoked client look alike: body, headers, work for the database', async () => {
+describe('rejected token requests', () => {
+  test('an unknown client, a wrong secret and a revoked client get the same body, headers and database work', async () => {
     const statements: string[] = []
     const bank = await startBank({ onStatement: (statement) => statements.push(statement) })
     const revoked = await bank.addPartner()
@@ -45,7 +45,7 @@ describe('who is refused, and what they learn', () => {
     for (const { guess, ...one } of seen) expect({ guess, ...one }).toEqual({ guess, ...pattern })
   })
 
-  test('a suspended partner is told so, but only with the right secret', async () => {
+  test('a suspended partner is told the reason only with the right secret', async () => {
     const bank = await startBank()
     await changePartner(bank.sql, TESTER, bank.communityId, bank.partner.partnerId, { status: 'suspended' })
     const told = await expectRefusal(bank, tokenRequest(bank.partner), 401, 'invalid_client')
@@ -57,7 +57,7 @@ describe('who is refused, and what they learn', () => {
     expect(notTold.body.error_description).toBe((await bank.call('/oauth/token', unknown)).body.error_description)
   })
 
-  test('the allowlist holds here too, but nobody without the secret learns of it', async () => {
+  test('the allowlist applies at the token endpoint, but only callers with the secret learn of it', async () => {
     const bank = await startBank(BEHIND_PROXY)
     const partner = await bank.addPartner({ allowedNetworks: ['192.0.2.0/24', '2001:db8::/32'] })
     for (const address of ['192.0.2.7', '2001:db8::7', '::ffff:192.0.2.7']) {
@@ -72,13 +72,13 @@ describe('who is refused, and what they learn', () => {
     }
   })
 
-  test('without a trusted proxy nobody chooses the address they are judged by', async () => {
+  test('without a trusted proxy, callers cannot choose the address that is checked', async () => {
     const bank = await startBank()
     const partner = await bank.addPartner({ allowedNetworks: ['192.0.2.7'] })
     await expectRefusal(bank, { ...tokenRequest(partner), headers: from('192.0.2.7') }, 403, 'ip_not_allowed')
   })
 
-  test('while the administrator has switched the partner API off, clients are told why and when to come back', async () => {
+  test('while the partner API is switched off, clients get the reason and Retry-After', async () => {
     const bank = await startBank()
     const token = await bank.token()
     const reason = 'Umzug: das "neue" Büro \\ Halle 3 öffnet am 3. – bis dann'
@@ -106,7 +106,7 @@ describe('who is refused, and what they learn', () => {
     expect((await bank.call('/oauth/token', tokenRequest(bank.partner))).status).toBe(200)
   })
 
-  test('one community switched off leaves the others on', async () => {
+  test('switching one community off does not affect others', async () => {
     const bank = await startBank()
     const neighbour = await bank.addPartner({}, await bank.addCommunity('village'))
     await switchPartnerApi(bank.sql, TESTER, bank.communityId, { enabled: false, reason: 'Moving house' })
@@ -114,7 +114,7 @@ describe('who is refused, and what they learn', () => {
     expect((await bank.call('/users', { token: await bank.token(undefined, neighbour) })).status).toBe(200)
   })
 
-  test('refused requests count against the partner, and a partner over its limit gets no token', async () => {
+  test('rejected requests count against the rate limit, and a partner over its limit gets no token', async () => {
     const bank = await startBank()
     const partner = await bank.addPartner({ rateLimitPerMinute: 3 })
     const ask = () => bank.call('/oauth/token', tokenRequest(partner, { scope: 'no.such' }))
@@ -128,8 +128,8 @@ describe('who is refused, and what they learn', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('neither tokens nor secrets are stored or logged, only SHA-256 of them', async () => {
+describe('issued tokens', () => {
+  test('are stored as SHA-256 only, like secrets, and not logged', async () => {
     const lines: string[] = []
     const sink = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) })
     const bank = await startBank({ log: pino({ level: 'trace' }, sink) })
@@ -160,7 +160,7 @@ describe('what is kept', () => {
     }
   })
 
-  test('a token ends after its 3600 seconds, by the clock of the database', async () => {
+  test('expire after 3600 seconds by the clock of the database', async () => {
     const bank = await startBank()
     const token = await bank.token()
     const [row] = await bank.sql`select extract(epoch from expires_at - issued_at)::int4 as lifetime from tokens`
@@ -180,7 +180,7 @@ describe('what is kept', () => {
     expect(expired.headers.get('www-authenticate')).toBe('Bearer realm="hourbank", error="invalid_token"')
   })
 
-  test('a hundred tokens at once are a hundred different tokens, each of which works', async () => {
+  test('are all different and valid when a hundred are requested concurrently', async () => {
     const bank = await startBank()
     const tokens = await Promise.all(Array.from({ length: 100 }, () => bank.token('users.read')))
     expect(new Set(tokens).size).toBe(100)

@@ -144,7 +144,7 @@ test('requests are answered although the collector rejects traces, and the log s
   expect(entries()).toContainEqual(expect.objectContaining({ msg: 'traces could not be exported' }))
 })
 
-test('what nodes tell each other of traces fits into a notification, and is forgotten in the end', () => {
+test('trace data that nodes exchange fits into a notification, and is forgotten in the end', () => {
   const [here, there] = [createTraceMemory(), createTraceMemory()]
   for (let id = 1; id <= 200; id++) here.remember(`1/2/${id}`, TRACEPARENT)
   const first = here.takeAnnouncement()

@@ -78,12 +78,12 @@ test.each(LOCAL_NAMES)('the name %s is refused when subscribing', (host) => {
   expect(() => checkSubscription({ target_url: `https://${host}/hook` }, false)).toThrow()
 })
 
-test('a name on the internet is taken as it is, and not resolved', () => {
+test('a public name is accepted without resolving it', () => {
   expect(() => checkSubscription({ target_url: 'https://hooks.example.org:8443/a?b=c' }, false)).not.toThrow()
   expect(() => checkSubscription({ target_url: 'https://xn--bcher-kva.example/' }, false)).not.toThrow()
 })
 
-test.each(LITERALS)('the literal %s is refused when sending, should it stand in the database', async (host) => {
+test.each(LITERALS)('the literal %s is rejected when sending, even if it is stored', async (host) => {
   const receiver = await startReceiver()
   const { sender, calls } = senderTo(() => ['127.0.0.1'], receiver)
   const outcome = await sender.send(`https://${host}:${receiver.port}/hook`, {}, '{}')
@@ -92,7 +92,7 @@ test.each(LITERALS)('the literal %s is refused when sending, should it stand in 
   expect(receiver.received).toEqual([])
 })
 
-test.each(LOCAL_NAMES)('the name %s is judged by the address it leads to', async (host) => {
+test.each(LOCAL_NAMES)('the name %s is checked by the address it resolves to', async (host) => {
   const receiver = await startReceiver()
   const { sender } = senderTo(() => ['127.0.0.1'], receiver)
   const outcome = await sender.send(`https://${host}:${receiver.port}/hook`, {}, '{}')
@@ -132,7 +132,7 @@ test('one private address among several refuses them all', async () => {
   expect(receiver.received).toEqual([])
 })
 
-test('a name whose answer changes is asked once per connection, and what was checked is what is used', async () => {
+test('a name is resolved once per connection, and the connection uses the address that was checked', async () => {
   const receiver = await startReceiver()
   // Public when it is looked at, this machine when it is used: with a second question the receiver would be reached.
   const { sender, calls } = senderTo((call) => (call === 1 ? ['192.88.100.1'] : ['127.0.0.1']), receiver)
@@ -183,14 +183,14 @@ const toNumber = (text: string) => text.split('.').reduce((sum, part) => sum * 2
 const spell = (parts: number[]) => parts.map((part) => part.toString(16)).join(':')
 const toText = (value: number) => [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
 
-test('no IPv4 address of a special range passes, however it is drawn', () => {
+test('no IPv4 address of a special range is accepted', () => {
   const special = fc.constantFrom(...SPECIAL_V4).chain(([network, bits]) => {
     return fc.nat({ max: 2 ** (32 - bits) - 1 }).map((host) => toText(toNumber(network) + host))
   })
   fc.assert(fc.property(special, (address) => !isPublicAddress(address)))
 })
 
-test('no IPv6 address outside global unicast passes, nor one with an IPv4 address inside', () => {
+test('no IPv6 address is accepted outside global unicast or with an embedded IPv4 address', () => {
   const groups = fc.array(fc.nat({ max: 0xffff }), { minLength: 8, maxLength: 8 })
   fc.assert(
     fc.property(groups, (parts) => {
@@ -220,13 +220,13 @@ test('no IPv6 address outside global unicast passes, nor one with an IPv4 addres
   )
 })
 
-test('the addresses of the internet pass', () => {
+test('public addresses are accepted', () => {
   for (const address of ['93.184.216.34', '8.8.8.8', '1.1.1.1', '2606:2800:220:1:248:1893:25c8:1946', '2a00:1450::1']) {
     expect(isPublicAddress(address)).toBe(true)
   }
 })
 
-test('a connection that is always in use is renewed, and what is under way on it is finished or cut', async () => {
+test('a connection in constant use is renewed, and requests in flight on it are completed or aborted', async () => {
   const receiver = await startReceiver()
   const options = { allowPrivateTargets: true, ca: receiver.ca, connectionAgeMaxMs: 200, timeoutMs: 60_000 }
   const { sender, calls } = senderTo(() => ['127.0.0.1'], options)
@@ -242,7 +242,7 @@ test('a connection that is always in use is renewed, and what is under way on it
   await Promise.all([sender.close(), expect(Promise.all([answered, cut])).rejects.toBeInstanceOf(SenderClosed)])
 })
 
-test('half a character where the words of a failure are cut is replaced: the database would refuse it', async () => {
+test('half a character at the end of a truncated failure message is replaced, because the database would reject it', async () => {
   const sender = createSender({
     resolve: async () => {
       throw new Error(`${'x'.repeat(499)}\u{1f55b}`)

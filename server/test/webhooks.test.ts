@@ -15,7 +15,7 @@ const outcome = ({ status, body }: Answer) => ({ status, error: body.error })
 const verify = (secret: string, { body, headers }: Received) =>
   new Webhook(secret).verify(body, headers as Record<string, string>)
 
-test('what arrives is verified by the public Standard Webhooks libraries, unmodified', async () => {
+test('deliveries are verified by the public Standard Webhooks libraries, unmodified', async () => {
   const receiver = await startReceiver()
   const bank = await startBank({ sender: trustingSender(receiver) })
   const token = await bank.token()
@@ -118,7 +118,7 @@ test('twenty subscriptions and no more, even when forty are asked for at once', 
   expect((await bank.call(PATH, { token: other, body: GOOD })).status).toBe(201)
 })
 
-test('what cannot be subscribed to is 422, with the field', async () => {
+test('an invalid subscription gets 422 with the field', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const token = await bank.token()
   const { body: made } = await bank.call(PATH, { token, body: GOOD })
@@ -183,7 +183,7 @@ test('what cannot be subscribed to is 422, with the field', async () => {
   expect(accepted.body.meta.unknown_event_types).toEqual(fifty)
 })
 
-test('the secret is told on creation and rotation, nowhere else, and is encrypted at rest', async () => {
+test('the secret is shown only on creation and rotation, and is encrypted at rest', async () => {
   const post = await startPostman()
   const { bank, token } = post
   const { id, secret } = await post.subscribe()
@@ -245,7 +245,7 @@ test('after a rotation both secrets verify for a day, then the new one alone', a
   expect(signatures(2)).toHaveLength(1)
 })
 
-test('paused it waits, resumed it goes on; changed it follows; deleted it ends', async () => {
+test('a subscription waits while paused, continues when resumed, follows changes, and ends when deleted', async () => {
   const post = await startPostman()
   const { bank, token, receiver } = post
   const { id } = await post.subscribe()
@@ -317,7 +317,7 @@ test('a test event goes to that subscription alone, whatever it subscribes to, a
   expect(feed.body.data.map(({ type }: { type: string }) => type)).not.toContain('webhook.test')
 })
 
-test('a delivery is sent again under its old id, from the start of the schedule', async () => {
+test('a redelivery has the id of the delivery and starts the schedule again', async () => {
   const post = await startPostman()
   const { bank, token, receiver } = post
   const { id } = await post.subscribe()
@@ -345,7 +345,7 @@ test('a delivery is sent again under its old id, from the start of the schedule'
   expect(receiver.received).toHaveLength(3)
 })
 
-test('a replay brings all events since a time, in their order, old ones and missed ones, under their ids', async () => {
+test('a replay sends all events since a time in order under their ids, including missed ones', async () => {
   const post = await startPostman()
   const { bank, token, receiver } = post
   await post.credit()

@@ -20,7 +20,7 @@ export const ACCESS: Mutant[] = [
     replace: 'tokens.delete(change.tokenHash)',
     by: '',
     tests: ['revoke'],
-    named: 'has ended when the answer arrives',
+    named: 'has ended when the response arrives',
   },
   {
     breaks: 'a partner whose access ends while the body arrives is rejected',
@@ -92,7 +92,7 @@ export const ACCESS: Mutant[] = [
     replace: "if (row.token_revoked) return 'revoked'",
     by: '',
     tests: ['revoke'],
-    named: 'has ended when the answer arrives',
+    named: 'has ended when the response arrives',
   },
   {
     breaks: 'the tokens of a revoked client are rejected',
@@ -172,7 +172,7 @@ export const ACCESS: Mutant[] = [
     replace: 'if (partnerApiEnabled) return',
     by: 'if (partnerApiEnabled || reason !== undefined) return',
     tests: ['token-refusals'],
-    named: 'has switched the partner API off',
+    named: 'while the partner API is switched off, clients',
   },
   {
     breaks: 'invalid tokens are limited by address',
@@ -180,7 +180,7 @@ export const ACCESS: Mutant[] = [
     replace: 'if (await deps.rateLimits.countFailure(request.ip)) {',
     by: 'if ((await deps.rateLimits.countFailure(request.ip)) && !token) {',
     tests: ['throttling'],
-    named: 'beyond a hundred from one place',
+    named: 'beyond a hundred from one address',
   },
   {
     breaks: 'a partner gets as many calls as its limit says',
@@ -188,7 +188,7 @@ export const ACCESS: Mutant[] = [
     replace: 'if (count > limit) throw tooManyCalls(resetSeconds)',
     by: 'if (count > limit + 1) throw tooManyCalls(resetSeconds)',
     tests: ['rate-limit'],
-    named: 'a partner may call as often as its limit says',
+    named: "calls over the partner's limit get 429",
   },
   {
     breaks: 'guesses at a client are counted per /64, not per address',
@@ -204,7 +204,7 @@ export const ACCESS: Mutant[] = [
     replace: 'const FAILURES_PER_CLIENT_AND_ADDRESS_MAX = 10',
     by: 'const FAILURES_PER_CLIENT_AND_ADDRESS_MAX = 11',
     tests: ['throttling'],
-    named: 'after ten from one place',
+    named: 'after ten from one address',
   },
   {
     breaks: 'guesses at a client are limited when they come at once',
@@ -212,7 +212,7 @@ export const ACCESS: Mutant[] = [
     replace: 'return (await rateLimits.countFailure(ip, clientId)) ? tooManyFailures() : invalidClient()',
     by: 'await rateLimits.countFailure(ip, clientId)\n  return invalidClient()',
     tests: ['throttling'],
-    named: 'sent all at once',
+    named: 'sent concurrently are limited',
   },
   {
     breaks: 'only the right secret learns that a partner is suspended',
@@ -220,7 +220,7 @@ export const ACCESS: Mutant[] = [
     replace: 'if (!lookup?.proven) throw',
     by: "if (lookup && !lookup.caller.partnerActive) throw invalidClient('The partner is suspended.')\n  if (!lookup?.proven) throw",
     tests: ['token-refusals'],
-    named: 'a suspended partner is told so',
+    named: 'a suspended partner is told the reason',
   },
   {
     breaks: "a partner cannot revoke another partner's token",
@@ -275,7 +275,7 @@ export const ACCESS: Mutant[] = [
     replace: 'await insertTokens(sql, communityId, tokens, TOKEN_LIFETIME_SECONDS)',
     by: 'await insertTokens(sql, communityId, tokens, TOKEN_LIFETIME_SECONDS * 2)',
     tests: ['token-refusals'],
-    named: 'a token ends after its 3600 seconds',
+    named: 'expire after 3600 seconds',
   },
   {
     breaks: 'an unknown scope is rejected',
@@ -288,8 +288,8 @@ export const ACCESS: Mutant[] = [
   {
     breaks: 'a request for a foreign host is rejected',
     file: 'http/shared/own-host.ts',
-    replace: 'if (host === undefined || request.routeOptions.config.anyHost || isOwn(host)) return done()',
-    by: 'if (host === undefined || request.routeOptions.config.anyHost || isOwn(host) || host) return done()',
+    replace: 'if (isOwn(host)) {',
+    by: 'if (isOwn(host) || host) {',
     tests: ['own-host'],
     named: 'a request for another host gets 421',
   },

@@ -338,7 +338,7 @@ export const CONSOLE: Mutant[] = [
     replace: 'await lockRoles(tx, communityId)',
     by: 'void lockRoles',
     tests: ['admin-invitations'],
-    named: 'their own click',
+    named: 'clicking the invitation',
   },
   {
     breaks: 'a reset link needs an owner of every community',
@@ -370,7 +370,7 @@ export const CONSOLE: Mutant[] = [
     replace: 'and id = ${id} and mail_due_at <= now()',
     by: 'and id = ${id}',
     tests: ['alerts'],
-    named: 'of two processes',
+    named: 'two processes see an alert',
   },
   {
     breaks: 'a failure of the whole service is mailed by one process',
@@ -378,7 +378,7 @@ export const CONSOLE: Mutant[] = [
     replace: 'and failed_at is not null and mail_due_at <= now()',
     by: 'and failed_at is not null',
     tests: ['alerts'],
-    named: 'what two processes find out',
+    named: 'two processes find concurrently',
   },
   {
     breaks: 'an alert is mailed even if the process dies over it',

@@ -35,7 +35,7 @@ export const EVENTS: Mutant[] = [
     replace: '...(event.subject_visible && { balance_hours',
     by: '...({ balance_hours',
     tests: ['subscription-scopes'],
-    named: 'a partner hears of its own credit to a hidden member',
+    named: 'a partner gets the event of its own credit to a hidden member',
   },
   {
     breaks: 'events of a hidden member are not in the feed',
@@ -98,7 +98,7 @@ export const EVENTS: Mutant[] = [
     replace: 'if (isTooOld || (after && afterPosition < pruned_position))',
     by: 'if (isTooOld)',
     tests: ['feed', 'prune'],
-    named: 'a cursor older than what is kept|events go after thirty days',
+    named: 'a cursor older than what is kept|events are deleted after thirty days',
   },
   {
     breaks: 'a cursor of the feed works when it is issued',

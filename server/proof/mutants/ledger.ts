@@ -108,7 +108,7 @@ export const LEDGER: Mutant[] = [
     replace: 'credit: changeWallet(credit, amount),',
     by: 'credit: changeWallet(credit, amount + 1),',
     tests: ['exchange'],
-    named: 'an exchange gives to one what it takes',
+    named: 'an exchange moves hours from one member to the other',
   },
   {
     breaks: 'no exchange goes below the lower limit',
@@ -208,7 +208,7 @@ export const LEDGER: Mutant[] = [
     replace: 'active and not hidden and member_id = ${memberIds[0]!}',
     by: 'active and member_id = ${memberIds[0]!}',
     tests: ['members'],
-    named: 'as good as absent',
+    named: 'hidden or has left cannot be found',
   },
   {
     breaks: 'the balances of hidden members cannot be read together',
@@ -216,7 +216,7 @@ export const LEDGER: Mutant[] = [
     replace: 'active and not hidden and member_id = i.wanted_id',
     by: 'active and member_id = i.wanted_id',
     tests: ['members'],
-    named: 'as good as absent',
+    named: 'hidden or has left cannot be found',
   },
   {
     breaks: 'ledger verify finds a wrong balance',

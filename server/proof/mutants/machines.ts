@@ -53,7 +53,7 @@ export const MACHINES: Mutant[] = [
     replace: 'failure.body(request.id)',
     by: 'failure.body(request.headers.authorization ?? request.id)',
     tests: ['members'],
-    named: 'as good as absent',
+    named: 'hidden or has left cannot be found',
   },
   {
     breaks: 'calls beyond the limit are rejected',

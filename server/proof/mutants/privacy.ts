@@ -14,7 +14,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'where community_id = ${communityId} and visible and ${place} ${filter}',
     by: 'where community_id = ${communityId} and ${place} ${filter}',
     tests: ['members'],
-    named: 'as good as absent',
+    named: 'hidden or has left cannot be found',
   },
   {
     breaks: 'a hidden member is not found',
@@ -22,7 +22,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'and visible and id = ${ids[0]!}',
     by: 'and id = ${ids[0]!}',
     tests: ['members'],
-    named: 'as good as absent',
+    named: 'hidden or has left cannot be found',
   },
   {
     breaks: 'hidden members are not found together',
@@ -30,7 +30,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'and visible and id = i.wanted_id limit 1',
     by: 'and id = i.wanted_id limit 1',
     tests: ['members'],
-    named: 'as good as absent',
+    named: 'hidden or has left cannot be found',
   },
   {
     breaks: 'email addresses are read only for partners that may see them',
@@ -54,7 +54,7 @@ export const PRIVACY: Mutant[] = [
     replace: "if (before.visible && !after.visible) await recordRemoval(tx, communityId, 'user', [id])",
     by: '',
     tests: ['members'],
-    named: 'as good as absent',
+    named: 'hidden or has left cannot be found',
   },
   {
     breaks: 'a member who left closes their listings',
@@ -62,7 +62,7 @@ export const PRIVACY: Mutant[] = [
     replace: "if (changes.status === 'inactive') await closeListingsOnLeave(tx, communityId, id)",
     by: '',
     tests: ['members'],
-    named: 'a member who leaves closes their listings',
+    named: "leaving closes the member's listings",
   },
   {
     breaks: 'listings of a hidden member cannot be seen',

@@ -8,7 +8,7 @@ export const PRUNING: Mutant[] = [
     replace: 'where created_at < ${before} and position is not null limit ${batchMax})`',
     by: 'where created_at < ${before} limit ${batchMax})`',
     tests: ['prune'],
-    named: 'events that nobody has been told of yet',
+    named: 'events that have not been fanned out yet',
   },
   {
     breaks: 'a partition with events without a position is not dropped',
@@ -16,7 +16,7 @@ export const PRUNING: Mutant[] = [
     replace: 'if (await hasUnorderedEvents(sql, partition)) return false',
     by: 'void hasUnorderedEvents(sql, partition)',
     tests: ['prune'],
-    named: 'events that nobody has been told of yet',
+    named: 'events that have not been fanned out yet',
   },
   {
     breaks: 'tokens are pruned by their expiry, not by their issue',

@@ -193,7 +193,7 @@ export const WEBHOOKS: Mutant[] = [
     replace: 'if (!allowPrivate && isIP(host) && !isPublicAddress(host))',
     by: 'if (!allowPrivate && !host)',
     tests: ['webhook-targets'],
-    named: 'is refused when sending',
+    named: 'is rejected when sending',
   },
   {
     breaks: 'an interrupted deletion pauses the subscription',
