@@ -103,7 +103,7 @@ async function sendBatch(send: Send, credits: CreditRequest[], options: CallOpti
   const answer = await send({ method: 'POST', path: PATH, body: { credits }, repeatable: true }, options)
   const { data } = answer as unknown as CreditBatch
   if (!Array.isArray(data) || data.length !== credits.length) {
-    throw new HourbankError('invalid_response', `POST ${PATH}: the answer has not one result per credit`)
+    throw new HourbankError('invalid_response', `POST ${PATH}: the response does not have a result for each credit`)
   }
   return data
 }

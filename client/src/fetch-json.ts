@@ -69,7 +69,7 @@ export async function fetchJson(
         return { response: answer, text: await readText(answer, name) }
       } catch (cause) {
         if (cause instanceof HourbankError) throw cause
-        throw new HourbankError('network', `${name}: no answer${detailOf(cause)}`, { cause })
+        throw new HourbankError('network', `${name}: no response${detailOf(cause)}`, { cause })
       }
     }
   })
@@ -90,7 +90,7 @@ export async function within<T>(
     reject(error)
     controller.abort(error)
   }
-  const onTimeout = () => stop(new HourbankError('timeout', `${name}: no answer within ${Math.round(limitMs)} ms`))
+  const onTimeout = () => stop(new HourbankError('timeout', `${name}: no response within ${Math.round(limitMs)} ms`))
   const timer = setTimeout(onTimeout, Math.max(0, limitMs))
   const leave = onAbort(signal, () => stop(aborted(signal)))
   try {
@@ -121,7 +121,7 @@ async function readText({ body }: FetchResponse, name: string): Promise<string> 
     if (bytes > RESPONSE_BYTES_MAX) {
       // Not awaited: cancelling a stream that hangs may hang too.
       void reader.cancel().catch(() => undefined)
-      throw new HourbankError('invalid_response', `${name}: the answer is larger than ${RESPONSE_BYTES_MAX} bytes`)
+      throw new HourbankError('invalid_response', `${name}: the response is larger than ${RESPONSE_BYTES_MAX} bytes`)
     }
     text += decoder.decode(value, { stream: true })
   }
@@ -130,7 +130,7 @@ async function readText({ body }: FetchResponse, name: string): Promise<string> 
 function readSuccess(name: string, status: number, text: string): Record<string, unknown> {
   const body = parseObject(text)
   if (body) return body
-  throw new HourbankError('invalid_response', `${name}: ${status}, but the answer is not a JSON object`)
+  throw new HourbankError('invalid_response', `${name}: ${status}, but the response is not a JSON object`)
 }
 
 function readRefusal({ status, headers }: FetchResponse, text: string, nowMs: number): Refusal {
@@ -140,7 +140,7 @@ function readRefusal({ status, headers }: FetchResponse, text: string, nowMs: nu
     status,
     code: isOurs ? (body.error as string) : `http_${status}`,
     description:
-      typeof body.error_description === 'string' ? body.error_description : 'The answer is not one of the service.',
+      typeof body.error_description === 'string' ? body.error_description : 'The response is not one of the service.',
     errors: Array.isArray(body.errors) ? body.errors.filter(isFieldError) : [],
     requestId: typeof body.request_id === 'string' ? body.request_id : (headers.get('request-id') ?? undefined),
     data: body.data,

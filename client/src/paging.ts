@@ -22,7 +22,7 @@ export function listAt<Item, Query extends PageQuery = PageQuery, Meta extends P
   /** Reads one page. */
   async function list(query?: Query, options?: CallOptions): Promise<Page<Item, Meta>> {
     const page = await send({ method: 'GET', path, query: { ...query }, repeatable: true }, options)
-    if (!isPage(page)) throw new HourbankError('invalid_response', `GET ${path}: the answer is not a page`)
+    if (!isPage(page)) throw new HourbankError('invalid_response', `GET ${path}: the response is not a page`)
     return page as unknown as Page<Item, Meta>
   }
 
@@ -36,7 +36,7 @@ export function listAt<Item, Query extends PageQuery = PageQuery, Meta extends P
       const cursor = page.meta.next_cursor
       // Otherwise the same page would be read forever.
       if (cursor === null || cursor === next.cursor) {
-        throw new HourbankError('invalid_response', `GET ${path}: there is more, but the answer does not say where`)
+        throw new HourbankError('invalid_response', `GET ${path}: there is more, but the response does not say where`)
       }
       next = { ...next, cursor }
     }
@@ -62,7 +62,7 @@ export async function collectChanges<Item>(
     syncedUntil = page.meta.synced_until
   }
   if (syncedUntil === undefined) {
-    throw new HourbankError('invalid_response', 'The answer does not say where the next round begins')
+    throw new HourbankError('invalid_response', 'The response does not say where the next round begins')
   }
   return { items, syncedUntil }
 }

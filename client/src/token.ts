@@ -97,5 +97,5 @@ function readTokenResponse(body: Record<string, unknown>): Pick<TokenResponse, '
 }
 
 function notAToken(field: keyof TokenResponse): HourbankError {
-  return new HourbankError('invalid_response', `POST /oauth/token: the answer has no usable ${field}`)
+  return new HourbankError('invalid_response', `POST /oauth/token: the response has no usable ${field}`)
 }

@@ -167,7 +167,7 @@ export async function sendForData<T extends object>(send: Send, operation: Opera
 
 export function requireData<T extends object>({ data }: Record<string, unknown>, name: string): T {
   if (typeof data !== 'object' || data === null) {
-    throw new HourbankError('invalid_response', `${name}: the answer has no data`)
+    throw new HourbankError('invalid_response', `${name}: the response has no data`)
   }
   return data as T
 }

@@ -211,7 +211,7 @@ test('npx hourbank listen soon says that the service does not respond, and ends 
   onTestFinished(() => void child.kill('SIGKILL'))
   let printed = ''
   child.stdout.on('data', (text) => (printed += text))
-  await eventually(() => printed.includes('Waiting: POST /oauth/token: no answer (ECONNREFUSED)'), AT_ONCE_MS_MAX)
+  await eventually(() => printed.includes('Waiting: POST /oauth/token: no response (ECONNREFUSED)'), AT_ONCE_MS_MAX)
   child.kill('SIGINT')
   await eventually(() => child.exitCode === 0, AT_ONCE_MS_MAX)
 })
