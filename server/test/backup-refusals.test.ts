@@ -87,7 +87,7 @@ describe('what cannot be restored', () => {
   })
 
   test('a file with data after its end line', async () => {
-    await refused(await edited((text) => `${text}{}\n`), /goes on behind its end/)
+    await refused(await edited((text) => `${text}{}\n`), /there is data after its end/)
   })
 
   test('a row taken out', async () => {
@@ -106,7 +106,7 @@ describe('what cannot be restored', () => {
   })
 
   test('a table twice', async () => {
-    await refused(await edited((text) => text.replace(TOKENS, '$&$&')), /a line that means nothing/)
+    await refused(await edited((text) => text.replace(TOKENS, '$&$&')), /a line has no meaning/)
   })
 
   test('an invalid value in the last row of a short table', async () => {

@@ -211,7 +211,7 @@ async function fillTables(tx: Transaction, tables: string[], context: RestoreCon
       await checkEnd(tables, found, entry, context)
       return result
     } else {
-      throw damaged(file, 'there is a line that means nothing')
+      throw damaged(file, 'a line has no meaning')
     }
   }
 }
@@ -228,7 +228,7 @@ async function checkEnd(
     if (rows !== expected) throw damaged(file, `it has ${rows} rows of ${table}, and should have ${expected ?? 'none'}`)
   }
   // Reads to the end of the file, where its digest is verified once more: it may have been changed in the meantime.
-  if ((await text.line()) !== undefined) throw damaged(file, 'it goes on behind its end')
+  if ((await text.line()) !== undefined) throw damaged(file, 'there is data after its end')
 }
 
 /** Matches by owning column, because PostgreSQL chooses the names of sequences. */

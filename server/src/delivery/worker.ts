@@ -128,7 +128,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     const failing = attempts.flatMap(({ subscriptionId, ok }) => (ok ? [] : [subscriptionId]))
     if (failing.length > 0) {
       const disabled = await disableFailing(sql, communityId, failing, now)
-      if (disabled.length > 0) log.warn({ communityId, disabled }, 'disabled: nothing but failures for five days')
+      if (disabled.length > 0) log.warn({ communityId, disabled }, 'subscriptions disabled after five days of failures')
     }
     return completions.map(({ id }) => !locked.has(id))
   }
@@ -157,7 +157,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         await fanOutOne(communityId)
       }
     } catch (error) {
-      log.warn({ err: error }, 'events could not be looked for; the next round tries again')
+      log.warn({ err: error }, 'could not read which communities have events; retrying')
     }
   }
 
@@ -197,7 +197,7 @@ export function startDeliveryWorker(options: WorkerOptions): DeliveryWorker {
         if (claims > 0 && due.length === CLAIMS_MAX) claiming.wake()
       }
     } catch (error) {
-      log.warn({ err: error }, 'deliveries could not be looked for; the next round tries again')
+      log.warn({ err: error }, 'could not read which queues are due; retrying')
     }
   }
 

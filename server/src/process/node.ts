@@ -147,7 +147,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const closeIdle = idleConnectionCloser(app.server)
 
   const ensurePartitions = () =>
-    createPartitions(background).catch((error) => log.warn({ err: error }, 'partitions could not be made'))
+    createPartitions(background).catch((error) => log.warn({ err: error }, 'could not create partitions'))
   await ensurePartitions()
   const partitionTimer = setInterval(ensurePartitions, PARTITION_INTERVAL_MS)
   const closeJob = config.role === 'api' ? undefined : startCloseJob(databaseUrl, log)
