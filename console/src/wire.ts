@@ -25,7 +25,7 @@ export interface Administrator {
 export interface Alert {
   /** 0 for what concerns the whole service */
   id: number
-  /** webhook_failing: Nothing has arrived at an endpoint for an hour. webhook_disabled: An endpoint was disabled. hours_nearly_used: A partner has credited 80 % of its hours of the day. hours_used: A partner has used up its hours of the day. calls_rejected: Many calls were rejected within minutes. credentials_expiring: Credentials expire within two weeks. ledger_wrong: ledger verify found a difference in the books. backup_failed: A backup failed. disk_low: The disk of the database is nearly full. */
+  /** webhook_failing: Nothing has arrived at a webhook for an hour. webhook_disabled: A webhook was disabled. hours_nearly_used: A partner has credited 80 % of its hours of the day. hours_used: A partner has used up its hours of the day. calls_rejected: Many calls were rejected within minutes. credentials_expiring: Credentials expire within two weeks. ledger_wrong: ledger verify found a difference in the books. backup_failed: A backup failed. disk_low: The disk of the database is nearly full. */
   kind: AlertKind
   /** The subscription, the partner or the client; 0 for none */
   subject_id: number

@@ -55,7 +55,7 @@ test('the overview begins with what needs attention, and leads to it', async ({ 
   await expect(page.getByText('Your choice is saved')).toBeVisible()
   await page.reload()
   await expect(boxes.getByLabel('A backup failed')).not.toBeChecked()
-  await expect(boxes.getByLabel('A webhook was switched off')).toBeChecked()
+  await expect(boxes.getByLabel('A webhook was disabled')).toBeChecked()
   await expectAccessibleEverywhere(page, 'account')
   expect(complaints).toEqual([])
 })

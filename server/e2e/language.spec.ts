@@ -102,7 +102,7 @@ test('why the service rejects something is said in German, beside the field and 
   const rows = 'external_id,name,email\r\nX-1,Ada,nowhere\r\nX-1,Ben,\r\n'
   await page.setInputFiles('input[type=file]', { name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(rows) })
   await page.getByRole('button', { name: 'Datei prüfen' }).click()
-  await expect(page.getByText('Das ist keine E-Mail-Adresse.')).toBeVisible()
+  await expect(page.getByText('Das ist keine gültige E-Mail-Adresse.')).toBeVisible()
   await expect(page.getByText('Die Nummer steht schon in Zeile 2.')).toBeVisible()
   await chooseOwn(page, service, null)
 })

@@ -85,7 +85,7 @@ test('an administrator adds a passkey, signs in with it, proves with it who is t
   await expect(renamed).not.toContainText('never')
 
   // As the service answers when the last proof is too old.
-  const tooOld = { error: 'proof_required', error_description: 'Prove again that it is you.', request_id: 'none' }
+  const tooOld = { error: 'proof_required', error_description: 'Confirm that it is you.', request_id: 'none' }
   await page.route('**/second-factor/passkeys/*', (route) => route.fulfill({ status: 403, json: tooOld }), {
     times: 1,
   })

@@ -58,7 +58,7 @@ test('an administrator sets up an authenticator app, signs in with it and remove
   await phone.context().close()
 
   // As the service answers when the last proof is too old.
-  const tooOld = { error: 'proof_required', error_description: 'Prove again that it is you.', request_id: 'none' }
+  const tooOld = { error: 'proof_required', error_description: 'Confirm that it is you.', request_id: 'none' }
   await page.route('**/second-factor/app', (route) => route.fulfill({ status: 403, json: tooOld }), { times: 1 })
   await page.getByRole('button', { name: 'Remove …' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()

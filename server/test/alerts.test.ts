@@ -282,7 +282,7 @@ test('a mail that a process did not finish is sent by another, once', async () =
   await check()
   const subjects = mailbox.received.map(({ to, text }) => [...to, /^Subject: (.*)\r$/m.exec(text)![1]])
   expect(subjects).toEqual([
-    [owner.email, 'Town: an endpoint was disabled'],
+    [owner.email, 'Town: a webhook was disabled'],
     [owner.email, 'A backup failed'],
   ])
 })

@@ -69,13 +69,13 @@ describe('the format of a file is found out', () => {
   })
 
   test.each([
-    [Buffer.from('504b030414000600', 'hex'), '.xlsx'],
-    [Buffer.from('d0cf11e0a1b11ae1', 'hex'), '.xls'],
-    ['%PDF-1.7', 'PDF'],
-  ])('what is no text is rejected with what to do: %j', async (bytes, words) => {
+    [Buffer.from('504b030414000600', 'hex'), '.xlsx', 'save it as CSV'],
+    [Buffer.from('d0cf11e0a1b11ae1', 'hex'), '.xls', 'save it as CSV'],
+    ['%PDF-1.7', 'PDF', 'Export the table as CSV'],
+  ])('a file that is not text is rejected with what to do: %j', async (bytes, kind, advice) => {
     const failed = await detect(bytes).catch((error: Error) => error.message)
-    expect(failed).toContain(words)
-    expect(failed).toContain('save it as CSV')
+    expect(failed).toContain(kind)
+    expect(failed).toContain(advice)
   })
 })
 

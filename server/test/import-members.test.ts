@@ -227,7 +227,7 @@ describe('members import', () => {
         line: 4,
         outcome: 'refused',
         reason:
-          'The email address is not one. The status must be active or inactive. Hidden must be true or false. ' +
+          'This is not a valid email address. The status must be active or inactive. Hidden must be true or false. ' +
           'The time of joining must be like 2024-05-31, 31.5.2024 or 2024-05-31T12:00:00Z.',
       },
       { line: 5, outcome: 'refused', reason: expect.stringContaining('external id is missing') },

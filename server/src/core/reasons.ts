@@ -10,7 +10,7 @@ export const REASONS = {
   hours_decimals: 'Hours have at most two decimals.',
   hours_positive: 'The hours must be greater than 0.',
   nothing_to_change: 'There is nothing to change.',
-  recorded_otherwise: 'This was recorded already with other content. Reload the page and look at what is there.',
+  recorded_otherwise: 'This was already saved with different content. Reload the page and check what is stored.',
   external_id_length: 'The external id must have 1 to {max} characters.',
 
   // What does not exist, or is not visible to this person
@@ -54,7 +54,7 @@ export const REASONS = {
     'Accounts on this service are shared by several communities, so only its operator can reset a password: npx hourbank admin reset. You can also remove this administrator and invite them with another email address.',
   last_owner: 'The last owner cannot be removed; make someone else an owner first.',
   no_mail: 'This service sends no mail. Its operator can reset a password: npx hourbank admin reset',
-  sign_ins_by_address: 'Too many failed authentications from this address; try again after the time in Retry-After.',
+  sign_ins_by_address: 'Too many failed sign-ins from this network. Try again in a few minutes.',
   sign_ins_by_account:
     'Too many failed sign-ins with this email address. Use a browser in which you have signed in before, or try again later.',
 
@@ -89,7 +89,7 @@ export const REASONS = {
   test_community_removed: 'This test community was removed meanwhile.',
   test_communities_max: 'There are {max} test communities already. Remove one that is no longer used.',
   confirm_slug: 'Type {slug} to confirm.',
-  switch_reason: 'Say why, in 1 to {max} characters: partners are told.',
+  switch_reason: 'Give a reason of 1 to {max} characters. Partners see it.',
 
   // Partners and their credentials
   contact_too_long: 'The contact must have at most {max} characters.',
@@ -134,7 +134,7 @@ export const REASONS = {
 
   // Members and listings
   email_empty: 'The email address is empty.',
-  email_invalid: 'The email address is not one.',
+  email_invalid: 'This is not a valid email address.',
   phone_length: 'The phone numbers must be one line of at most {max} characters.',
   address_too_long: 'The address must have at most {max} characters.',
   notes_too_long: 'The notes must have at most {max, number} characters.',
@@ -203,7 +203,7 @@ export const REASONS = {
   file_is_old_workbook:
     'The file is a workbook of an old version of Excel (.xls), which cannot be read here. Open it in the spreadsheet program and save it as CSV: in Excel with File, Save as, "CSV UTF-8"; in LibreOffice with File, Save as, "Text CSV". Then choose that file.',
   file_is_pdf:
-    'The file is a PDF document, which cannot be read here. Open it in the spreadsheet program and save it as CSV: in Excel with File, Save as, "CSV UTF-8"; in LibreOffice with File, Save as, "Text CSV". Then choose that file.',
+    'The file is a PDF document, which cannot be read here. Export the table as CSV from the program that made it, then choose that file.',
   fields_max: 'There are more than {max} fields.',
   field_length: 'A field is longer than {max} characters. Is its quote never closed?',
   carriage_return: 'There is a carriage return without a line feed. Save the file with CRLF or LF line ends.',
@@ -218,7 +218,8 @@ export const REASONS = {
   row_width: 'The row has {count} fields, the first line {width}.',
   row_short:
     'The row has {count} fields, the first line {width}: spreadsheets leave out empty cells at the end. To clear what is there, add a last column to the table that is filled in every row.',
-  external_id_missing: 'The external id is missing; it keeps a second import from adding twice.',
+  external_id_missing:
+    'The external id is missing. It identifies the row, so that a second import does not add it again.',
   external_id_repeated: 'The external id is in line {line} already.',
   stand_in_member: 'The external id stands for a member that is not there.',
   stand_in_listing: 'The external id stands for a listing that is not there.',

@@ -6,8 +6,8 @@ import type { Alert, AlertKind } from '../../wire.ts'
 
 /** What people choose from. */
 export const ALERT_NAMES: Record<AlertKind, MessageDescriptor> = {
-  webhook_failing: msg`A webhook has not arrived for an hour`,
-  webhook_disabled: msg`A webhook was switched off`,
+  webhook_failing: msg`Nothing has arrived at a webhook for an hour`,
+  webhook_disabled: msg`A webhook was disabled`,
   hours_nearly_used: msg`A partner has credited 80% of its hours of the day`,
   hours_used: msg`A partner has used up its hours of the day`,
   calls_rejected: msg`Many calls were rejected within minutes`,
@@ -22,7 +22,7 @@ type Words = Record<'partner' | 'used' | 'allowed' | 'minutes' | 'client' | 'rea
 
 const SENTENCES: Record<AlertKind, (words: Words, count: number) => string> = {
   webhook_failing: ({ partner }) => t`Nothing arrives at a webhook of ${partner}`,
-  webhook_disabled: ({ partner }) => t`A webhook of ${partner} was switched off`,
+  webhook_disabled: ({ partner }) => t`A webhook of ${partner} was disabled`,
   hours_nearly_used: ({ partner, used, allowed }) =>
     t`${partner} has credited ${used} of the ${allowed} allowed per day`,
   hours_used: ({ partner, used, allowed }) => t`${partner} used up its hours of the day (${used} of ${allowed})`,

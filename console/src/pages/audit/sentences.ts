@@ -73,7 +73,7 @@ const DEEDS: Record<string, MessageDescriptor> = {
   'subscription.changed': msg`${who} changed webhook number ${it}`,
   'subscription.created': msg`${who} subscribed to events with webhook number ${it}`,
   'subscription.deleted': msg`${who} deleted webhook number ${it}`,
-  'subscription.disabled': msg`${who} switched the webhook of ${it} off`,
+  'subscription.disabled': msg`${who} disabled the webhook of ${it}`,
   'subscription.paused': msg`${who} paused the webhook of ${it}`,
   'subscription.replayed': msg`${who} sent events to the webhook of ${it} again`,
   'subscription.resumed': msg`${who} resumed the webhook of ${it}`,

@@ -51,7 +51,7 @@ function Notes({ subscription }: { subscription: SubscriptionOverview }) {
   return (
     <>
       {status === 'disabled' && (
-        <Note color="red" title={t`Switched off`}>
+        <Note color="red" title={t`Disabled`}>
           <Trans>
             {disabledFor}, {since}. Nothing is sent until an owner or the partner resumes it. What was already waiting
             is sent then. What has happened since is not: use “Send again since …” for it, within 30 days.
@@ -69,7 +69,7 @@ function Notes({ subscription }: { subscription: SubscriptionOverview }) {
         <Note color="yellow" title={t`Deliveries are failing`}>
           <Trans>
             Nothing has arrived since <Time value={failing_since} />. It is retried automatically, at growing intervals.
-            After five days of nothing but failures it is switched off.
+            After five days of nothing but failures it is disabled.
           </Trans>
         </Note>
       )}

@@ -60,7 +60,7 @@ export function eventName(type: string): string {
 
 const WAITS: Record<WaitsFor, MessageDescriptor> = {
   paused: msg`The webhook is paused`,
-  disabled: msg`The webhook is switched off`,
+  disabled: msg`The webhook is disabled`,
   partner_api: msg`The partner API is switched off`,
   receiver: msg`Several failed in a row, so the receiver gets a pause`,
   retry: msg`The last attempt failed`,

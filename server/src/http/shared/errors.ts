@@ -45,7 +45,7 @@ const CONSOLE_ERRORS = {
   password_change_required: [403, 'Choose your own password first.'],
   role_insufficient: [403, 'Your role in this community does not allow this.'],
   second_factor_required: [403, 'This community requires a second factor. Set one up on your account page.'],
-  proof_required: [403, 'Prove again that it is you: some time has passed since you last did.'],
+  proof_required: [403, 'Confirm that it is you: more than 15 minutes have passed since you last did.'],
   refused: [409, 'This is not possible.'],
   changed_meanwhile: [412, 'Somebody else changed this in the meantime. Look at it again before you save.'],
   version_required: [428, 'Say in If-Match which version this change is based on.'],

@@ -62,8 +62,8 @@ export const ar: MailWords = {
     inCommunity: ({ community, what }) => `${community}: ${what}`,
     howToChange: 'تختار ما تُبلَّغ به في صفحة حسابك في لوحة الإدارة.',
     titles: {
-      webhook_failing: 'لم يصل شيء إلى نقطة تسليم منذ ساعة',
-      webhook_disabled: 'عُطّلت نقطة تسليم',
+      webhook_failing: 'لم يصل شيء إلى ويب هوك منذ ساعة',
+      webhook_disabled: 'عُطّل ويب هوك',
       hours_nearly_used: 'أضاف شريك 80٪ من ساعات يومه',
       hours_used: 'استنفد شريك ساعات يومه',
       calls_rejected: 'رُفضت استدعاءات كثيرة خلال دقائق',

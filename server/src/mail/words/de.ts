@@ -72,8 +72,8 @@ export const de: MailWords = {
     inCommunity: ({ community, what }) => `${community}: ${what}`,
     howToChange: 'Worüber Sie benachrichtigt werden, wählen Sie auf Ihrer Kontoseite in der Konsole.',
     titles: {
-      webhook_failing: 'Seit einer Stunde kommt an einem Endpunkt nichts an',
-      webhook_disabled: 'Ein Endpunkt wurde abgeschaltet',
+      webhook_failing: 'Seit einer Stunde kommt an einem Webhook nichts an',
+      webhook_disabled: 'Ein Webhook wurde deaktiviert',
       hours_nearly_used: 'Ein Partner hat 80 % seiner Stunden des Tages gutgeschrieben',
       hours_used: 'Ein Partner hat seine Stunden des Tages aufgebraucht',
       calls_rejected: 'Viele Aufrufe wurden binnen Minuten abgelehnt',
@@ -85,7 +85,7 @@ export const de: MailWords = {
     sentences: {
       webhook_failing: ({ partner }) => `Seit einer Stunde ist an einem Webhook von ${partner} nichts angekommen.`,
       webhook_disabled: ({ partner }) =>
-        `Ein Webhook von ${partner} wurde abgeschaltet. Es wird nichts mehr dorthin gesendet.`,
+        `Ein Webhook von ${partner} wurde deaktiviert. Es wird nichts mehr dorthin gesendet.`,
       hours_nearly_used: ({ partner, hours, limit }) =>
         `${partner} hat heute ${hours} von ${limit} Stunden gutgeschrieben.`,
       hours_used: ({ partner, hours, limit }) =>

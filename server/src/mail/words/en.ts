@@ -67,8 +67,8 @@ export const en: MailWords = {
     inCommunity: ({ community, what }) => `${community}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`,
     howToChange: 'You choose what you are told of on your account page in the console.',
     titles: {
-      webhook_failing: 'Nothing has arrived at an endpoint for an hour',
-      webhook_disabled: 'An endpoint was disabled',
+      webhook_failing: 'Nothing has arrived at a webhook for an hour',
+      webhook_disabled: 'A webhook was disabled',
       hours_nearly_used: 'A partner has credited 80 % of its hours of the day',
       hours_used: 'A partner has used up its hours of the day',
       calls_rejected: 'Many calls were rejected within minutes',

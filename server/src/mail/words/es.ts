@@ -72,8 +72,8 @@ export const es: MailWords = {
     inCommunity: ({ community, what }) => `${community}: ${what}`,
     howToChange: 'Puede elegir de qué se le avisa en la página de su cuenta, en la consola.',
     titles: {
-      webhook_failing: 'Desde hace una hora no llega nada a un punto de entrega',
-      webhook_disabled: 'Se ha desactivado un punto de entrega',
+      webhook_failing: 'Desde hace una hora no llega nada a un webhook',
+      webhook_disabled: 'Se ha deshabilitado un webhook',
       hours_nearly_used: 'Una entidad colaboradora ha abonado el 80 % de sus horas del día',
       hours_used: 'Una entidad colaboradora ha agotado sus horas del día',
       calls_rejected: 'Se han rechazado muchas llamadas en pocos minutos',
@@ -84,7 +84,7 @@ export const es: MailWords = {
     },
     sentences: {
       webhook_failing: ({ partner }) => `Desde hace una hora no llega nada a un webhook de ${partner}.`,
-      webhook_disabled: ({ partner }) => `Se ha desactivado un webhook de ${partner}. Ya no se le envía nada.`,
+      webhook_disabled: ({ partner }) => `Se ha deshabilitado un webhook de ${partner}. Ya no se le envía nada.`,
       hours_nearly_used: ({ partner, hours, limit }) => `${partner} ha abonado hoy ${hours} de ${limit} h.`,
       hours_used: ({ partner, hours, limit }) =>
         `${partner} ha agotado sus horas de hoy (${hours} de ${limit} h). Los demás abonos se rechazan.`,

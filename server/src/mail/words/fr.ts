@@ -75,8 +75,8 @@ export const fr: MailWords = {
     inCommunity: ({ community, what }) => `${community} : ${what}`,
     howToChange: 'Vous choisissez ce dont vous êtes averti·e sur la page de votre compte, dans la console.',
     titles: {
-      webhook_failing: 'Rien n’arrive à un point de livraison depuis une heure',
-      webhook_disabled: 'Un point de livraison a été désactivé',
+      webhook_failing: 'Rien n’arrive à un webhook depuis une heure',
+      webhook_disabled: 'Un webhook a été désactivé',
       hours_nearly_used: 'Un partenaire a crédité 80 % de ses heures du jour',
       hours_used: 'Un partenaire a épuisé ses heures du jour',
       calls_rejected: 'Beaucoup d’appels ont été rejetés en quelques minutes',
