@@ -62,7 +62,7 @@ export const backupCommands: Command[] = [
     name: 'restore',
     usage: 'FILE [--replacing FOLDER|URL] [--erasures LIST] [--passphrase-file FILE] [--unverified]',
     summary:
-      'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL); what was erased or withdrawn since then is erased and withdrawn again (--replacing: the DATA_DIR or DATABASE_URL that this one replaces, or set REPLACED_DATABASE_URL; --erasures: a list written by: npx hourbank erasures export); --unverified: accept a backup of another installation, which SECRET_KEY cannot verify',
+      'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL). --replacing: erase and withdraw again what was erased and withdrawn since the backup in this DATA_DIR or DATABASE_URL (or set REPLACED_DATABASE_URL); --erasures: erase the members on this list again, written by: npx hourbank erasures export; --passphrase-file: the passphrase of the backup; --unverified: accept a backup that SECRET_KEY cannot verify',
     run: (input) => withOwner(input.config, (sql) => runRestore(sql, input), { create: true }),
   },
 ]
@@ -108,7 +108,9 @@ async function recorded<T>(sql: Sql, config: Config, work: () => Promise<T>): Pr
     )
     throw error
   }
-  await recordSuccess(sql, 'backup').catch(({ message }: Error) => print(`The console could not be told: ${message}`))
+  await recordSuccess(sql, 'backup').catch(({ message }: Error) =>
+    print(`The console could not be informed of the backup: ${message}`),
+  )
   return result
 }
 
