@@ -14,7 +14,7 @@ export function usePageTitle(title: string): void {
 /** What a page on its way has to know: the dialog that was open when the path changed. */
 let arrival: { dialog: Element | undefined } | undefined
 
-/** Said by the router when the path changes; the first load leaves the focus where the browser put it. */
+/** Called by the router when the path changes. The first load leaves the focus where the browser put it. */
 export function wantFocus(): void {
   arrival = { dialog: openDialog() }
 }

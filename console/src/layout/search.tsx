@@ -144,7 +144,7 @@ export default function Search({ community, opened, onClose }: Props) {
         aria-autocomplete="list"
         leftSection={<Icon name="search" />}
         onKeyDown={({ key }) => {
-          // Of what has not arrived yet, Enter means the first.
+          // If results have not arrived yet, Enter opens the first one when they do.
           if (key === 'Enter' && count === 0) setEntered(query)
         }}
       />

@@ -32,7 +32,7 @@ interface Options<Values, Saved> {
   /** Sends it. What it throws is shown: 422 beside the fields, everything else in an alert. */
   save: (values: Values, sending: Sending<Values>) => Promise<Saved>
   onSaved?: (saved: Saved, values: Values) => void
-  /** What can be said without asking the service: texts by field, empty when all is well. */
+  /** Checks that need no request: a message per invalid field, empty if all are valid. */
   check?: (values: Values) => Texts
 }
 

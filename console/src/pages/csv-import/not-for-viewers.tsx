@@ -3,7 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Panel } from '../../parts/panel.tsx'
 
-/** Who may only look comes here by a link at most. */
+/** Viewers reach this page only by a direct link. */
 export function NotForViewers() {
   return (
     <Panel>

@@ -1,7 +1,7 @@
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 
-/** Without what has a meaning between addresses: a mail program could read another address in the text. */
+/** Excludes characters that separate addresses: a mail program could read a second address in the text. */
 const PART = String.raw`[^\s@\p{Cc}<>()\[\]\\,;:"]`
 const EMAIL = new RegExp(String.raw`^${PART}{1,64}@(?:${PART}+|\[[\w.:]+\])$`, 'u')
 const EMAIL_LENGTH_MAX = 254

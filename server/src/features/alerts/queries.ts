@@ -103,7 +103,9 @@ export interface Recipients {
   people: { email: string; language: string }[]
 }
 
-/** Whom to tell: those who asked for it, and owners who have not chosen. At the address that the community knows. */
+/**
+ * Recipients: people who chose this alert, and owners who have not chosen. Uses the address that the community knows.
+ */
 export async function findRecipients(sql: Queries, communityId: number, kind: AlertKind): Promise<Recipients> {
   const [row] = await sql<[Recipients]>`
     select c.slug, c.name as community, array(

@@ -32,7 +32,7 @@ const Event = Type.Object(
 
 /** A page ends after so many events, readable or not, so that a reader of few types gets on. */
 const POSITIONS_MAX = 200_000
-/** What a reader has for the next page, however old the events of this one. */
+/** A cursor is valid for at least a day, however old the events of its page are. */
 const CURSOR_MS_MIN = 24 * 60 * 60 * 1000
 
 /** The events of the webhooks, for clients that prefer polling. */

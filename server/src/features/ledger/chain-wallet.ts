@@ -3,7 +3,7 @@ import type { Sql, Transaction } from '../../postgres/connect.ts'
 import { chainLedger } from './chain-ledger.ts'
 import { findHead, hasUnchained, type ChainHead } from './queries.ts'
 
-/** Somebody waits for a statement. Without proof it is still right. */
+/** Somebody waits for a statement to print, and it is correct without the chain's head, so do not wait long. */
 const TIMEOUT_MS = 1000
 /** While another node adds links. */
 const RETRY_MS = 50
