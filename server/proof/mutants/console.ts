@@ -349,6 +349,13 @@ export const CONSOLE: Mutant[] = [
     named: 'attack: a reset link ends',
   },
   {
+    breaks: 'an owner who is removed at the same moment changes no roles',
+    file: 'features/admins/lock-roles-as-owner.ts',
+    replace: "if (actor.kind === 'admin' && !isOwner) ",
+    by: "if (actor.kind === 'admin' && !isOwner && roles.length === 0) ",
+    tests: ['admin-role-races'],
+  },
+  {
     breaks: 'the last owner stays',
     file: 'features/admins/change-admin.ts',
     replace: "if (!hasOtherOwner && role !== 'owner')",

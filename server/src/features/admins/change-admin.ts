@@ -5,7 +5,8 @@ import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import { deleteInvitationsBy, deleteInvitationsOf } from './invitation-queries.ts'
 import { makeLink, type NewLink } from './links.ts'
-import { deleteAdminRole, deleteLinksBy, deleteLinksOf, lockRoles, updateAdminRole } from './queries.ts'
+import { lockRolesAsOwner } from './lock-roles-as-owner.ts'
+import { deleteAdminRole, deleteLinksBy, deleteLinksOf, updateAdminRole } from './queries.ts'
 
 /** Returns the person's email address, to tell them. */
 export async function changeRole(
@@ -16,7 +17,7 @@ export async function changeRole(
   role: AdminRole,
   checkBefore: (before: AdminRole) => void = () => {},
 ): Promise<string> {
-  return changeAdmin(sql, communityId, adminId, role, async (tx, before) => {
+  return changeAdmin(sql, actor, communityId, adminId, role, async (tx, before) => {
     checkBefore(before)
     await updateAdminRole(tx, communityId, adminId, role)
     await recordAudit(tx, communityId, actor, {
@@ -29,7 +30,7 @@ export async function changeRole(
 
 /** Removes the role in this community. The person may be an administrator of others. */
 export async function removeAdmin(sql: Queries, actor: Actor, communityId: number, adminId: number): Promise<string> {
-  return changeAdmin(sql, communityId, adminId, undefined, async (tx) => {
+  return changeAdmin(sql, actor, communityId, adminId, undefined, async (tx) => {
     await deleteAdminRole(tx, communityId, adminId)
     await recordAudit(tx, communityId, actor, { action: 'admin.removed', subject: { kind: 'admin', id: adminId } })
   })
@@ -46,7 +47,7 @@ export async function makeResetLink(
   adminId: number,
 ): Promise<NewLink> {
   return transaction(sql, async (tx) => {
-    await requireAdmin(tx, communityId, adminId)
+    await requireAdmin(tx, actor, communityId, adminId)
     if (!(await ownsEveryCommunity(tx, actor.id))) {
       throw new Refusal(because('accounts_shared'))
     }
@@ -61,13 +62,14 @@ export async function makeResetLink(
 /** With the role, everything ends that was offered to the person here, or by them if they are no longer an owner. */
 async function changeAdmin(
   sql: Queries,
+  actor: Actor,
   communityId: number,
   adminId: number,
   role: AdminRole | undefined,
   change: (tx: Queries, before: AdminRole) => Promise<void>,
 ): Promise<string> {
   return transaction(sql, async (tx) => {
-    const roles = await requireAdmin(tx, communityId, adminId)
+    const roles = await requireAdmin(tx, actor, communityId, adminId)
     const own = roles.find(({ admin_id }) => admin_id === adminId)!
     const hasOtherOwner = roles.some((other) => other.role === 'owner' && other.admin_id !== adminId)
     if (!hasOtherOwner && role !== 'owner') throw new Refusal(because('last_owner'))
@@ -82,8 +84,8 @@ async function changeAdmin(
   })
 }
 
-async function requireAdmin(tx: Queries, communityId: number, adminId: number) {
-  const roles = await lockRoles(tx, communityId)
+async function requireAdmin(tx: Queries, actor: Actor, communityId: number, adminId: number) {
+  const roles = await lockRolesAsOwner(tx, actor, communityId)
   if (!roles.some(({ admin_id }) => admin_id === adminId)) throw new NotFound(because('no_such_administrator'))
   return roles
 }

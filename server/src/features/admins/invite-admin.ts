@@ -1,6 +1,5 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { hashSecret } from '../../crypto/secrets.ts'
-import { ApiError } from '../../http/shared/errors.ts'
 import { because } from '../../core/reasons.ts'
 import { NotFound, Refusal } from '../../core/refusal.ts'
 import type { AdminRole } from '../../postgres/across-communities.ts'
@@ -14,7 +13,7 @@ import {
   type InvitationRow,
 } from './invitation-queries.ts'
 import { newLinkToken, type NewLink } from './links.ts'
-import { lockRoles, type RoleRow } from './queries.ts'
+import { lockRolesAsOwner } from './lock-roles-as-owner.ts'
 
 const INVITATION_SECONDS = 7 * 24 * 60 * 60
 const INVITATIONS_MAX = 100
@@ -33,7 +32,7 @@ export async function inviteAdmin(
 ): Promise<Invited> {
   const [email, name] = [checkEmail(input.email), checkName(input.name)]
   return transaction(sql, async (tx) => {
-    const roles = await lockRolesFor(tx, actor, communityId)
+    const roles = await lockRolesAsOwner(tx, actor, communityId)
     if (roles.some((role) => isSameEmail(role.email, email))) {
       throw new Refusal(because('administrator_known', { email }), { field: 'email' })
     }
@@ -51,7 +50,7 @@ export async function inviteAdmin(
 /** Replaces the link of an invitation, for example when it was lost or has expired. */
 export async function renewInvitation(sql: Queries, actor: Actor, communityId: number, id: number): Promise<Invited> {
   return transaction(sql, async (tx) => {
-    await lockRolesFor(tx, actor, communityId)
+    await lockRolesAsOwner(tx, actor, communityId)
     const { token, ...secret } = newToken(communityId, actor)
     const invitation = requireInvitation(await renewInvitationRow(tx, communityId, id, secret))
     await recordInvitation(tx, actor, 'admin.invitation_renewed', invitation)
@@ -61,17 +60,10 @@ export async function renewInvitation(sql: Queries, actor: Actor, communityId: n
 
 export async function withdrawInvitation(sql: Queries, actor: Actor, communityId: number, id: number): Promise<void> {
   await transaction(sql, async (tx) => {
+    await lockRolesAsOwner(tx, actor, communityId)
     const invitation = requireInvitation(await deleteInvitation(tx, communityId, id))
     await recordInvitation(tx, actor, 'admin.invitation_withdrawn', invitation)
   })
-}
-
-/** An owner who is removed at the same moment must not leave an invitation behind. */
-async function lockRolesFor(tx: Queries, actor: Actor, communityId: number): Promise<RoleRow[]> {
-  const roles = await lockRoles(tx, communityId)
-  const isOwner = roles.some(({ admin_id, role }) => admin_id === actor.id && role === 'owner')
-  if (actor.kind === 'admin' && !isOwner) throw new ApiError('role_insufficient')
-  return roles
 }
 
 /** The token names its community, so that a lookup never searches across communities. */
