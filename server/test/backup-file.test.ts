@@ -86,7 +86,7 @@ describe('the file', () => {
     await expect(backup(open(await newEmptyDatabase()), file, silent)).rejects.toThrow(/no Hourbank tables/)
     expect(await leftBeside(file)).toEqual([])
     const astray = join(folder, 'none', 'file')
-    await expect(backup(open(await newDatabase()), astray, silent)).rejects.toThrow(`cannot be written to ${astray}`)
+    await expect(backup(open(await newDatabase()), astray, silent)).rejects.toThrow(`${astray} cannot be written: `)
   })
 
   test.for([1, 4])(

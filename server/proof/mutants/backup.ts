@@ -33,6 +33,22 @@ export const BACKUP: Mutant[] = [
     named: ENDS,
   },
   {
+    breaks: 'a file of an operator has its name only once it is on the disk',
+    file: 'core/write-whole-file.ts',
+    replace: 'await handle.sync().catch(explain)',
+    by: '',
+    tests: ['write-whole-file'],
+    named: 'is on the disk before it has its name',
+  },
+  {
+    breaks: 'a file of an operator that was not written completely is not left behind',
+    file: 'core/write-whole-file.ts',
+    replace: 'await rm(partial, { force: true })',
+    by: '',
+    tests: ['write-whole-file'],
+    named: 'on a full disk',
+  },
+  {
     breaks: 'the content of a backup does not end before its digest is verified',
     file: 'backup/open-backup.ts',
     replace: 'done(zipped.readableEnded ? null : cutOff(file))',

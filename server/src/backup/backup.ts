@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto'
-import { link, lstat, open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { Progress } from '../core/progress.ts'
 import { Refusal } from '../core/refusal.ts'
+import { writeWholeFile } from '../core/write-whole-file.ts'
 import {
   BACKUP_FORMAT,
   BACKUP_VERSION,
@@ -37,8 +35,6 @@ const CHUNK_BYTES = 64 * 1024
 const LISTING_TRIES_MAX = 5
 /** Undefined table; a deadlock with a migration that started at the same time. */
 const TABLES_CHANGED = new Set(['42P01', '40P01'])
-/** link() fails with these on file systems without hard links. */
-const NO_HARD_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
 
 export interface BackupOptions {
   /** Makes the digest, and encrypts if asked to. */
@@ -65,97 +61,39 @@ export async function backup(
   onProgress: (progress: Progress) => void,
   options: BackupOptions,
 ): Promise<BackupSummary> {
-  if (!options.overwrite) await rejectExisting(file)
-  const partial = `${file}.partial-${randomBytes(8).toString('hex')}`
-  const out = await openOutput(partial, file)
-  try {
-    const summary = await writeSnapshot(sql, out, onProgress, options).finally(() => out.close())
-    await moveIntoPlace(partial, file, options.overwrite ?? false)
-    await syncFolder(dirname(file))
-    return summary
-  } finally {
-    await rm(partial, { force: true })
+  let snapshot: Snapshot | undefined
+  const fill = async (write: (chunk: Buffer) => Promise<void>) => {
+    snapshot = await writeSnapshot(sql, write, onProgress, options)
   }
+  const bytes = await writeWholeFile(file, fill, { overwrite: options.overwrite ?? false })
+  const { createdAt, rowsByTable } = snapshot!
+  const rows = Object.values(rowsByTable).reduce((sum, some) => sum + some, 0)
+  onProgress({ done: rows, total: rows, label: 'all tables' })
+  return { createdAt, rowsByTable, bytes, rows }
 }
 
-interface Output {
-  write(chunk: Buffer): Promise<void>
-  /** Flushes everything to disk and returns the number of bytes. */
-  sync(): Promise<number>
-  close(): Promise<void>
-}
-
-async function openOutput(partial: string, file: string): Promise<Output> {
-  const explain = (cause: Error) => {
-    throw new Refusal(`A backup cannot be written to ${file}: ${cause.message}`, { cause })
-  }
-  const handle = await open(partial, 'wx', 0o600).catch(explain)
-  return {
-    write: (chunk) => handle.writeFile(chunk).catch(explain),
-    sync: async () => {
-      await handle.sync().catch(explain)
-      return (await handle.stat()).size
-    },
-    close: () => handle.close(),
-  }
-}
-
-async function rejectExisting(file: string): Promise<void> {
-  const found = await lstat(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
-  if (found) throw alreadyExists(file)
-}
-
-function alreadyExists(file: string, cause?: unknown): Error {
-  return new Refusal(`${file} already exists, and a backup does not overwrite it. Choose another name.`, { cause })
-}
-
-async function moveIntoPlace(partial: string, file: string, overwrite: boolean): Promise<void> {
-  if (overwrite) return rename(partial, file)
-  try {
-    // Not rename(), which would replace a file created since the check.
-    await link(partial, file)
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw alreadyExists(file, error)
-    if (!NO_HARD_LINKS.has(codeOf(error))) throw error
-    await rejectExisting(file)
-    await rename(partial, file)
-  }
-}
-
-/** A file name is durable only after its folder is synced. Network file systems that cannot do this need not. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder).catch(() => undefined)
-  await handle?.sync().catch(() => {})
-  await handle?.close()
-}
+type Snapshot = Pick<BackupSummary, 'createdAt' | 'rowsByTable'>
 
 async function writeSnapshot(
   sql: Sql,
-  out: Output,
+  write: (chunk: Buffer) => Promise<void>,
   onProgress: (progress: Progress) => void,
   options: BackupOptions,
-): Promise<BackupSummary> {
+): Promise<Snapshot> {
   const pool = options.signal ? sql.until(options.signal) : sql
-  const snapshot = await inSnapshot(pool, async (tx, tables) => {
+  const writeAll = async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) await write(chunk)
+  }
+  return inSnapshot(pool, async (tx, tables) => {
     const header = await readHeader(tx, options)
     const progress = countRows(tables, onProgress)
     const text = backupText(tx, header, tables, progress)
     const seal = (gzip: AsyncIterable<Buffer>) => sealBackup(options.key, options.encrypt ?? false, gzip)
-    await pipeline(text, createGzip({ chunkSize: CHUNK_BYTES }), seal, (chunks) => writeAll(out, chunks), {
+    await pipeline(text, createGzip({ chunkSize: CHUNK_BYTES }), seal, writeAll, {
       ...(options.signal && { signal: options.signal }),
     })
     return { createdAt: header.created_at, rowsByTable: Object.fromEntries(progress.rowsByTable) }
   })
-  const bytes = await out.sync()
-  const rows = Object.values(snapshot.rowsByTable).reduce((sum, some) => sum + some, 0)
-  onProgress({ done: rows, total: rows, label: 'all tables' })
-  return { ...snapshot, bytes, rows }
-}
-
-async function writeAll(out: Output, chunks: AsyncIterable<Buffer>): Promise<void> {
-  for await (const chunk of chunks) await out.write(chunk)
 }
 
 /**

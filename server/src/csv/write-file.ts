@@ -1,7 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { lstat, open, rename, rm } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
-import { Refusal } from '../core/refusal.ts'
+import { writeWholeFile } from '../core/write-whole-file.ts'
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
@@ -18,29 +15,9 @@ export async function writeCsvFile(
   text: AsyncIterable<string>,
   { overwrite = false, byteOrderMark = false }: CsvFileOptions = {},
 ): Promise<void> {
-  if (!overwrite && (await exists(file))) {
-    throw new Refusal(`${file} already exists. Choose another name, or add --overwrite.`)
+  const fill = async (write: (chunk: string) => Promise<void>) => {
+    if (byteOrderMark) await write(BYTE_ORDER_MARK)
+    for await (const chunk of text) await write(chunk)
   }
-  const partial = `${file}.partial-${randomBytes(8).toString('hex')}`
-  try {
-    const handle = await open(partial, 'wx', 0o600).catch((cause: Error) => {
-      throw new Refusal(`${file} cannot be written: ${cause.message}`, { cause })
-    })
-    const output = handle.createWriteStream()
-    if (byteOrderMark) output.write(BYTE_ORDER_MARK)
-    await pipeline(text, output)
-    await rename(partial, file)
-  } finally {
-    await rm(partial, { force: true })
-  }
-}
-
-async function exists(file: string): Promise<boolean> {
-  return lstat(file).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false
-      throw new Refusal(`${file} cannot be written: ${error.message}`, { cause: error })
-    },
-  )
+  await writeWholeFile(file, fill, { overwrite, ifExists: 'Choose another name, or add --overwrite.' })
 }

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Actor } from '../audit/record.ts'
@@ -7,6 +6,7 @@ import type { Queries, Transaction } from '../../postgres/connect.ts'
 import { isTime } from '../../core/times.ts'
 import { readJsonFile } from '../../core/read-json-file.ts'
 import { Refusal } from '../../core/refusal.ts'
+import { writeWholeFile } from '../../core/write-whole-file.ts'
 import { eraseMember } from './erase-member.ts'
 import { findCommunityToErase } from './erase-queries.ts'
 
@@ -39,12 +39,7 @@ export async function readErasures(sql: Queries): Promise<Erasure[]> {
 
 export async function writeErasureFile(file: string, erasures: Erasure[]): Promise<void> {
   const list: Static<typeof ErasureFile> = { format: FORMAT, version: VERSION, erasures }
-  await writeFile(file, `${JSON.stringify(list, null, 2)}\n`, { flag: 'wx', mode: 0o600 }).catch(
-    (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EEXIST' ? 'it already exists. Choose another name.' : cause.message
-      throw new Refusal(`${file} cannot be written: ${why}`, { cause })
-    },
-  )
+  await writeWholeFile(file, (write) => write(`${JSON.stringify(list, null, 2)}\n`))
 }
 
 export async function readErasureFile(file: string): Promise<Erasure[]> {
