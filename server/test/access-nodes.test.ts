@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { captureLog } from './capture-log.ts'
 import { connect } from '../src/postgres/connect.ts'
 import { openListener } from '../src/postgres/listener.ts'
 import { openAccessCache } from '../src/http/partner/access.ts'
@@ -13,7 +14,7 @@ import { startPgBouncer } from './pgbouncer.ts'
 import { isCacheTrusted, statusOf, startCountingBank, startCachingBank } from './access-calls.ts'
 
 describe('many nodes', () => {
-  test('a token revoked on one node has ended on every other before the answer', async () => {
+  test('a token revoked on one node has ended on all others before the response', async () => {
     const { bank: first } = await startCachingBank()
     const second = await startTestNode(first.databaseUrl)
     await eventually(() => isCacheTrusted(second.url))
@@ -53,7 +54,7 @@ describe('many nodes', () => {
     expect(await statusOf(second.url, token)).toBe(401)
   })
 
-  test('what is withdrawn from the command line has ended within a second in every process', async () => {
+  test('access withdrawn on the command line ends within a second in every process', async () => {
     const { bank } = await startCachingBank()
     const process = await serveAsProcess(bank.databaseUrl)
     await eventually(() => isCacheTrusted(process))
@@ -76,7 +77,7 @@ describe('many nodes', () => {
 })
 
 describe('when the listening connection fails', () => {
-  test('behind a pooler that swallows LISTEN the service works, but trusts no memory and misses no change', async () => {
+  test('behind a pooler that swallows LISTEN, the service works without trusting its cache, and misses no change', async () => {
     const databaseUrl = await newDatabase()
     const direct = connect(databaseUrl, { connectionsMax: 2, name: 'test' })
     onTestFinished(() => direct.end())
@@ -87,7 +88,8 @@ describe('when the listening connection fails', () => {
       onMessage: (payload) => void (echoes += Number(payload.startsWith('echo:'))),
     })
 
-    const { bank, lookupsSinceLast } = await startCountingBank({ databaseUrl: await startPgBouncer(databaseUrl) })
+    const { log, lines } = captureLog()
+    const { bank, lookupsSinceLast } = await startCountingBank({ databaseUrl: await startPgBouncer(databaseUrl), log })
     await eventually(() => echoes > 3)
     const token = await bank.token()
     lookupsSinceLast()
@@ -100,9 +102,10 @@ describe('when the listening connection fails', () => {
     expect(await statusOf(bank.url, token)).toBe(401)
     await changePartner(direct, TESTER, bank.communityId, partnerId, { status: 'active' })
     expect(await statusOf(bank.url, token)).toBe(200)
+    await eventually(() => lines.some((line) => line.includes('no notifications arrive')))
   })
 
-  test('a direct connection for listening makes memory behind a pooler trusted again', async () => {
+  test('with a direct connection for listening, the cache is trusted behind a pooler', async () => {
     const databaseUrl = await newDatabase()
     const { bank, lookupsSinceLast } = await startCachingBank({
       databaseUrl: await startPgBouncer(databaseUrl),
@@ -117,7 +120,7 @@ describe('when the listening connection fails', () => {
     await eventually(async () => (await statusOf(bank.url, token)) === 401)
   })
 
-  test('a listener that is ended in the very moment of a change hides it for a second at most', async () => {
+  test('a listener that ends at the moment of a change hides it for a second at most', async () => {
     const { bank } = await startCachingBank()
     const token = await bank.token()
     for (const [status, expected] of [
@@ -140,7 +143,7 @@ describe('when the listening connection fails', () => {
   })
 
   test.each(['cut', 'freeze'] as const)(
-    'while the listening connection is out of order (%s), every request asks the database; then memory is used again',
+    'while the listening connection is down (%s), every request queries the database; then the cache is used again',
     async (failure) => {
       const databaseUrl = await newDatabase()
       const proxy = await startFlakyProxy(databaseUrl)
@@ -164,15 +167,26 @@ describe('when the listening connection fails', () => {
     },
   )
 
-  test('a node starts without its listening connection, and uses memory once there is one', async () => {
+  test('a node starts without its listening connection, and uses the cache once there is one', async () => {
     const databaseUrl = await newDatabase()
     const proxy = await startFlakyProxy(databaseUrl)
     proxy.cut()
-    const { bank } = await startCountingBank({ databaseUrl, config: { listenUrl: proxy.url } })
+    const { log, entries } = captureLog()
+    const { bank } = await startCountingBank({ databaseUrl, config: { listenUrl: proxy.url }, log })
+    const reports = () =>
+      entries()
+        .filter(({ msg }) => String(msg).startsWith('the connection for notifications'))
+        .map(({ msg }) => msg)
+    await eventually(() => reports().length > 0)
     expect(await statusOf(bank.url, await bank.token())).toBe(200)
     expect(await isCacheTrusted(bank.url)).toBe(false)
     proxy.restore()
     await eventually(() => isCacheTrusted(bank.url))
+    // Once per outage, although it tries twice a second.
+    expect(reports()).toEqual([
+      'the connection for notifications is away; trying again',
+      'the connection for notifications is back',
+    ])
   })
 })
 

@@ -4,8 +4,12 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { findProgram } from '../../scripts/system-packages.mjs'
+import { watchBacklog } from '../src/delivery/watch-backlog.ts'
+import { createMetrics } from '../src/http/shared/metrics.ts'
+import { connect } from '../src/postgres/connect.ts'
+import { captureLog } from './capture-log.ts'
 import { lockTable } from './lock-table.ts'
 import { eventually, startBank, startTestNode } from './bank.ts'
 import { REPOSITORY } from './guide-blocks.ts'
@@ -54,6 +58,17 @@ test('workers say how long events have waited, measured without a scrape; other 
   const seconds = Number(await eventually(async () => (await gauge(scrape)) !== '0' && gauge(scrape)))
   expect(seconds).toBeGreaterThanOrEqual(HOUR_SECONDS)
   await lock.release()
+})
+
+test('without the database, a worker has no figure for the backlog, so that the alert on its absence fires', async () => {
+  const bank = await startBank()
+  const lost = connect(bank.databaseUrl, { connectionsMax: 1, name: 'lost' })
+  await lost.end()
+  const metrics = createMetrics()
+  const { log } = captureLog()
+  const { stop } = watchBacklog(lost, metrics, log)
+  onTestFinished(stop)
+  await eventually(async () => !/^hourbank_delivery_backlog_age_seconds /m.test(await metrics.registry.metrics()))
 })
 
 test('callers that wait for a connection are counted by pool, and deliveries by their result', async () => {

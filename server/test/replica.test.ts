@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { addMember } from '../src/features/members/change-member.ts'
+import { openReplica } from '../src/postgres/replica.ts'
 import { addAdmin } from './admin.ts'
 import { eventually, startBank, TESTER, type BankOptions } from './bank.ts'
 import { captureLog } from './capture-log.ts'
@@ -32,6 +33,21 @@ async function lastReads(standby: PostgresServer): Promise<string[]> {
   )
   return rows.map((row) => String(row.query)).filter((query) => !query.includes('pg_stat_wal_receiver'))
 }
+
+test('a replica that was never reachable is reported', async () => {
+  const { sql } = await startBank()
+  const { log, entries } = captureLog()
+  const replica = openReplica('postgres://nobody@127.0.0.1:1/nothing', { primary: sql, log })
+  onTestFinished(() => replica.end())
+  await eventually(() => entries().length > 0)
+  expect(entries()).toEqual([
+    expect.objectContaining({
+      level: 40,
+      msg: 'the replica is not used until it is back',
+      reason: expect.stringContaining('ECONNREFUSED'),
+    }),
+  ])
+})
 
 describe.skipIf(!hasPostgres15)('a replica (needs postgresql-15)', () => {
   test('it serves the lists of the console, until it lags or is away; changes are seen at once by who made them', async () => {

@@ -19,8 +19,8 @@ export function watchBacklog(sql: Sql, { backlogAge, registry }: Metrics, log: L
       backlogAge.set(await backlogAgeSeconds(sql))
     } catch (error) {
       if (isStopped) return
-      // Unknown, rather than what it was before the outage.
-      backlogAge.set(NaN)
+      // Unknown: without the sample, an alert on its absence fires, which NaN would not make it do.
+      backlogAge.remove()
       log.warn({ err: error }, 'the delivery backlog could not be measured')
     }
     isMeasuring = false

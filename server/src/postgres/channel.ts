@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
 import type { Sql, Transaction } from './connect.ts'
 import type { Listener } from './listener.ts'
 import { openReceipts } from './receipts.ts'
@@ -7,6 +8,8 @@ const CHANNEL = 'hourbank_access'
 const ECHO_INTERVAL_MS = 400
 /** The maximum age of a cache hit; a change takes effect on every node within a second. */
 const TRUST_MS = 900
+/** A connection for notifications that has been open this long without any is reported. */
+const SILENCE_MS = 10_000
 
 /** A change to a whole community's access, or to one of its tokens (hexadecimal hash). */
 export interface AccessChange {
@@ -33,6 +36,7 @@ export interface AccessChannelOptions {
   onChange: (change: AccessChange) => void
   /** Changes may have been missed: everything cached is stale. */
   onGap: () => void
+  log?: Logger | undefined
 }
 
 /**
@@ -48,7 +52,10 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
   let receivedUntilMs = -Infinity
   let wasTrusted = false
   let isClosing = false
-  const { listener, background } = options
+  let isListening = false
+  /** When the silence began; Infinity once it has been reported. */
+  let silentSinceMs: number | undefined
+  const { listener, background, log } = options
   const receipts = openReceipts({ listener, background, node, trustMs: TRUST_MS })
 
   function isTrusted(): boolean {
@@ -86,14 +93,37 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
     receivedUntilMs = -Infinity
     options.onGap()
   }
+
+  /** Without notifications everything works, only slower, so that nobody would notice. */
+  function watchSilence(nowMs: number): void {
+    if (isTrusted() || !isListening) silentSinceMs = undefined
+    else if (nowMs - (silentSinceMs ??= nowMs) > SILENCE_MS) {
+      silentSinceMs = Infinity
+      log?.warn(
+        'no notifications arrive, so every request asks the database for its token; if there is a pooler, or ' +
+          'DATABASE_LISTEN_URL names another database, set it to a direct connection to this one',
+      )
+    }
+  }
   for (const pool of options.changing) pool.onAnnounced(CHANNEL, receiveOwn)
-  listener.listen(CHANNEL, { onMessage: receive, onListening: distrust, onLost: distrust })
+  listener.listen(CHANNEL, {
+    onMessage: receive,
+    onListening() {
+      isListening = true
+      distrust()
+    },
+    onLost() {
+      isListening = false
+      distrust()
+    },
+  })
 
   let timer: NodeJS.Timeout | undefined
   async function sendEcho(): Promise<void> {
     const sentAtMs = performance.now()
     try {
       await background`select pg_notify(${CHANNEL}, ${`echo:${node}:${sentAtMs}`})`
+      watchSilence(sentAtMs)
     } catch {
       // The database is unreachable. Without an echo the cache is not trusted; nothing else is needed here.
     }

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { Client, clientSettings } from './client.ts'
 import { serversOf } from './servers.ts'
 
@@ -20,13 +21,17 @@ export interface ChannelHandlers {
   onLost?(): void
 }
 
-/** Requires a direct connection: behind a transaction-mode pooler, LISTEN succeeds but receives nothing. */
-export function openListener(url: string): Listener {
+/**
+ * Requires a direct connection: behind a transaction-mode pooler, LISTEN succeeds but receives nothing. Each outage is
+ * logged once.
+ */
+export function openListener(url: string, log?: Logger): Listener {
   const servers = serversOf(url)
   const channels = new Map<string, ChannelHandlers>()
   let client: Client | undefined
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
+  let isAway = false
 
   async function connect(): Promise<void> {
     // If there is no primary, connecting fails as well.
@@ -34,15 +39,17 @@ export function openListener(url: string): Listener {
     if (isClosed) return
     const current = new Client({ ...clientSettings('listening'), servers })
     client = current
-    current.on('error', () => handleLoss(current))
+    current.on('error', (error) => handleLoss(current, error))
     current.on('end', () => handleLoss(current))
     current.on('notification', ({ channel, payload = '' }) => channels.get(channel)?.onMessage(payload))
     try {
       await current.connect()
       for (const [channel, handlers] of channels) await startListening(current, channel, handlers)
       timer = setTimeout(sendHeartbeat, HEARTBEAT_INTERVAL_MS, current)
-    } catch {
-      handleLoss(current)
+      if (isAway && client === current) log?.info('the connection for notifications is back')
+      isAway = false
+    } catch (error) {
+      handleLoss(current, error as Error)
     }
   }
 
@@ -56,16 +63,18 @@ export function openListener(url: string): Listener {
     try {
       await current.query('select 1')
       if (client === current) timer = setTimeout(sendHeartbeat, HEARTBEAT_INTERVAL_MS, current)
-    } catch {
-      handleLoss(current)
+    } catch (error) {
+      handleLoss(current, error as Error)
     } finally {
       clearTimeout(deadline)
     }
   }
 
-  function handleLoss(lost: Client): void {
+  function handleLoss(lost: Client, reason?: Error): void {
     if (client !== lost) return
     client = undefined
+    if (!isAway) log?.warn({ err: reason }, 'the connection for notifications is away; trying again')
+    isAway = true
     clearTimeout(timer)
     lost.end().catch(() => {})
     for (const { onLost } of channels.values()) onLost?.()

@@ -37,7 +37,9 @@ export function openReplica(url: string, { primary, log }: ReplicaOptions): Repl
   /** Where the primary was at which time, by our monotonic clock: the clocks of other machines do not matter. */
   let marks: (PrimaryPosition & { atMs: number })[] = []
   let freshUntilMs = -Infinity
-  let wasFresh = false
+  /** Undefined until the first report. */
+  let wasFresh: boolean | undefined
+  const firstReportMs = performance.now() + LAG_MAX_MS
   let isEnded = false
   let timer: NodeJS.Timeout | undefined
 
@@ -59,8 +61,9 @@ export function openReplica(url: string, { primary, log }: ReplicaOptions): Repl
       reason = (error as Error).message
     }
     if (isEnded) return
-    if (isFresh() !== wasFresh) {
-      wasFresh = !wasFresh
+    // One that has just been connected may need a moment to catch up.
+    if (isFresh() !== wasFresh && (isFresh() || startedAtMs > firstReportMs)) {
+      wasFresh = isFresh()
       if (wasFresh) log.info('the replica is used')
       else log.warn({ reason }, 'the replica is not used until it is back')
     }

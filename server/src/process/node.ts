@@ -99,13 +99,13 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const files = openFileWork(databaseUrl)
   const partnerFiles = openFileWork(databaseUrl)
   const replica = config.role === 'worker' ? undefined : openReplicaReads(config.replicaUrl, background, log)
-  const listener = openListener(config.listenUrl ?? databaseUrl)
+  const listener = openListener(config.listenUrl ?? databaseUrl, log)
   const metrics = createMetrics()
   metrics.pools.set('requests', sql).set('background', background).set('long work', longSql)
   const counters = await openCounters(config.redisUrl, timeouts.redisMs, (error) =>
     log.warn({ err: error }, 'Redis is away; counting in memory'),
   )
-  const access = openAccessCache({ sql, listener, background, changing: [sql, longSql] })
+  const access = openAccessCache({ sql, listener, background, changing: [sql, longSql], log })
   const callLog = openCallLog(background, log, metrics.callsDropped)
   const nodes = config.redisUrl ? 1 : config.webConcurrency
   const rateLimits = createRateLimits(counters, nodes)

@@ -92,7 +92,7 @@ interface CachedClient {
   secrets: { hash: Buffer; untilMs: number }[]
 }
 
-export interface AccessCacheOptions extends Pick<AccessChannelOptions, 'listener' | 'background' | 'changing'> {
+export interface AccessCacheOptions extends Pick<AccessChannelOptions, 'listener' | 'background' | 'changing' | 'log'> {
   /** For lookups. */
   sql: Sql
 }
