@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startChainJob } from '../src/features/ledger/chain-job.ts'
+import { createCommunity } from '../src/features/communities/create-community.ts'
 import { chainLedger } from '../src/features/ledger/chain-ledger.ts'
+import { addMember } from '../src/features/members/change-member.ts'
 import { adjustBalance } from '../src/features/wallet/adjust-balance.ts'
 import { connect, type Sql } from '../src/postgres/connect.ts'
 import { eventually, TESTER } from './bank.ts'
@@ -10,12 +12,18 @@ import { newDatabase } from './database.ts'
 import { runLedger } from './ledger-command.ts'
 import { holdOpen } from './lock-table.ts'
 
-/** A chained ledger, and one more transfer while a transaction holds the chain back. */
-async function startHeld() {
+async function openDatabase() {
   const url = await newDatabase()
   const sql = connect(url, { connectionsMax: 4, name: 'late test' })
   onTestFinished(() => sql.end({ timeoutMs: 0 }))
+  return { url, sql }
+}
+
+/** A chained ledger of an old community, and one more transfer while a transaction holds the chain back. */
+async function startHeld() {
+  const { url, sql } = await openDatabase()
   const books = await keepBooks(sql)
+  await sql`update communities set created_at = now() - interval '1 year'`
   await chainLedger(sql, books.id)
   const held = await holdOpen(sql, 'select pg_current_xact_id()')
   const [session] = await held.tx<[{ pid: number }]>`select pg_backend_pid() as pid`
@@ -64,6 +72,17 @@ test('ledger verify reports transfers that have not been chained for an hour', a
     ok: true,
     communities: [{ waiting: 1, late: false }],
   })
+})
+
+test('a ledger that was never chained is not late while its community is young, however old its transfers are', async () => {
+  const { url, sql } = await openDatabase()
+  const { id } = await createCommunity(sql, TESTER, { slug: 'young', name: 'Young', timeZone: 'UTC' })
+  const { id: memberId } = await addMember(sql, TESTER, id, { name: 'Ada' })
+  await adjustBalance(sql, TESTER, id, { memberId, centihours: 100, reason: 'before' })
+  await tamper(sql, (tx) => tx`update transfers set created_at = now() - interval '1 year'`)
+  expect((await runLedger(url, 'verify', {})).failed).toBeUndefined()
+  await sql`update communities set created_at = now() - interval '61 minutes'`
+  expect((await runLedger(url, 'verify', {})).failed!.message).toMatch(/has not been extended for more than an hour/)
 })
 
 test('differences are named first where the chain is late too', async () => {

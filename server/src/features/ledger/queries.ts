@@ -144,12 +144,14 @@ export async function listInserted(
 
 /**
  * For how long the oldest transfer after the end of the chain has waited while nothing was chained, in seconds; 0 if none
- * waits. A backlog that is being chained, as after an upgrade, has not waited.
+ * waits. A backlog that is being chained, as after an upgrade, has not waited; neither has the past of a demo community,
+ * which is younger than its transfers.
  */
 export async function findWaitingSeconds(sql: Queries, communityId: number): Promise<number> {
   const [row] = await sql<{ seconds: number }[]>`
-    select extract(epoch from least(clock_timestamp() - t.created_at, clock_timestamp() - h.chained_at))::int8 as seconds
-    from transfers t left join ledger_heads h on h.community_id = ${communityId}
+    select extract(epoch from clock_timestamp() - greatest(t.created_at, h.chained_at, c.created_at))::int8 as seconds
+    from transfers t join communities c on c.id = ${communityId}
+      left join ledger_heads h on h.community_id = ${communityId}
     where t.community_id = ${communityId} and t.id > coalesce((
       select transfer_id from ledger_heads where community_id = ${communityId}), 0)
     order by t.id limit 1`
