@@ -18,7 +18,6 @@ import { recordSuccess } from '../features/alerts/run-queries.ts'
 import { raiseForService } from '../features/alerts/mail-alerts.ts'
 import { applyErasures, readErasureFile, readErasures, type Erasure } from '../features/members/erasure-list.ts'
 import { addressesOf } from '../core/database-address.ts'
-import type { Progress } from '../core/progress.ts'
 import { Refusal } from '../core/refusal.ts'
 import {
   commandActor,
@@ -30,12 +29,12 @@ import {
   type Command,
   type CommandInput,
 } from './command.ts'
-import { showProgress } from './show-progress.ts'
+import { showProgress, type ShownProgress } from './show-progress.ts'
 import { withAlerts } from './with-alerts.ts'
 
 const PASSPHRASE_LENGTH_MIN = 12
-/** SIGHUP is what a closed terminal sends. */
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** For noting a failure, also one by a signal. */
+const NOTE_TIMEOUT_MS = 10_000
 
 export const backupCommands: Command[] = [
   {
@@ -44,15 +43,15 @@ export const backupCommands: Command[] = [
     summary:
       'Back up everything to a file while the service runs (without SECRET_KEY: keep a copy of it elsewhere); --encrypt: with a key made from SECRET_KEY; --passphrase-file: encrypt with the passphrase in this file instead',
     run: ({ config, values, positionals: [file] }) =>
-      withTables(config, async (sql) => {
+      withTables(config, async (sql, { stopped }) => {
         if (!file) throw new Refusal('Name the file to write.')
         if (file === '-') throw new Refusal('A backup is written to a file, not to standard output. Name the file.')
         const passphrase = await readPassphrase(values)
         const encrypt = passphrase !== undefined || values.encrypt === true
         const { rows } = await recorded(sql, config, async () => {
           const key = passphrase ?? (await requireOwnKey(sql, config))
-          return withProgress('Backing up', (onProgress, signal) =>
-            backup(sql, file, onProgress, { key, encrypt, signal }),
+          return withProgress('Backing up', (onProgress) =>
+            backup(sql, file, onProgress, { key, encrypt, signal: stopped }),
           )
         })
         print(`Backed up ${rows} rows to ${file}.`)
@@ -63,11 +62,15 @@ export const backupCommands: Command[] = [
     usage: 'FILE [--replacing FOLDER|URL] [--erasures LIST] [--passphrase-file FILE] [--unverified]',
     summary:
       'Restore a backup into an empty database (a new DATA_DIR, or an empty DATABASE_URL). --replacing: erase and withdraw again what was erased and withdrawn since the backup in this DATA_DIR or DATABASE_URL (or set REPLACED_DATABASE_URL); --erasures: erase the members on this list again, written by: npx hourbank erasures export; --passphrase-file: the passphrase of the backup; --unverified: accept a backup that SECRET_KEY cannot verify',
-    run: (input) => withOwner(input.config, (sql) => runRestore(sql, input), { create: true }),
+    run: (input) => withOwner(input.config, (sql, { stopped }) => runRestore(sql, input, stopped), { create: true }),
   },
 ]
 
-async function runRestore(sql: Sql, { config, values, positionals: [file] }: CommandInput): Promise<void> {
+async function runRestore(
+  sql: Sql,
+  { config, values, positionals: [file] }: CommandInput,
+  signal: AbortSignal,
+): Promise<void> {
   if (!file) throw new Refusal('Name the file to read.')
   const list = optionalText(values, 'erasures')
   const place = optionalText(values, 'replacing') ?? config.replacedDatabaseUrl
@@ -86,7 +89,7 @@ async function runRestore(sql: Sql, { config, values, positionals: [file] }: Com
     else await holdForReview(tx, commandActor(), backupMadeAt)
   }
   const acceptUnverified = values.unverified === true
-  const restored = await withProgress('Restoring', (onProgress, signal) =>
+  const restored = await withProgress('Restoring', (onProgress) =>
     restore(sql, file, onProgress, { keys, acceptUnverified, finish, signal }),
   )
   if (replaced?.secretKey !== undefined) await adoptSecretKey(config, replaced.secretKey)
@@ -103,7 +106,8 @@ async function recorded<T>(sql: Sql, config: Config, work: () => Promise<T>): Pr
   try {
     result = await work()
   } catch (error) {
-    await withAlerts(sql, config, (deps) => raiseForService(deps, 'backup', (error as Error).message)).catch(
+    const other = sql.until(AbortSignal.timeout(NOTE_TIMEOUT_MS))
+    await withAlerts(other, config, (deps) => raiseForService(deps, 'backup', (error as Error).message)).catch(
       ({ message }: Error) => print(`Not everybody could be notified: ${message}`),
     )
     throw error
@@ -211,21 +215,7 @@ function describeErasures(isKnown: boolean, erased: number): string[] {
   ]
 }
 
-/** A signal aborts the work, so that neither an incomplete file nor a running embedded database is left behind. */
-async function withProgress<T>(
-  title: string,
-  work: (onProgress: (progress: Progress) => void, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+async function withProgress<T>(title: string, work: (onProgress: ShownProgress) => Promise<T>): Promise<T> {
   const progress = showProgress(title)
-  const controller = new AbortController()
-  // Never removed: npm repeats Ctrl-C, which must not end the process before it has closed the database.
-  for (const name of STOP_SIGNALS) process.on(name, () => controller.abort(new Refusal('Stopped.')))
-  try {
-    return await work(progress, controller.signal)
-  } catch (error) {
-    controller.signal.throwIfAborted()
-    throw error
-  } finally {
-    progress.done()
-  }
+  return work(progress).finally(() => progress.done())
 }

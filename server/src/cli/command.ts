@@ -12,6 +12,8 @@ import { grantToService, requireSessionsVisible, roleOf } from '../postgres/serv
 import { Refusal } from '../core/refusal.ts'
 
 const CONNECTIONS_MAX = 2
+/** SIGHUP is what a closed terminal sends. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export interface Command {
   /** One or two words: `partner create`. */
@@ -46,15 +48,24 @@ export function readArguments(usage: string, args: string[]): Pick<CommandInput,
   return { values: values as CommandInput['values'], positionals }
 }
 
+interface CommandRun {
+  databaseUrl: string
+  /** Aborted by a signal to this process; so are all statements of the command. */
+  stopped: AbortSignal
+}
+
 interface DatabaseOptions {
   /** Creates the embedded database if there is none. */
   create?: boolean
 }
 
-/** Works alongside a running service or without one: the embedded database is started if it is not running. */
+/**
+ * Works alongside a running service or without one: the embedded database is started if it is not running. A signal
+ * aborts the work, so that neither an incomplete file nor a running embedded database is left behind.
+ */
 export async function withDatabase<T>(
   config: Config,
-  work: (sql: Sql, databaseUrl: string) => Promise<T>,
+  work: (sql: Sql, run: CommandRun) => Promise<T>,
   { create = false }: DatabaseOptions = {},
 ): Promise<T> {
   // In a shell without the service's settings, a nightly backup would save a new, empty database and report success.
@@ -64,11 +75,31 @@ export async function withDatabase<T>(
         'one: npm start',
     )
   }
+  const stop = new AbortController()
+  const onSignal = () => stop.abort(new Refusal('Stopped.'))
+  for (const name of STOP_SIGNALS) process.on(name, onSignal)
+  try {
+    return await runOnDatabase(config, work, stop.signal)
+  } catch (error) {
+    stop.signal.throwIfAborted()
+    throw error
+  } finally {
+    // Kept after a signal: npm repeats Ctrl-C, which must not end the process before it has reported its end.
+    if (!stop.signal.aborted) for (const name of STOP_SIGNALS) process.off(name, onSignal)
+  }
+}
+
+async function runOnDatabase<T>(
+  config: Config,
+  work: (sql: Sql, run: CommandRun) => Promise<T>,
+  stopped: AbortSignal,
+): Promise<T> {
   const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'command')
   const url = config.databaseUrl ?? embedded!.url
   const sql = connect(url, { connectionsMax: CONNECTIONS_MAX, name: 'command' })
   try {
-    return await work(sql, url)
+    stopped.throwIfAborted()
+    return await work(sql.until(stopped), { databaseUrl: url, stopped })
   } finally {
     await sql.end({ timeoutMs: 1000 })
     await embedded?.close()
@@ -78,13 +109,13 @@ export async function withDatabase<T>(
 /** Like `withDatabase`, but as the owner of the tables. Afterwards the service's role may use them. */
 export async function withOwner<T>(
   config: Config,
-  work: (sql: Sql) => Promise<T>,
+  work: (sql: Sql, run: CommandRun) => Promise<T>,
   options?: DatabaseOptions,
 ): Promise<T> {
   const asOwner = { ...config, databaseUrl: config.migrationUrl ?? config.databaseUrl }
-  const admitAfterwards = async (sql: Sql, url: string) => {
-    const result = await work(sql)
-    if (config.databaseUrl) await admitService(url, config.databaseUrl)
+  const admitAfterwards = async (sql: Sql, run: CommandRun) => {
+    const result = await work(sql, run)
+    if (config.databaseUrl) await admitService(run.databaseUrl, config.databaseUrl)
     return result
   }
   return withDatabase(asOwner, admitAfterwards, options)
@@ -105,10 +136,13 @@ export async function admitService(ownerUrl: string, serviceUrl: string): Promis
 }
 
 /** Like `withDatabase`, but requires an up-to-date schema. */
-export async function withTables<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
-  return withDatabase(config, async (sql) => {
+export async function withTables<T>(
+  config: Config,
+  work: (sql: Sql, run: CommandRun) => Promise<T>,
+): Promise<T> {
+  return withDatabase(config, async (sql, run) => {
     if (!(await isMigrated(sql))) throw new Refusal('The database is not up to date. Run: npx hourbank migrate')
-    return work(sql)
+    return work(sql, run)
   })
 }
 
