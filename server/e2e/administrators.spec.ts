@@ -162,10 +162,7 @@ test('an owner who removes themself leaves the community at once', async ({ page
   await other.context().close()
 })
 
-test('only who owns every community is offered to reset a password, which opens all of them', async ({
-  page,
-  browser,
-}) => {
+test('only owners of every community can reset a password, because it opens all of them', async ({ page, browser }) => {
   await makeCommunity(service, 0)
   const other = await openAsOwner(page, browser, 'Olga')
   await expect(other.getByRole('button', { name: 'Change role of Olga' })).toBeVisible()

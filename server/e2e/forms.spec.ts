@@ -79,7 +79,7 @@ test('a save keeps what was typed when the scripts of its question are gone', as
   }
 })
 
-test('what cannot be saved any more cannot be typed any more', async ({ page }) => {
+test('fields cannot be edited while they are being saved', async ({ page }) => {
   const { id } = await addMember(page, 'Slow Save')
   await openPage(page, service, `members/${id}`, 'Slow Save')
   await page.getByRole('button', { name: 'Edit' }).click()
@@ -195,7 +195,7 @@ test('the details of a partner are saved after it was suspended on the same page
   expect(await call(page, `/partners/${partnerId}`)).toMatchObject(saved)
 })
 
-test('a change that somebody else was faster with can be made after looking again', async ({ page }) => {
+test('a change rejected because of a newer one can be repeated after a review', async ({ page }) => {
   const { id } = await call<{ id: number }>(page, '/categories', { name: 'Garden of one' })
   await openPage(page, service, 'community?part=categories', 'Settings')
   await expect(page.getByText('Garden of one')).toBeVisible()
@@ -210,7 +210,7 @@ test('a change that somebody else was faster with can be made after looking agai
   await expect(page.getByRole('row').filter({ hasText: 'Garden of all' })).toContainText('Retired')
 })
 
-test('where nobody is yet, a link to the form opens one form', async ({ page }) => {
+test('a link to the form opens one form, even in an empty list', async ({ page }) => {
   await page.route(/admin\/v1.*\/members\?/, (route) =>
     route.fulfill({ json: { data: [], meta: { next_cursor: null, total: 0 } } }),
   )

@@ -54,7 +54,9 @@ test('the focus of a button that goes with its action moves to the drawer, or to
   await expect(heading(page)).toBeFocused()
 })
 
-test('what a list loads last has the focus, and what was selected leaves it in the table', async ({ page }) => {
+test('the first newly loaded row gets the focus, and clearing the selection leaves it in the table', async ({
+  page,
+}) => {
   await openPage(page, service, 'members', 'Members')
   const names = page.getByRole('table', { name: 'Members' }).getByRole('row').getByRole('link')
   const more = page.getByRole('button', { name: 'Load more' })

@@ -84,9 +84,7 @@ test('the menu of the account leads to the guide in the language on the screen',
   await chooseOwn(page, service, null)
 })
 
-test('why the service rejects something is said in German, beside the field and in a row of a file', async ({
-  page,
-}) => {
+test('rejections of the service are shown in German, beside the field and in a row of a file', async ({ page }) => {
   await signIn(page, service)
   await chooseOwn(page, service, 'de')
   const { email } = printedAdmin(service)

@@ -291,7 +291,7 @@ test('an export is written with the chosen delimiter and encoding, and has balan
   expect(lines.filter((line) => /;-?\d+,\d+;RF\d+$/.test(line)).length).toBeGreaterThan(0)
 })
 
-test('a page that is opened while the service is away says so, and appears when it is back', async ({ page }) => {
+test('a page opened while the service is away reports it, and loads when it is back', async ({ page }) => {
   await openPage(page, service, 'overview', 'Overview')
   await page.context().setOffline(true)
   await page.getByRole('link', { name: 'Listings', exact: true }).click()

@@ -63,7 +63,7 @@ test('what is typed into a listing stays when another person closes it', async (
   await expect(dialog.getByLabel('Description')).toHaveValue('Half typed')
 })
 
-test('a member is added once although the first answer was lost', async ({ page }) => {
+test('a member is added once although the first response was lost', async ({ page }) => {
   await openPage(page, service, 'members', 'Members')
   let tries = 0
   await page.route('**/members', async (route) => {

@@ -38,7 +38,9 @@ async function credit(page: Page): Promise<void> {
   await partnerCall(page, '/wallet/credit', { user_id: member.id, hours: 1, reference: `e2e-${++references}` })
 }
 
-test('a failing receiver shows every attempt, and what failed is sent again once it is well', async ({ page }) => {
+test('a failing receiver shows every attempt, and failed deliveries are sent again once it recovers', async ({
+  page,
+}) => {
   const complaints = complaintsOf(page)
   receiver.answer = { status: 503, body: ANSWER }
   const id = await subscribe(page)
@@ -115,7 +117,7 @@ test('an owner pauses, resumes, tests and sends again since a day, by keyboard a
   ])
 })
 
-test('what a suspended partner would get is held back, and goes out when the partner is resumed', async ({ page }) => {
+test('deliveries to a suspended partner are held, and sent when the partner is resumed', async ({ page }) => {
   receiver.answer = { status: 204 }
   const id = await subscribe(page)
   const admin = (path: string) => `${service.url}${ADMIN_API}/communities/demo${path}`

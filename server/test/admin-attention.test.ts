@@ -129,7 +129,7 @@ test('only owners of all communities see that a backup is old', async () => {
   expect(await find(owner, 'backup_old')).toBeUndefined()
 })
 
-test('members to look at are found by index in a large community, and counted up to a limit', async () => {
+test('members that need attention are found by index in a large community, and counted up to a limit', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const owner = await addAdmin(bank)
   const members = 3000

@@ -109,7 +109,7 @@ test('an endpoint needs live credentials of this partner that may read its event
   expect((await owner.call('/webhooks')).body.data).toEqual([])
 })
 
-test('what failed since a time is sent again, and what arrived is not', async () => {
+test('deliveries that failed since a time are sent again, and those that arrived are not', async () => {
   const { bank, owner, add, credit, deliver, advance, receiver } = await start()
   const { id } = (await add()).body.data
   await credit()
@@ -133,7 +133,7 @@ test('what failed since a time is sent again, and what arrived is not', async ()
   expect(entry.detail).toMatchObject({ deliveries: 0 })
 })
 
-test('a delivery says why it waits, and its next attempt is never in the past', async () => {
+test('a delivery shows why it waits, and its next attempt is never in the past', async () => {
   const { bank, owner, add, credit, deliver, receiver } = await start()
   const { id } = (await add()).body.data
   const only = async () => (await owner.call(`/webhooks/${id}/deliveries?status=pending`)).body.data[0]

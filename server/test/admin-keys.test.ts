@@ -103,7 +103,7 @@ describe('a client with a key, in the console', () => {
     expect((await tryToken(bank, clientId, clientSecret)).status).toBe(200)
   })
 
-  test('wrong keys and addresses are explained beside their field', async () => {
+  test('invalid keys and addresses are explained beside their fields', async () => {
     const bank = await startBank()
     const owner = await addAdmin(bank)
     const key = await newKey()

@@ -52,7 +52,7 @@ test('an administrator adds a member, finds them, and changes their record', asy
   expect(await audited(bank, id)).toHaveLength(2)
 })
 
-test('a form says beside each field what is wrong, and nothing is changed', async () => {
+test('errors of a form are reported beside their fields, and nothing is changed', async () => {
   const bank = await startBank()
   const manager = await addAdmin(bank, 'manager')
   await add(bank, { name: 'Ben', external_id: 'K-1' })
@@ -74,7 +74,7 @@ test('a form says beside each field what is wrong, and nothing is changed', asyn
   expect(names(await manager.call('/members'))).toEqual(['Ada', 'Ben'])
 })
 
-test('members are found by the beginning of any word of what the office has at hand', async () => {
+test('members are found by the beginning of any word of their data', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   const zoe = await add(bank, { name: 'Zoë Ångström-Núñez', email: 'z.angstrom@mail.example', external_id: 'K/2026-7' })
@@ -237,7 +237,7 @@ test('hiding, showing and erasing are audited, and an erased member cannot be re
   expect(await audited(bank, ada.id)).toEqual(['member.hidden', 'member.shown', 'member.left', 'member.erased'])
 })
 
-test('what anyone types is found again by Ctrl-K: members and partners, eight of each at most', async () => {
+test('Ctrl-K finds members and partners by any text, up to eight of each', async () => {
   const bank = await startBank()
   const viewer = await addAdmin(bank, 'viewer')
   for (let n = 1; n <= 9; n++) await add(bank, { name: `Riva ${n}` })

@@ -123,7 +123,7 @@ test('a wrong current password is in the audit log of each community', async () 
   ])
 })
 
-test('nobody comes in without a session, to another community, or with another role', async () => {
+test('requests without a session, to another community or without the role are rejected', async () => {
   const bank = await startBank()
   await bank.addCommunity('elsewhere')
   const viewer = await addAdmin(bank, 'viewer')
@@ -157,7 +157,7 @@ test('the cookie is out of reach of scripts and of other sites, and bound to the
   )
 })
 
-test('a request that another site made is refused, whatever cookie it carries', async () => {
+test('a request from another site is rejected, whatever cookie it carries', async () => {
   const bank = await startBank()
   const owner = await addAdmin(bank)
   const input = { body: { email: 'new@town.example', name: 'New', role: 'owner' } }
@@ -238,7 +238,7 @@ test('a token is exchanged as the session goes on; the one before serves for a m
   expect((await ask(second)).status).toBe(200)
 })
 
-test('a session ends when it is idle, when it is old, and when its owner says so', async () => {
+test('a session ends when it is idle, when it is old, and when its owner ends it', async () => {
   const bank = await startBank()
   const admin = await addAdmin(bank)
   const open = async () => {
@@ -267,7 +267,7 @@ test('a session ends when it is idle, when it is old, and when its owner says so
   expect((await admin.call('/session')).status).toBe(401)
 })
 
-test('guessing ends after ten tries, also when they come at once, and locks out nobody elsewhere', async () => {
+test('guessing ends after ten attempts, even concurrent ones, and locks out nobody elsewhere', async () => {
   const bank = await startBank({ config: { trustProxy: ['127.0.0.1/32'] } })
   const { email } = await addAdmin(bank)
   const guess = (password: string, address: string) =>

@@ -91,7 +91,7 @@ test('what is created under one key is created once', async () => {
   expect(communities.filter(({ test: isTest }: { test: boolean }) => isTest)).toHaveLength(1)
 })
 
-test('after a lost answer the same key brings a secret that works', async () => {
+test('after a lost response, the same key returns a secret that works', async () => {
   const bank = await startBank()
   const owner = await addAdmin(bank)
   const body = { name: 'Post', scopes: ['users.read'], key: newKey() }
@@ -113,7 +113,7 @@ test('after a lost answer the same key brings a secret that works', async () => 
   expect(await Promise.all(accepted)).toEqual([true, false, true])
 })
 
-test('after a lost answer the same key brings a link and a test secret that work', async () => {
+test('after a lost response, the same key returns a link and a test secret that work', async () => {
   const bank = await startBank()
   const owner = await addAdmin(bank)
   const twice = async (path: string, form: object) => {

@@ -29,7 +29,7 @@ async function start(served: boolean) {
   return { sql, dataDir, run }
 }
 
-test('a backup is refused without the key of the database, and makes none', async () => {
+test('a backup is rejected without the key of the database, and creates none', async () => {
   const { sql, dataDir, run } = await start(true)
   const file = newFile()
   await expect(run(file, {}, { encrypt: true })).rejects.toThrow(
@@ -45,7 +45,7 @@ test('a backup is refused without the key of the database, and makes none', asyn
   expect(await leftBeside(file)).toEqual([file])
 })
 
-test('a backup is refused with another key than that of the database', async () => {
+test('a backup is rejected with another key than that of the database', async () => {
   const { dataDir, run } = await start(true)
   const file = newFile()
   await expect(run(file, { secretKey: OTHER })).rejects.toThrow('SECRET_KEY is not the one of this database')

@@ -111,7 +111,7 @@ test('a backup of another installation is refused, and restored when that is ask
   expect(verified.isVerified).toBe(true)
 })
 
-test('a damaged backup of another installation is refused even when it need not be verified', async () => {
+test('a damaged backup of another installation is rejected even if unverified backups are accepted', async () => {
   const { content } = await backedUp({ key: OTHER_KEY })
   content[Math.floor(content.length / 2)]! ^= 1
   await refused(await write(content), /is damaged/, { acceptUnverified: true })
@@ -137,7 +137,7 @@ test.each([KEY, PASSPHRASE])('an encrypted backup shows nothing and is restored 
   expect(gzipOf(again.content).subarray(0, 64)).not.toEqual(gzipOf(content).subarray(0, 64))
 })
 
-test('an encrypted backup without its key is refused with a sentence that says what is missing', async () => {
+test('an encrypted backup without its key is rejected with a message about what is missing', async () => {
   const { file } = await backedUp({ key: OTHER_KEY, encrypt: true })
   await refused(file, /encrypted with another SECRET_KEY\. Set SECRET_KEY to that one\.$/, { acceptUnverified: true })
   const locked = await backedUp({ key: PASSPHRASE, encrypt: true })

@@ -23,7 +23,7 @@ describe('the SDK with a private key', () => {
     },
   )
 
-  test('signs a new assertion for each attempt: a lost answer costs nothing', async () => {
+  test('signs a new assertion for each attempt, so that a lost response does not matter', async () => {
     const bank = await startBank()
     const { clientId, key } = await addKeyClient(bank)
     const assertions: string[] = []
@@ -40,7 +40,7 @@ describe('the SDK with a private key', () => {
     expect(new Set(assertions).size).toBe(2)
   })
 
-  test('reaches the service under another address, if told for whom to sign', async () => {
+  test('reaches the service under another address, if the audience is set', async () => {
     const bank = await startBank({ config: { publicUrl: 'https://hours.example.org' } })
     const baseUrl = `http://127.0.0.1:${bank.node.port}`
     const { clientId, key } = await addKeyClient(bank)
@@ -50,7 +50,7 @@ describe('the SDK with a private key', () => {
     expect((await told.users.list()).data).toEqual([])
   })
 
-  test('shows neither key nor assertion', async () => {
+  test('reveals neither key nor assertion', async () => {
     const bank = await startBank()
     const { clientId, key } = await addKeyClient(bank)
     let assertion = ''
@@ -65,7 +65,7 @@ describe('the SDK with a private key', () => {
     expect(inspect(hourbank, { depth: 9 })).not.toContain('PRIVATE KEY')
   })
 
-  test('says at once what is wrong with its options', async () => {
+  test('reports invalid options immediately', async () => {
     const key = await newKey()
     const options = { baseUrl: 'https://hours.example.org', clientId: 'x' }
     expect(() => new Hourbank(options)).toThrow('clientSecret')

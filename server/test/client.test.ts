@@ -41,7 +41,7 @@ describe('members', () => {
     await expect(hourbank.users.get(1.5)).rejects.toBeInstanceOf(TypeError)
   })
 
-  test('are kept as a copy by rounds of changes and removals', async () => {
+  test('are kept in sync by rounds of changes and removals', async () => {
     await start()
     const [ada, bo] = await join('Ada', 'Bo')
     const first = await hourbank.users.changes()
@@ -87,7 +87,7 @@ test('listings are read one by one, filtered, all in a row, and by changes and r
 })
 
 describe('hours', () => {
-  test('are credited once per reference, and a repetition is told what happened', async () => {
+  test('are credited once per reference, and a repetition gets the original result', async () => {
     await start()
     const [ada] = await join('Ada')
     const request = { user_id: ada!.id, hours: 1.5, reference: 'a/b?c=ä&🥖', note: 'Hi', settled_on: '2026-01-30' }
@@ -112,7 +112,7 @@ describe('hours', () => {
     expect(await hourbank.wallet.balance(ada!.id)).toMatchObject({ balance_hours: 1 })
   })
 
-  test('are listed with the sum of the whole selection, and taken back once', async () => {
+  test('are listed with the sum of the whole selection, and reversed once', async () => {
     await start()
     const [ada] = await join('Ada')
     for (const hours of [1, 2, 3]) {

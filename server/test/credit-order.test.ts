@@ -35,7 +35,7 @@ test('a statement shows the credits of a batch with the balances that each of th
   ])
 })
 
-test('a day of settlement that is yet to come is rejected, and changes nothing', async () => {
+test('a settlement date in the future is rejected, and changes nothing', async () => {
   const { bank, credit } = await start()
   for (const day of [dayAfter(3), '9206-01-31']) {
     expect(await credit(day)).toMatchObject({

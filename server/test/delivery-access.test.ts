@@ -74,7 +74,7 @@ test('a suspended partner gets nothing more from that moment; resuming it releas
   expect(post.receiver.received).toHaveLength(2)
 })
 
-test('access that is given back while a delivery is being held does not leave it held', async () => {
+test('a delivery held while access is restored does not stay held', async () => {
   const post = await startPostman()
   const { bank } = post
   const partner = [TESTER, bank.communityId, bank.partner.partnerId] as const
@@ -93,7 +93,7 @@ test('access that is given back while a delivery is being held does not leave it
   }
 })
 
-test('nothing more reaches a partner whose client was revoked a moment ago', async () => {
+test('nothing is sent to a partner whose client has just been revoked', async () => {
   const post = await startPostman()
   const { bank } = post
   await post.subscribe()

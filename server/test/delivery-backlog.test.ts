@@ -132,7 +132,7 @@ test(`beside ${WAITING} deliveries on a dead endpoint and a slow one, fresh even
   }
 })
 
-test('beside more slow endpoints with much to send than a worker takes at once, a quick one has its turn', async () => {
+test('a fast endpoint gets its turn beside more slow endpoints with a backlog than a worker takes at once', async () => {
   const receiver = await startReceiver()
   const timers = new Set<NodeJS.Timeout>()
   let slow = 0
@@ -163,7 +163,7 @@ test('beside more slow endpoints with much to send than a worker takes at once, 
   expect(slow).toBeLessThan((CROWD * CROWD_EVENTS) / 2)
 })
 
-test('deliveries that a replay has locked do not hold up the others of the community', async () => {
+test('deliveries that a replay has locked do not delay the others of the community', async () => {
   // The answer of one is held back while others are delivered, which may take long on a slow machine.
   const post = await startPostman({ sender: (to) => trustingSender(to, 60_000) })
   const { bank, receiver } = post
@@ -193,7 +193,7 @@ test('deliveries that a replay has locked do not hold up the others of the commu
   ])
 })
 
-test('holding a delivery waits neither for a change of its partner nor for a replay', async () => {
+test('holding a delivery does not wait for a change of its partner or for a replay', async () => {
   const post = await startPostman()
   const { sql, communityId, partner } = post.bank
   await post.subscribe()

@@ -182,7 +182,7 @@ test('a worker that takes over sends what is not recorded, and nothing else', as
   expect(statuses(await deliveries(id))).toEqual(Array(EVENTS).fill('delivered'))
 })
 
-test('nothing is kept of a delivery whose subscription is deleted while it is sent', async () => {
+test('a delivery whose subscription is deleted while it is sent leaves nothing behind', async () => {
   const { bank, id, token, receiver, answerAll } = await startWithSilentReceiver()
   expect((await bank.call(`/webhooks/subscriptions/${id}`, { token, method: 'DELETE' })).status).toBe(200)
   await answerAll()
@@ -210,7 +210,7 @@ test('a disabled subscription gets no new events, but after it is enabled those 
   expect(await deliveries(id)).toHaveLength(EVENTS + 1)
 })
 
-test('what waits for a failing receiver is sent before later events', async () => {
+test('events that wait for a failing receiver are sent before later ones', async () => {
   const { receiver, unanswered, worker, credit, advance } = await startWithSilentReceiver()
   receiver.answer = (response) => response.writeHead(500).end()
   for (const response of unanswered) response.writeHead(500).end()

@@ -91,7 +91,7 @@ describe('the demo of the first start', () => {
     expect(credits!.count).toBeGreaterThan(50)
   })
 
-  test('the partner that is handed out has made no credits of its own', async () => {
+  test('the partner whose credentials are shown has made no credits of its own', async () => {
     const rows = await sql`
       select p.name, count(c.*)::int as credits from partners p left join credits c
         on c.community_id = p.community_id and c.partner_id = p.id group by p.name order by p.name`

@@ -113,7 +113,7 @@ test.each([
   { community_created_at: 'garbage', erased_at: '2026-01-31T12:00:00Z' },
   { community_created_at: '2026-01-31T12:00:00Z', erased_at: 'yesterday' },
   { community_created_at: '2026-02-30T12:00:00Z', erased_at: '2026-01-31T12:00:00Z' },
-])('a list with a time that cannot be read is refused: %j', async (times) => {
+])('a list with an invalid time is rejected: %j', async (times) => {
   const list = join(await newFolder(), 'list.json')
   const erasures = [{ community: 'town', member_id: 1, ...times }]
   await writeFile(list, JSON.stringify({ format: 'hourbank-erasures', version: 1, erasures }))

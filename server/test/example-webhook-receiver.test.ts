@@ -62,7 +62,7 @@ function creditsIn(state: string): HourbankEvent[] {
   return keptIn(state).filter(({ type }) => type === 'wallet.credited')
 }
 
-test('deliveries are kept once, through redelivery, kill -9 and catching up; forged and stale ones are refused', async () => {
+test('deliveries are stored once, through redelivery, kill -9 and catching up; forged and stale ones are rejected', async () => {
   const state = temporaryFolder()
   const { env, hourbank, credit } = await startService(state)
   const port = await freePort()
@@ -168,7 +168,7 @@ test('an error of the feed that does not pass ends it', async () => {
   expect(receiver.output()).toContain('insufficient_scope')
 })
 
-test('without a subscription it follows the feed; a place that the feed has lost is told, with what to do', async () => {
+test('without a subscription it follows the feed; a cursor that the feed no longer accepts is reported with what to do', async () => {
   const bank = await startBank({ config: { role: 'all' } })
   const state = temporaryFolder()
   const { clientId, clientSecret } = bank.partner

@@ -49,7 +49,7 @@ async function startDelivering() {
   return { receiver, names, bank, ...actions }
 }
 
-test('whatever receivers do, credits are made meanwhile, and every event arrives when they are well again', async () => {
+test('credits succeed whatever receivers do, and every event arrives once receivers recover', async () => {
   const { receiver, names, bank, credit } = await startDelivering()
   const lines: string[] = []
   let acknowledged = new Set<string>()

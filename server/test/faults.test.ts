@@ -31,7 +31,7 @@ const DATABASE_FAULTS: Record<string, { begin: (proxy: FlakyProxy) => void; told
   'out of connections': { begin: (proxy) => proxy.exhaust(), told: [503] },
 }
 
-test('whatever happens to the database, callers are told in time, and nothing is lost or doubled', async () => {
+test('when the database fails in any way, callers get an error in time, and nothing is lost or doubled', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const proxy = await startFlakyProxy(bank.databaseUrl)
   const { url } = await startTestNode(proxy.url, { config: { role: 'api' }, timeouts: TIMEOUTS })
@@ -59,7 +59,7 @@ function serveDatabaseName(): { fail: () => void; restore: () => void } {
   return { fail: () => (isDown = true), restore: () => (isDown = false) }
 }
 
-test('while the name of the database does not resolve, callers are told in time, and nothing is lost or doubled', async () => {
+test('while the name of the database does not resolve, callers get an error in time, and nothing is lost or doubled', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const names = serveDatabaseName()
   const proxy = await startFlakyProxy(bank.databaseUrl)
@@ -81,7 +81,7 @@ test('while the name of the database does not resolve, callers are told in time,
   await trial.finish()
 })
 
-test('while Redis is away or frozen, callers notice nothing', async () => {
+test('while Redis is away or frozen, credits succeed', async () => {
   const redis = await startRedis()
   const databaseUrl = await newDatabase()
   const bank = await startBank({ databaseUrl, config: { role: 'api', redisUrl: redis.url } })

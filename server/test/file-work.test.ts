@@ -55,7 +55,7 @@ async function fill({ sql, communityId }: Bank): Promise<void> {
     from generate_series(1, ${LISTINGS}::int) n`
 }
 
-test('uploads that do not arrive keep nobody from exports, imports or the overview', async () => {
+test('uploads that stall block no exports, imports or the overview', async () => {
   const bank = await startBank()
   const manager = await addAdmin(bank, 'manager')
   const uploads = await Promise.all([startUpload(bank, manager), startUpload(bank, manager)])
@@ -94,7 +94,7 @@ test('a caller that has to wait for other exports gets a message, and is served 
   await eventually(async () => (await fileSessions(bank)) === 0)
 })
 
-test('downloads that nobody reads keep no other community from its own', async () => {
+test('stalled downloads of one community do not block those of others', async () => {
   const bank = await startBank()
   await fill(bank)
   const manager = await addAdmin(bank, 'manager')
@@ -104,7 +104,7 @@ test('downloads that nobody reads keep no other community from its own', async (
   expect((await village.call('/members/export')).status).toBe(200)
 })
 
-test('an export whose caller is gone is cancelled, however long its statement would take', async () => {
+test('an export whose caller disconnects is cancelled, even during a long statement', async () => {
   const bank = await startBank()
   const manager = await addAdmin(bank, 'manager')
   const other = connect(bank.databaseUrl, { connectionsMax: 2, name: 'locker' })
@@ -118,7 +118,7 @@ test('an export whose caller is gone is cancelled, however long its statement wo
   expect((await manager.call('/members/export')).status).toBe(200)
 })
 
-test('an import whose caller is gone writes nothing', async () => {
+test('an import whose caller disconnects writes nothing', async () => {
   const bank = await startBank()
   const manager = await addAdmin(bank, 'manager')
   const other = connect(bank.databaseUrl, { connectionsMax: 2, name: 'locker' })

@@ -119,7 +119,7 @@ describe('listings import', () => {
     ])
   })
 
-  test('refuses what cannot be, with the reason', async () => {
+  test('rejects invalid rows with the reason', async () => {
     const community = await withMembers()
     await load(importListings, community, LISTINGS)
     const { fates } = await load(
@@ -341,7 +341,7 @@ describe('the commands', () => {
     expect(audit[0]!.count).toBe(3)
   })
 
-  test('say what is wrong', async () => {
+  test('report errors', async () => {
     const { slug } = await newCommunity()
     const values = { community: slug }
     const missing = await run(command('members import'), join(folder, 'none.csv'), values)

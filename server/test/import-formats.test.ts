@@ -25,7 +25,7 @@ async function membersOf({ id }: CommunityRow) {
 
 const GERMAN = lines('external_id;name;joined_at', '1;Jürgen Weiß;31.05.2024', '2;Zoë “Zo” Čech;1.1.2020')
 
-describe('the format of a file is found out', () => {
+describe('the format of a file is detected', () => {
   test.each([
     ['UTF-8', Buffer.from(GERMAN), 'utf-8', 'Jürgen Weiß'],
     ['UTF-8 with a mark', Buffer.from(`\uFEFF${GERMAN}`), 'utf-8', 'Jürgen Weiß'],
@@ -113,7 +113,7 @@ describe('the columns of a file', () => {
   const table = lines('Nummer;Vorname;Nachname;Saldo;Eintritt', '7;Eva;von  Au;;5/6/2024', '8;Max;;;')
   const columns = { external_id: [0], name: [1, 2], joined_at: [4] }
 
-  test('are said once, and remembered for files with the same first row in the same community', async () => {
+  test('are mapped once, and saved for files with the same first row in the same community', async () => {
     await expect(load(importMembers, community, table)).rejects.toThrow('In the console you can say which column')
     const layout = { columns, dates: 'month_first' as const }
     expect((await load(importMembers, community, table, { layout, dryRun: true })).summary).toMatchObject({ added: 2 })

@@ -52,7 +52,7 @@ async function startHost(options: Partial<Parameters<typeof openKeySets>[0]> = {
 }
 
 describe('a client that publishes its keys', () => {
-  test('gets tokens, and changes over to a new key without anybody being told', async () => {
+  test('gets tokens, and rotates to a new key without any notice', async () => {
     const { host, keySets } = await startHost()
     const bank = await startBank({ ...BEHIND_PROXY, keySets })
     const [old, next] = [await newKey(), await newKey('RS256')]
@@ -76,7 +76,7 @@ describe('a client that publishes its keys', () => {
     expect([await statusBy(old, 'old'), await statusBy(next, 'next')]).toEqual([401, 200])
   })
 
-  test('does not make us fetch in a loop, whatever others ask for in its name', async () => {
+  test('does not cause repeated fetches, even if others send assertions in its name', async () => {
     const { host, keySets } = await startHost()
     const key = await newKey()
     host.serve({ ...key.jwk, kid: 'one' })

@@ -161,7 +161,7 @@ test('a removed test community leaves no links, and its removal waits for those 
   expect(await chainLedger(sql, id)).toBe(0)
 })
 
-test('the job chains every community that has new transfers, and says so for a backlog', async () => {
+test('the job chains every community that has new transfers, and logs a backlog', async () => {
   const url = await newDatabase()
   const own = connect(url, { connectionsMax: 4, name: 'chain test' })
   onTestFinished(() => own.end())

@@ -221,7 +221,7 @@ test('an import adds no listing for a member who was erased while it waited, and
   expect(audited.map(({ action }) => action)).toEqual(['listing.published'])
 })
 
-test('a listing whose member is just being erased is not changed', async () => {
+test('a listing whose member is being erased is not changed', async () => {
   const { id, memberId, publish } = await start()
   const listing = await publish('A', 'Garden')
   const office = await openTransaction(sql)

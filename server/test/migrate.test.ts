@@ -107,7 +107,7 @@ test('a migration that fails leaves nothing of itself, nor of those before it', 
   expect(await migrate(existing, { directory: fixed })).toEqual(['9001_broken'])
 })
 
-test('what is asked for before a change happens before it, and only when there is something to lose', async () => {
+test('the hook before a change runs before it, and only if there is data to lose', async () => {
   const later = await laterVersion('9001_later', 'create table later ()')
   const calls: string[][] = []
   const sql = open(await newEmptyDatabase())
@@ -128,7 +128,7 @@ test('what is asked for before a change happens before it, and only when there i
   expect(await tableNames(sqlAgain)).not.toContain('later')
 })
 
-test('calls that were logged one by one stay what they were, in the partition of their time', async () => {
+test('calls that were logged one by one keep their data, in the partition of their time', async () => {
   const sql = open(await newEmptyDatabase())
   await migrate(sql, { upTo: '0014_token_expiry' })
   await sql`create table call_log_20260302 partition of call_log for values from ('2026-03-02') to ('2026-03-09')`

@@ -44,7 +44,7 @@ describe('rows that a spreadsheet wrote shorter than the first line', () => {
     ])
   })
 
-  test('are refused where empty cells clear and a column that is read is missing, with what helps', async () => {
+  test('are rejected with advice where empty cells clear and an imported column is missing', async () => {
     const community = await newCommunity()
     const full = lines(head, '1,Ada,ada@example.org,0664 1,knits', '2,Ben,ben@example.org,,reads')
     await load(importMembers, community, full)
@@ -72,7 +72,7 @@ describe('rows that a spreadsheet wrote shorter than the first line', () => {
     ])
   })
 
-  test('are refused without number and name, and longer rows unless what is behind the end is empty', async () => {
+  test('are rejected without number and name, and longer rows unless the extra cells are empty', async () => {
     const community = await newCommunity()
     const table = lines(
       'Notiz;Nummer;Vorname;Nachname',
@@ -93,7 +93,7 @@ describe('rows that a spreadsheet wrote shorter than the first line', () => {
     ])
   })
 
-  test('are refused where they end within an address of several columns, of which the rest would be lost', async () => {
+  test('are rejected where they end within an address of several columns, because the rest would be lost', async () => {
     const community = await newCommunity()
     const layout = { columns: { external_id: [0], name: [1], address: [2, 3, 4] } }
     const parts = 'Nr;Name;Straße;PLZ;Ort'

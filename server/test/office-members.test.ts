@@ -76,7 +76,7 @@ test('phone, address, notes and tags are for the office alone, and a change of t
   for (const secret of SECRETS) expect(left).not.toContain(secret)
 })
 
-test('text that does not fit is refused beside its field, and changes nothing', async () => {
+test('invalid text is reported beside its field, and changes nothing', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const manager = await addAdmin(bank, 'manager')
   const ada = await add(bank, 'Ada')
@@ -212,7 +212,7 @@ test('a file brings contact data and tags, and says what it changes', async () =
   expect(await load(`external_id,name\r\n1,Ada\r\n`)).toMatchObject({ unchanged: 1 })
 })
 
-test('a name that is there already is shown before a second person of this name is added', async () => {
+test('an existing member of the same name is shown before a second one is added', async () => {
   const bank = await startBank({ config: { role: 'api' } })
   const manager = await addAdmin(bank, 'manager')
   await add(bank, 'Zoë Müller')
@@ -228,7 +228,7 @@ test('a name that is there already is shown before a second person of this name 
   expect([again.status, again.body.data.id]).toEqual([200, added.body.data.id])
 })
 
-test('of two people who add the same name at once, the second is asked to look', async () => {
+test('of two people who add the same name concurrently, the second is rejected as a duplicate', async () => {
   const { sql, communityId } = await startBank()
   const office = await openTransaction(sql)
   const addZoe = (on: Sql | Transaction) =>

@@ -344,7 +344,7 @@ const SPECIFIED = {
   'POST /webhooks/subscriptions': 'webhooks.manage',
 }
 
-test('what the description says of scopes is what the service asks for', async () => {
+test('the scopes in the description are those that the service requires', async () => {
   const bank = await startBank()
   for (const { name, path, method, operation } of operations) {
     const scopes = operation.security.flatMap((scheme) => scheme.clientCredentials!)

@@ -110,7 +110,7 @@ test('of calls whose bodies arrive together, those beyond the limit get 503 and 
   for (const other of others) expect(other).toMatchObject({ rejected: expect.any(Number) })
 })
 
-test('a client that disconnects gives up its place, at whatever point of its call', async () => {
+test('a client that disconnects gives up its place, at any point of its call', async () => {
   const bank = await startBank(LIMITED)
   const { token, credit } = await startWithMember(bank)
   const get = (bearer: string) =>

@@ -39,7 +39,7 @@ test('a queue runs a few at a time, in order, and rejects what would wait too lo
   expect(await queue.run(() => Promise.resolve('next'))).toBe('next')
 })
 
-test('work that nobody waits for any more is not started', async () => {
+test('work whose caller has gone is not started', async () => {
   const queue = createWorkQueue({ runningMax: 1, waitingMax: 10 })
   const { started, work } = heldWork()
   const first = queue.run(work)

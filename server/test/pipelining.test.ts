@@ -30,7 +30,7 @@ test('a few requests may be sent without waiting; a connection with more of them
   expect((await call('/openapi.json')).status).toBe(200)
 })
 
-test('what waited and was answered no longer counts', async () => {
+test('requests that were answered no longer count', async () => {
   const { url } = await startBank()
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   onTestFinished(() => void socket.destroy())

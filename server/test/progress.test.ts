@@ -20,7 +20,7 @@ test('progress is a line now and then where nobody watches, and never above 100 
   ])
 })
 
-test('progress goes on to tell the time while a single step takes long', () => {
+test('progress keeps showing the time during a single long step', () => {
   const written = linesWritten(() => {
     const progress = showProgress('Exporting')
     progress({ done: 0, total: 10, label: 'gathering' })

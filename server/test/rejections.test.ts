@@ -25,7 +25,7 @@ function filesBehind(entry: string): string[] {
   return [...found]
 }
 
-test('whatever a request can cause is rejected with a reason, not with a text of its own', () => {
+test('every rejection that a request can cause has a reason, not a text of its own', () => {
   const files = filesBehind('app.ts')
   expect(files).toContain(normalize('features/admins/invite-admin.ts'))
   expect(files.filter((file) => REFUSAL_WITH_TEXT.test(readFileSync(join(SOURCE, file), 'utf8')))).toEqual([])

@@ -236,7 +236,7 @@ test('a password is not accepted as an argument, where other users can see it', 
   await expect(attempt).rejects.toThrow(/Set REPLACED_DATABASE_URL/)
 })
 
-test('the commands encrypt, and refuse what the key does not verify', { timeout: TIMEOUT_MS }, async () => {
+test('the commands encrypt, and reject backups that the key does not verify', { timeout: TIMEOUT_MS }, async () => {
   const bank = await startBank()
   const folder = await newFolder()
   const [locked, passphrase, short] = [join(folder, 'locked'), join(folder, 'passphrase'), join(folder, 'short')]

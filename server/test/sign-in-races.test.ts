@@ -24,7 +24,7 @@ async function holdAccount(bank: Bank, adminId: number) {
   return held
 }
 
-test('a sign-in with a password that is replaced meanwhile opens nothing', async () => {
+test('a sign-in with a password that is replaced meanwhile fails', async () => {
   const bank = await startBank()
   const admin = await addAdmin(bank)
   const signedIn = () => bank.sql`select from audit_log where action = 'admin.signed_in'`
@@ -41,7 +41,7 @@ test('a sign-in with a password that is replaced meanwhile opens nothing', async
   expect(await signedIn()).toHaveLength(before.length)
 })
 
-test('a second step that ends while its session begins opens nothing', async () => {
+test('a second step that ends while its session begins does not sign in', async () => {
   const bank = await startBank()
   const admin = await addAdmin(bank)
   const app = await addApp(admin)

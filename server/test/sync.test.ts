@@ -104,7 +104,7 @@ test('a reader that follows changes and removals ends with an exact copy, howeve
   expect(copied).toEqual([...truth])
 })
 
-test('answers stop short of the oldest transaction still running', async () => {
+test('responses end before the oldest transaction still running', async () => {
   const bank = await startBank()
   const token = await bank.token('users.read')
   const changed = async (since: string) => (await bank.call(`/users?updated_since=${since}`, { token })).body

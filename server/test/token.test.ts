@@ -68,7 +68,7 @@ describe('ways of asking', () => {
     expect(await ask(clientId, secret)).toBe(400)
   })
 
-  test('two ways of client authentication at once are refused, even when both are right', async () => {
+  test('two methods of client authentication in one request are rejected, even if both are right', async () => {
     const bank = await startBank()
     const other = await bank.addPartner()
     const { client_id, client_secret } = credentials(bank.partner)
@@ -83,7 +83,7 @@ describe('ways of asking', () => {
     }
   })
 
-  test('a token in the header is no way of client authentication, and does not disturb one', async () => {
+  test('a token in the header is not client authentication, and does not interfere with it', async () => {
     const bank = await startBank()
     const headers = { authorization: `Bearer ${await bank.token()}` }
     const body = { grant_type: 'client_credentials', ...credentials(bank.partner) }
@@ -208,7 +208,7 @@ describe('malformed requests', () => {
     }
   })
 
-  test('a body that is no form or JSON object of texts is an invalid request, never 422', async () => {
+  test('a body that is not a form or a JSON object of texts is an invalid request, never 422', async () => {
     const json = { 'content-type': 'application/json' }
     const right = JSON.stringify(tokenRequest(bank.partner).body)
     const bodies = [
@@ -252,7 +252,7 @@ describe('malformed requests', () => {
     await expectRefusal(bank, { headers: { ...FORM, ...basic(id, secret) } }, 400, 'invalid_request')
   })
 
-  test('other content types are refused as such, and too large a body as that', async () => {
+  test('other content types get 415, and a body that is too large gets 413', async () => {
     const { body } = tokenRequest(bank.partner)
     for (const type of ['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'nonsense']) {
       await expectRefusal(bank, { body, headers: { 'content-type': type } }, 415, 'unsupported_media_type')
@@ -261,7 +261,7 @@ describe('malformed requests', () => {
     await expectRefusal(bank, tooLarge, 413, 'payload_too_large')
   })
 
-  test('whatever a client id or secret holds, it is a failed authentication and nothing worse', async () => {
+  test('any invalid client id or secret is a failed authentication, whatever its characters', async () => {
     for (const strange of [
       '\0',
       'a\0b',
@@ -286,7 +286,7 @@ describe('scopes', () => {
     expect(body.scope).toBe('users.read wallet.write')
   })
 
-  test('what the client may not have is left out, and the answer says what was granted', async () => {
+  test('scopes that the client may not have are left out, and the response lists those granted', async () => {
     const bank = await startBank({ scopes: ['users.read', 'wallet.read'] })
     const ask = async (scope: string) => (await bank.call('/oauth/token', tokenRequest(bank.partner, { scope }))).body
     expect(await ask('users.read users.pii wallet.write')).toMatchObject({ scope: 'users.read' })

@@ -136,7 +136,7 @@ test('a malformed traceparent is ignored, probes are not traced, and the caller 
   expect(none.collector.spans).toEqual([])
 })
 
-test('requests are answered although the collector rejects traces, and the log says so', async () => {
+test('requests succeed although the collector rejects traces, which is logged', async () => {
   const { collector, traces, credit, entries } = await traceBank()
   collector.status = 400
   expect((await credit('tx-1')).status).toBe(201)

@@ -315,7 +315,7 @@ export const ACCESS: Mutant[] = [
     replace: 'waiting.get(socket)! - 1',
     by: 'waiting.get(socket)!',
     tests: ['pipelining'],
-    named: 'no longer counts',
+    named: 'were answered no longer count',
   },
   {
     breaks: 'a reset link ends with the role of the owner who made it',

@@ -212,7 +212,7 @@ export const CONSOLE: Mutant[] = [
     replace: "if (!isOwn || (site !== undefined && site !== 'same-origin'))",
     by: "if (site !== undefined && site !== 'same-origin')",
     tests: ['admin-sessions'],
-    named: 'a request that another site made',
+    named: 'a request from another site',
   },
   {
     breaks: 'X-Forwarded-Host does not make another origin ours',

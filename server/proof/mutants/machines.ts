@@ -22,7 +22,7 @@ export const MACHINES: Mutant[] = [
     replace: 'if (error instanceof DatabaseUnavailable) return true',
     by: 'if (error instanceof DatabaseUnavailable) return false',
     tests: ['faults'],
-    named: 'whatever happens to the database',
+    named: 'when the database fails in any way',
   },
   {
     breaks: 'the faults find: a database without a free connection is told as an outage',
@@ -30,7 +30,7 @@ export const MACHINES: Mutant[] = [
     replace: "new Set(['08', '53', '57'])",
     by: "new Set(['08', '57'])",
     tests: ['faults'],
-    named: 'whatever happens to the database',
+    named: 'when the database fails in any way',
   },
   {
     breaks: 'the faults find: calls go on while Redis is away',

@@ -346,7 +346,7 @@ export const PRIVACY: Mutant[] = [
     replace: 'return sql`${start} and ${identifier(column)} < ${hideTimeFromPlanner(sql, horizon!)}`',
     by: 'return sql`${start} and ${hideTimeFromPlanner(sql, horizon!)} is not null`',
     tests: ['sync'],
-    named: 'answers stop short',
+    named: 'responses end before the oldest transaction',
   },
   {
     breaks: 'a cursor fits one list with one set of filters',

@@ -90,7 +90,7 @@ export const WEBHOOKS: Mutant[] = [
     replace: "if (access.client_status !== 'active') return 'The client that made the subscription is revoked'",
     by: '',
     tests: ['delivery-access'],
-    named: 'nothing more reaches a partner whose client was revoked',
+    named: 'nothing is sent to a partner whose client has just been revoked',
   },
   {
     breaks: 'an email address in a delivery is audited first',
@@ -217,7 +217,7 @@ export const WEBHOOKS: Mutant[] = [
     replace: 'for share of p, c skip locked',
     by: 'for share of p, c',
     tests: ['delivery-backlog'],
-    named: 'holding a delivery waits neither',
+    named: 'holding a delivery does not wait',
   },
   {
     breaks: 'while what was held is released, redeliveries do not wait',
@@ -241,7 +241,7 @@ export const WEBHOOKS: Mutant[] = [
     replace: 'for no key update skip locked',
     by: 'for no key update',
     tests: ['delivery-backlog'],
-    named: 'deliveries that a replay has locked do not hold up the others of the community',
+    named: 'deliveries that a replay has locked do not delay the others of the community',
   },
   {
     breaks: 'an event from before its subscription was disabled is collected, however late its transaction ended',
@@ -281,6 +281,6 @@ export const WEBHOOKS: Mutant[] = [
     replace: '(isQuick || deps.isFull(communityId))',
     by: 'isQuick',
     tests: ['delivery-backlog'],
-    named: 'beside more slow endpoints with much to send than a worker takes at once',
+    named: 'a fast endpoint gets its turn beside more slow endpoints',
   },
 ]
