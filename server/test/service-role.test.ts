@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, transaction, type Sql } from '../src/postgres/connect.ts'
 import { openEmbedded } from '../src/postgres/embedded/embedded.ts'
@@ -10,6 +9,7 @@ import { isCluster } from './citus-nodes.ts'
 import { hourbankWith, serveEmbedded } from './command-line.ts'
 import { newDataDir } from './data-dir.ts'
 import { newDatabase } from './database.ts'
+import { newRole } from './new-role.ts'
 
 /** Several commands, each a process of its own. */
 const TIMEOUT_MS = 300_000
@@ -19,21 +19,6 @@ function open(url: string): Sql {
   const sql = connect(url, { connectionsMax: 2, name: 'test' })
   onTestFinished(() => sql.end({ timeoutMs: 0 }))
   return sql
-}
-
-/** A role without any rights, and the address of the database as that role. */
-async function newRole(ownerUrl: string) {
-  const [name, password] = [`service_${randomBytes(6).toString('hex')}`, randomBytes(12).toString('hex')]
-  const owner = connect(ownerUrl, { connectionsMax: 2, name: 'test' })
-  await owner.unsafe(`create role ${name} login password '${password}'`)
-  onTestFinished(async () => {
-    await owner.unsafe(`drop owned by ${name}; drop role ${name}`)
-    await owner.end()
-  })
-  const url = new URL(ownerUrl)
-  url.username = name
-  url.password = password
-  return { name, url: url.href, owner }
 }
 
 const ownedBy = (sql: Sql, role: string) => sql`

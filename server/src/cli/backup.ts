@@ -29,6 +29,7 @@ import {
   type Command,
   type CommandInput,
 } from './command.ts'
+import type { DatabaseSetting } from './database-setting.ts'
 import { showProgress, type ShownProgress } from './show-progress.ts'
 import { withAlerts } from './with-alerts.ts'
 
@@ -181,7 +182,11 @@ async function readReplaced(config: Config, place: string): Promise<Replaced> {
   const replaced = isUrl ? { databaseUrl: place } : { databaseUrl: undefined, dataDir: resolve(place) }
   // An address may contain a password.
   const described = isUrl ? 'The database that is replaced' : place
-  const known = await withDatabase({ ...config, ...replaced }, (sql) =>
+  const setting: DatabaseSetting = {
+    name: place === config.replacedDatabaseUrl ? 'REPLACED_DATABASE_URL' : '--replacing',
+    owner: 'REPLACED_DATABASE_URL',
+  }
+  const read = (sql: Sql) =>
     sql.begin('isolation level repeatable read read only', async (tx) => {
       await fixSettings(tx)
       const tables = await listTables(tx)
@@ -192,8 +197,8 @@ async function readReplaced(config: Config, place: string): Promise<Replaced> {
         access: await readAccess(tx),
         credentials: await readCredentials(tx),
       }
-    }),
-  )
+    })
+  const known = await withDatabase({ ...config, ...replaced }, read, { setting })
   return { ...known, secretKey: isUrl ? undefined : await readKeyFile(resolve(place)) }
 }
 

@@ -10,6 +10,7 @@ import { currentUserName } from '../postgres/embedded/place.ts'
 import { isMigrated } from '../postgres/migrate.ts'
 import { grantToService, requireSessionsVisible, roleOf } from '../postgres/service-role.ts'
 import { Refusal } from '../core/refusal.ts'
+import { blaming, ownerSetting, serviceSetting, type DatabaseSetting } from './database-setting.ts'
 
 const CONNECTIONS_MAX = 2
 /** SIGHUP is what a closed terminal sends. */
@@ -57,6 +58,8 @@ interface CommandRun {
 interface DatabaseOptions {
   /** Creates the embedded database if there is none. */
   create?: boolean
+  /** Where the address is from, if it is not the service's own. */
+  setting?: DatabaseSetting
 }
 
 /**
@@ -66,7 +69,7 @@ interface DatabaseOptions {
 export async function withDatabase<T>(
   config: Config,
   work: (sql: Sql, run: CommandRun) => Promise<T>,
-  { create = false }: DatabaseOptions = {},
+  { create = false, setting = serviceSetting(config) }: DatabaseOptions = {},
 ): Promise<T> {
   // In a shell without the service's settings, a nightly backup would save a new, empty database and report success.
   if (!config.databaseUrl && !create && !(await hasCluster(config.dataDir))) {
@@ -79,7 +82,7 @@ export async function withDatabase<T>(
   const onSignal = () => stop.abort(new Refusal('Stopped.'))
   for (const name of STOP_SIGNALS) process.on(name, onSignal)
   try {
-    return await runOnDatabase(config, work, stop.signal)
+    return await blaming(setting, () => runOnDatabase(config, work, stop.signal))
   } catch (error) {
     stop.signal.throwIfAborted()
     throw error
@@ -118,7 +121,8 @@ export async function withOwner<T>(
     if (config.databaseUrl) await admitService(run.databaseUrl, config.databaseUrl)
     return result
   }
-  return withDatabase(asOwner, admitAfterwards, options)
+  const setting: DatabaseSetting = { ...ownerSetting(config), owner: 'MIGRATION_DATABASE_URL' }
+  return withDatabase(asOwner, admitAfterwards, { ...options, setting })
 }
 
 /** Grants the role of the service access to what the owner has created, if they are not the same. */
@@ -128,8 +132,9 @@ export async function admitService(ownerUrl: string, serviceUrl: string): Promis
   const owner = connect(ownerUrl, { connectionsMax: 1, name: 'grants' })
   const service = connect(serviceUrl, { connectionsMax: 1, name: 'grants' })
   try {
+    // First, because it finds out whether there is such a role.
+    await blaming({ name: 'DATABASE_URL' }, () => requireSessionsVisible(service))
     await grantToService(owner, role)
-    await requireSessionsVisible(service)
   } finally {
     await Promise.all([owner.end({ timeoutMs: 1000 }), service.end({ timeoutMs: 1000 })])
   }

@@ -4,6 +4,7 @@ import { isDiskFull, isOutOfSpace } from '../postgres/embedded/disk-space.ts'
 import { AlreadyRunning } from '../postgres/embedded/embedded.ts'
 import { NewerDatabase, WrongEncoding } from '../postgres/migrate.ts'
 import { Refusal } from '../core/refusal.ts'
+import { settingOf } from './database-setting.ts'
 
 const EXPECTED = [Refusal, ConfigError, AlreadyRunning, NewerDatabase, WrongEncoding]
 const DISK_FULL = 'The disk is full. Free space on it, or set DATA_DIR to a folder on another one, and start again.'
@@ -16,15 +17,20 @@ const CONNECTION_REJECTED = /^(28|3D)/
 /** Returns one clear message for errors that the user can fix, and a stack for bugs. */
 export function explain(error: unknown): string {
   const { code, message, stack, path } = error as NodeJS.ErrnoException
+  const { name: setting, owner } = settingOf(error) ?? { name: 'DATABASE_URL' }
   // First: it is also an outage, and the reason why the embedded database does not start.
   if (isDiskFull(error) || isOutOfSpace(error)) return DISK_FULL
   if (EXPECTED.some((kind) => error instanceof kind)) return message
   if (isOutage(error))
-    return `The database cannot be reached (${code}): ${message}. Check DATABASE_URL, and that the server is running.`
-  if (code === PERMISSION_DENIED)
-    return `The database role of DATABASE_URL lacks a permission: ${message}. Run: npx hourbank migrate, with MIGRATION_DATABASE_URL set to the role that owns the tables.`
+    return `The database cannot be reached (${code}): ${message}. Check ${setting}, and that the server is running.`
+  if (code === PERMISSION_DENIED) {
+    const advice = owner
+      ? `Set ${owner} to the role that owns the database and run this again.`
+      : 'Run: npx hourbank migrate, with MIGRATION_DATABASE_URL set to the role that owns the tables.'
+    return `The database role of ${setting} lacks a permission: ${message}. ${advice}`
+  }
   if (code && CONNECTION_REJECTED.test(code))
-    return `The database rejects the connection: ${message}. Check DATABASE_URL.`
+    return `The database rejects the connection: ${message}. Check ${setting}.`
   if (path !== undefined && code && FILE_DENIED.has(code))
     return `${path} cannot be read or written (${code}). Change its permissions, or run this as the user it belongs to.`
   // For example the sslrootcert of DATABASE_URL.

@@ -20,44 +20,49 @@ import { loadSecretKey } from '../crypto/secret-key.ts'
 import { checkSecretKey } from '../features/subscriptions/check-secret-key.ts'
 import { startWebProcesses } from '../process/web-processes.ts'
 import { admitService, print, type Command } from './command.ts'
+import { blaming, ownerSetting, serviceSetting } from './database-setting.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
   usage: '',
   summary: 'Run the service (what npm start does)',
-  async run({ config }) {
-    const log = createLog(config.logLevel)
-    let isPreparing = true
-    // Only an embedded database would be left behind. Another one rolls back what was not committed.
-    const stopped = stopSignal(() => isPreparing && config.databaseUrl !== undefined)
-    await checkAddress(config)
-    if (config.role !== 'worker') await checkTemporaryFolder()
-    const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve', log)
-    try {
-      const databaseUrl = config.databaseUrl ?? embedded!.serviceUrl
-      const ownerUrl = config.migrationUrl ?? config.databaseUrl ?? embedded!.url
-      const secretKey = await loadSecretKey(config)
+  run: ({ config }) => blaming(serviceSetting(config), () => serve(config)),
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = createLog(config.logLevel)
+  let isPreparing = true
+  // Only an embedded database would be left behind. Another one rolls back what was not committed.
+  const stopped = stopSignal(() => isPreparing && config.databaseUrl !== undefined)
+  await checkAddress(config)
+  if (config.role !== 'worker') await checkTemporaryFolder()
+  const embedded = config.databaseUrl ? undefined : await openEmbedded(config.dataDir, 'serve', log)
+  try {
+    const databaseUrl = config.databaseUrl ?? embedded!.serviceUrl
+    const ownerUrl = config.migrationUrl ?? config.databaseUrl ?? embedded!.url
+    const secretKey = await loadSecretKey(config)
+    await blaming(ownerSetting(config), async () => {
       await prepare(config, ownerUrl, secretKey, log)
       await admitService(ownerUrl, databaseUrl)
-      isPreparing = false
-      // Before listening, so that a service that is ready has its demo. The address has been tried: a start that fails must
-      // not create credentials that it never shows. If another program takes it meanwhile, `demo credentials` helps.
-      const firstSteps = await takeFirstSteps(config, ownerUrl)
-      const node = await listen({ config, databaseUrl, secretKey, log })
-      try {
-        if (embedded) await writeAddress(config)
-        print(...(await welcome(config, firstSteps)))
-        log.info({ port: config.port, role: config.role }, 'serving')
-        const end = await Promise.race([stopped, node.failed ?? stopped])
-        if (end instanceof Error) throw end
-        log.info({ signal: end }, 'stopping')
-      } finally {
-        await node.close()
-      }
+    })
+    isPreparing = false
+    // Before listening, so that a service that is ready has its demo. The address has been tried: a start that fails must
+    // not create credentials that it never shows. If another program takes it meanwhile, `demo credentials` helps.
+    const firstSteps = await blaming(ownerSetting(config), () => takeFirstSteps(config, ownerUrl))
+    const node = await listen({ config, databaseUrl, secretKey, log })
+    try {
+      if (embedded) await writeAddress(config)
+      print(...(await welcome(config, firstSteps)))
+      log.info({ port: config.port, role: config.role }, 'serving')
+      const end = await Promise.race([stopped, node.failed ?? stopped])
+      if (end instanceof Error) throw end
+      log.info({ signal: end }, 'stopping')
     } finally {
-      await embedded?.close()
+      await node.close()
     }
-  },
+  } finally {
+    await embedded?.close()
+  }
 }
 
 interface FirstSteps {
