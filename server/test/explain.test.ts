@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { backupCommands } from '../src/cli/backup.ts'
 import type { Command } from '../src/cli/command.ts'
+import { blaming, serviceSetting } from '../src/cli/database-setting.ts'
 import { explain } from '../src/cli/explain.ts'
 import { migrateCommand } from '../src/cli/migrate.ts'
 import { readConfig, type Config } from '../src/config.ts'
@@ -8,8 +9,15 @@ import { backup, KEY, newFile, open, silent } from './backup-files.ts'
 import { run } from './commands.ts'
 import { newDatabase, newEmptyDatabase } from './database.ts'
 import { newRole } from './new-role.ts'
+import { testOnOneServer } from './one-server.ts'
 
 const [backupCommand, restoreCommand] = backupCommands as [Command, Command]
+
+const outOfSpace = () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+
+/** What a command tells the user if it fails like this with these settings. */
+const told = (config: Partial<Config>, failure: Error) =>
+  blaming(serviceSetting({ ...readConfig({}), ...config }), () => Promise.reject(failure)).catch(explain)
 
 /** What a command that fails tells the user. */
 async function complaintOf(command: Command, config: Partial<Config>, ...positionals: string[]): Promise<string> {
@@ -70,5 +78,35 @@ test('a database role or address that cannot be used is reported with its own se
   )
   expect(await complaintOf(migrateCommand, { databaseUrl, migrationUrl: role.url })).toMatch(
     /^The database role of MIGRATION_DATABASE_URL lacks a permission: .* Set MIGRATION_DATABASE_URL to the role that owns/,
+  )
+})
+
+testOnOneServer(
+  'Citus has no triggers.',
+  'a full disk of the database server is not told as one of DATA_DIR',
+  async () => {
+    const databaseUrl = await newDatabase()
+    await open(databaseUrl).unsafe(`
+    create function reject() returns trigger language plpgsql as $$ begin
+      raise exception 'could not extend file "base/1/1": No space left on device' using errcode = 'disk_full';
+    end $$;
+    create trigger full_disk before insert on communities for each row execute function reject()`)
+    const slug = ['community', 'create', '--slug', 'town', '--name', 'Town', '--time-zone', 'UTC']
+    expect(await run(slug, { SECRET_KEY: KEY.text, DATABASE_URL: databaseUrl })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'The disk of the database server is full: could not extend file "base/1/1": No space left on device. ' +
+        'Free space on it, and try again.\n',
+    })
+  },
+)
+
+test('a full disk is told as one of DATA_DIR only if the database is there', async () => {
+  expect(await told({}, outOfSpace())).toBe(
+    'The disk is full. Free space on it, or set DATA_DIR to a folder on another one, and start again.',
+  )
+  expect(await told({ databaseUrl: 'postgres://db/hourbank' }, outOfSpace())).toBe(
+    'The disk is full: ENOSPC: no space left on device, write. Free space on it, and try again.',
   )
 })

@@ -7,7 +7,8 @@ import { Refusal } from '../core/refusal.ts'
 import { settingOf } from './database-setting.ts'
 
 const EXPECTED = [Refusal, ConfigError, AlreadyRunning, NewerDatabase, WrongEncoding]
-const DISK_FULL = 'The disk is full. Free space on it, or set DATA_DIR to a folder on another one, and start again.'
+const EMBEDDED_DISK_FULL =
+  'The disk is full. Free space on it, or set DATA_DIR to a folder on another one, and start again.'
 /** Of a file that the user may not read or write. */
 const FILE_DENIED = new Set(['EACCES', 'EPERM', 'EROFS'])
 const PERMISSION_DENIED = '42501'
@@ -17,9 +18,14 @@ const CONNECTION_REJECTED = /^(28|3D)/
 /** Returns one clear message for errors that the user can fix, and a stack for bugs. */
 export function explain(error: unknown): string {
   const { code, message, stack, path } = error as NodeJS.ErrnoException
-  const { name: setting, owner } = settingOf(error) ?? { name: 'DATABASE_URL' }
+  const known = settingOf(error)
+  const { name: setting, owner } = known ?? { name: 'DATABASE_URL' }
   // First: it is also an outage, and the reason why the embedded database does not start.
-  if (isDiskFull(error) || isOutOfSpace(error)) return DISK_FULL
+  if (isDiskFull(error) || isOutOfSpace(error)) {
+    if (known?.name === 'DATA_DIR') return EMBEDDED_DISK_FULL
+    const disk = code === 'ENOSPC' ? 'The disk' : 'The disk of the database server'
+    return `${disk} is full: ${message}. Free space on it, and try again.`
+  }
   if (EXPECTED.some((kind) => error instanceof kind)) return message
   if (isOutage(error))
     return `The database cannot be reached (${code}): ${message}. Check ${setting}, and that the server is running.`
