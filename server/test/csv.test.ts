@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { CsvError } from 'csv-parse'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { restoreText } from '../src/csv/formulas.ts'
 import { DELIMITER_NAMES, DELIMITERS } from '../src/csv/file-format.ts'
 import { BrokenCsv } from '../src/csv/broken-csv.ts'
@@ -158,5 +159,34 @@ describe('a broken file is refused, with the line', () => {
     expect((await broken(`a\n"${'x\n'.repeat(1_000_000)}`)).message).toMatch('Line 2: The row is longer')
     expect((await broken('x'.repeat(5_000_000))).message).toMatch('longer than')
     expect((await broken(','.repeat(2_000))).message).toMatch('more than 1000 fields')
+  })
+})
+
+describe('a file of short rows takes little work', () => {
+  test('rows of other widths than the first make no errors within the parser', async () => {
+    const stacks = vi.spyOn(Error, 'captureStackTrace')
+    onTestFinished(() => stacks.mockRestore())
+    const rows = [['a', 'b'], ['1'], ['1', '2', '3'], ['1', '2']]
+    expect(await fields(rows.map((row) => `${row.join(',')}\n`).join(''))).toEqual(rows)
+    expect(stacks.mock.calls.filter(([made]) => made instanceof CsvError)).toEqual([])
+  })
+
+  test('others have their turn while a chunk is read, and no character is cut', async () => {
+    let turns = 0
+    let next: NodeJS.Immediate
+    const takeTurn = () => {
+      turns++
+      next = setImmediate(takeTurn)
+    }
+    takeTurn()
+    onTestFinished(() => clearImmediate(next))
+    // The odd letter puts the ends of pieces into the middle of characters.
+    for (const start of ['', 'x']) {
+      turns = 0
+      const row = `${start}${'🙂'.repeat(45_000)}`
+      const records = await read(`a\n${row}\n${row}`, Infinity)
+      expect(records.map((record) => record.fields)).toEqual([['a'], [row], [row]])
+      expect(turns).toBeGreaterThan(5)
+    }
   })
 })
