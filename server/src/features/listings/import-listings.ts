@@ -8,6 +8,7 @@ import { readWord } from '../spreadsheets/cell-words.ts'
 import { createImport, type ImportKind, type RowContext } from '../spreadsheets/import-rows.ts'
 import type { Lines, RowInput } from '../spreadsheets/queries.ts'
 import { readPastTime } from '../spreadsheets/read-past-time.ts'
+import { shortenCell } from '../spreadsheets/shorten-cell.ts'
 import { closeListing, listingProblems, reopenListing } from './change-listing.ts'
 import { ensureCategories } from './ensure-categories.ts'
 import {
@@ -96,6 +97,9 @@ function readListing(fields: Record<string, string>, context: RowContext): { inp
     category: category!,
   }
   if (!member_external_id) problems.push(because('member_external_id_missing'))
+  else if (memberProblems({ external_id: member_external_id }).length > 0) {
+    problems.push(because('no_member_external_id', { external_id: shortenCell(member_external_id) }))
+  }
   if (input.type === null) problems.push(because('type_service_request'))
   if (description !== undefined) input.description = description
   if (hours !== undefined) {

@@ -32,11 +32,16 @@ import {
   type RowOutcome,
   type StagedRow,
 } from './queries.ts'
+import { shortenCell, SHOWN_LENGTH_MAX } from './shorten-cell.ts'
 
 export type { Outcome, RowOutcome } from './queries.ts'
 
 const BATCH_ROWS = 1_000
+/** Of the cells of a batch. One row may exceed it, and has at most 1 MiB itself. */
+const BATCH_LENGTH_MAX = 1024 * 1024
 const EXTERNAL_ID = 'external_id'
+/** By which a row is recognized, beside the external id. */
+const SHOWN_FIELDS = new Set(['name', 'title'])
 const OPENING_BALANCE = 'opening_balance'
 /** From this many new rows on, table statistics are refreshed immediately instead of by a later autovacuum. */
 const ANALYZE_FROM_ROWS = 1_000
@@ -88,6 +93,8 @@ export interface ImportOptions {
   fileName?: string
   /** Size of the file, for progress reports. */
   bytes?: number
+  /** Of the rows that are not empty. More are rejected. */
+  rowsMax?: number
   /** Called in file order: for every row of a dry run, otherwise for rejected rows. */
   onRow?: (outcome: RowOutcome, details: RowDetails) => void
   onProgress?: (progress: Progress) => void
@@ -163,7 +170,7 @@ async function stageRows(
   readRow: (record: CsvRecord) => StagedRow,
   open: OpenFile,
   format: DetectedFile,
-  { bytes, onProgress }: ImportOptions,
+  { bytes, rowsMax = Infinity, onProgress }: ImportOptions,
 ): Promise<void> {
   let bytesRead = 0
   async function* countBytes(): AsyncGenerator<Uint8Array> {
@@ -173,17 +180,22 @@ async function stageRows(
     }
   }
   let isHeader = true
+  let rows = 0
   let batch: StagedRow[] = []
+  let batchLength = 0
   for await (const record of readCsv(countBytes(), format)) {
     if (isHeader) {
       isHeader = false
       continue
     }
     if (record.fields.every(isBlank)) continue
+    if (++rows > rowsMax) throw new Refusal(because('field_many', { limit: rowsMax }), { field: 'file' })
     batch.push(readRow(record))
-    if (batch.length < BATCH_ROWS) continue
+    batchLength += record.fields.reduce((length, field) => length + field.length, 0)
+    if (batch.length < BATCH_ROWS && batchLength < BATCH_LENGTH_MAX) continue
     await insertStaged(tx, batch)
     batch = []
+    batchLength = 0
     onProgress?.({ done: bytesRead, total: bytes, label: 'reading', unit: 'bytes' })
   }
   await insertStaged(tx, batch)
@@ -207,7 +219,20 @@ function createRowReader(
     const { input, problems } = kind.read(read, context)
     const externalId = named[EXTERNAL_ID]!
     if (externalId === '') problems.unshift(because('external_id_missing'))
-    return { line, externalId: externalId || null, standInFor: ids.idOf(externalId), input, problems }
+    return keepShown({ line, externalId: externalId || null, standInFor: ids.idOf(externalId), input, problems })
+  }
+}
+
+/** A rejected row is only shown. Its cells may be longer than what any field takes. */
+function keepShown(row: StagedRow): StagedRow {
+  if (row.problems.length === 0) return row
+  const texts = Object.entries(row.input).filter(([name, value]) => SHOWN_FIELDS.has(name) && value !== null)
+  const isTooLong = row.externalId !== null && row.externalId.length > SHOWN_LENGTH_MAX
+  return {
+    ...row,
+    // Shortened, two of them could be the same.
+    externalId: isTooLong ? null : row.externalId,
+    input: Object.fromEntries(texts.map(([name, value]) => [name, shortenCell(String(value))])),
   }
 }
 

@@ -10,10 +10,9 @@ import {
   requireHeader,
   type ImportColumns,
 } from './layout.ts'
+import { shortenCell } from './shorten-cell.ts'
 
 const ROWS_SHOWN = 5
-/** A cell is shown so that people recognize it, not to be read. */
-const CELL_LENGTH_MAX = 200
 
 /** Says how a file would be read, for a person to check and to say which column is which. */
 export async function inspectFile(
@@ -31,14 +30,10 @@ export async function inspectFile(
     delimiter: detected.delimiter,
     decimal: remembered?.decimal ?? detected.decimal,
     dates: remembered?.dates ?? 'day_first',
-    header: header.fields.map(shorten),
-    rows: detected.sample.slice(1, 1 + ROWS_SHOWN).map(({ fields }) => fields.map(shorten)),
+    header: header.fields.map(shortenCell),
+    rows: detected.sample.slice(1, 1 + ROWS_SHOWN).map(({ fields }) => fields.map(shortenCell)),
     columns: formatColumns(remembered?.columns ?? proposeColumns(kind, header.fields)),
     remembered: remembered !== undefined,
     has_own_names: hasOwnNames(kind, header),
   }
-}
-
-function shorten(text: string): string {
-  return text.length > CELL_LENGTH_MAX ? `${text.slice(0, CELL_LENGTH_MAX).toWellFormed()}…` : text
 }

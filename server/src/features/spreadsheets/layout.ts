@@ -70,10 +70,12 @@ function checkColumns(kind: ImportColumns, header: string[], columns: ColumnMap)
 function findMappingProblems(kind: ImportColumns, header: string[], columns: ColumnMap): Reason[] {
   const unknown = Object.keys(columns).filter((name) => !kind.columns.includes(name))
   const missing = kind.requiredColumns.filter((name) => !columns[name])
+  // A cell that is joined with itself is a mistake, and hundreds of times it fills the memory.
+  const repeated = Object.keys(columns).filter((name) => new Set(columns[name]).size < columns[name]!.length)
   const isOutside = Object.values(columns).some((positions) => positions.some((position) => position >= header.length))
   return [
     ...unknown.map((column) => because('column_unknown', { column })),
-    ...missing.map((column) => because('column_unmapped', { column })),
+    ...[...missing, ...repeated].map((column) => because('column_unmapped', { column })),
     ...(isOutside ? [because('columns_outside', { count: header.length })] : []),
   ]
 }

@@ -18,8 +18,10 @@ import type { OpenFile } from '../../csv/detect-format.ts'
 import { toHours } from '../../core/hours.ts'
 import type { Sql } from '../../postgres/connect.ts'
 
-/** A few hundred thousand rows. Larger files are imported on the command line. */
+/** Larger files are imported on the command line. */
 export const IMPORT_BYTES_MAX = 20 * 1024 * 1024
+/** Far more than a community has. Such a file can have ten million, of one letter each. */
+export const IMPORT_ROWS_MAX = 500_000
 /** Limit per outcome, and for noted rows. People read a few dozen rows, and the totals cover the rest. */
 const ROWS_LISTED_MAX = 1_000
 const NDJSON = 'application/x-ndjson'
@@ -36,7 +38,7 @@ export async function receiveImport(
 ): Promise<ImportResult> {
   const outcomes = createOutcomeList()
   const { openings, ...summary } = await receiveFile(sql, request, (open, bytes) =>
-    importFile(open, { ...options, bytes, onRow: outcomes.add, onProgress }),
+    importFile(open, { ...options, bytes, rowsMax: IMPORT_ROWS_MAX, onRow: outcomes.add, onProgress }),
   )
   return {
     dry_run: options.dryRun,
