@@ -9,7 +9,7 @@ import { eventually, freePort } from './bank.ts'
 
 /**
  * A transaction-mode pooler in front of the database: LISTEN succeeds there and hears nothing. Returns the database's
- * address through it; without named prepared statements, which PgBouncer knows only since 1.21.
+ * address through it, without named prepared statements: they are off, as they were before PgBouncer 1.24.
  */
 export async function startPgBouncer(databaseUrl: string): Promise<string> {
   const { hostname, port, pathname, username, password } = new URL(databaseUrl)
@@ -27,7 +27,8 @@ export async function startPgBouncer(databaseUrl: string): Promise<string> {
     unix_socket_dir =
     auth_type = any
     pool_mode = transaction
-    ignore_startup_parameters = extra_float_digits`.replaceAll(/^ +/gm, ''),
+    ignore_startup_parameters = extra_float_digits
+    ${knowsPrepared() ? 'max_prepared_statements = 0' : ''}`.replaceAll(/^ +/gm, ''),
   )
   await Promise.all([chmod(folder, 0o755), chmod(config, 0o644)])
 
@@ -44,6 +45,11 @@ export async function startPgBouncer(databaseUrl: string): Promise<string> {
     return accepts(listenPort)
   })
   return `postgres://${username}@127.0.0.1:${listenPort}/${database}?prepare=false`
+}
+
+function knowsPrepared(): boolean {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' }).stdout) ?? []
+  return Number(major) > 1 || Number(minor) >= 21
 }
 
 /** PgBouncer and PostgreSQL refuse to run as root. */

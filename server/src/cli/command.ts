@@ -141,10 +141,7 @@ export async function admitService(ownerUrl: string, serviceUrl: string): Promis
 }
 
 /** Like `withDatabase`, but requires an up-to-date schema. */
-export async function withTables<T>(
-  config: Config,
-  work: (sql: Sql, run: CommandRun) => Promise<T>,
-): Promise<T> {
+export async function withTables<T>(config: Config, work: (sql: Sql, run: CommandRun) => Promise<T>): Promise<T> {
   return withDatabase(config, async (sql, run) => {
     if (!(await isMigrated(sql))) throw new Refusal('The database is not up to date. Run: npx hourbank migrate')
     return work(sql, run)

@@ -1,4 +1,5 @@
 import { ConfigError } from '../config.ts'
+import { isMixedUp } from '../postgres/client.ts'
 import { isOutage } from '../postgres/connect.ts'
 import { isDiskFull, isOutOfSpace } from '../postgres/embedded/disk-space.ts'
 import { AlreadyRunning } from '../postgres/embedded/embedded.ts'
@@ -37,6 +38,8 @@ export function explain(error: unknown): string {
   }
   if (code && CONNECTION_REJECTED.test(code))
     return `The database rejects the connection: ${message}. Check ${setting}.`
+  if (isMixedUp(error))
+    return `The database cannot be used: ${message}. Check ${setting}, and all other addresses that lead through the pooler.`
   if (path !== undefined && code && FILE_DENIED.has(code))
     return `${path} cannot be read or written (${code}). Change its permissions, or run this as the user it belongs to.`
   // For example the sslrootcert of DATABASE_URL.

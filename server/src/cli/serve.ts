@@ -6,6 +6,7 @@ import { offerSetUp } from '../features/admins/set-up.ts'
 import type { Config } from '../config.ts'
 import { connect, type Sql } from '../postgres/connect.ts'
 import { openEmbedded } from '../postgres/embedded/embedded.ts'
+import { checkPrepared } from '../postgres/check-prepared.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { makeDemo, type Demo } from '../demo/make-demo.ts'
 import { writeAddress } from '../process/address-file.ts'
@@ -45,6 +46,7 @@ async function serve(config: Config): Promise<void> {
       await prepare(config, ownerUrl, secretKey, log)
       await admitService(ownerUrl, databaseUrl)
     })
+    if (config.databaseUrl) await checkPrepared(databaseUrl)
     isPreparing = false
     // Before listening, so that a service that is ready has its demo. The address has been tried: a start that fails must
     // not create credentials that it never shows. If another program takes it meanwhile, `demo credentials` helps.

@@ -24,6 +24,12 @@ const NO_TLS_HELP =
   'the server does not offer TLS, which is required for a database on another machine; switch it on there (ssl = on), or ' +
   'add ?sslmode=disable to the address if nobody can listen on the network in between'
 
+/** SQLSTATE: a prepared statement exists already, or does not exist. Each connection has names of its own. */
+const MIXED_UP_SESSION = new Set(['42P05', '26000'])
+const MIXED_UP_HELP =
+  'a pooler in between mixes up prepared statements, as PgBouncer in transaction mode does before 1.21 or without ' +
+  'max_prepared_statements; add ?prepare=false to its address, or &prepare=false after other parameters'
+
 /** The settings of all connections, whichever server they lead to. */
 export function clientSettings(name: string): ClientConfig {
   return {
@@ -149,9 +155,15 @@ export class Client extends DriverClient implements Startup {
 /** The driver has no error class for a lost connection: any error that is neither the server's nor our bug is one. */
 export function toFailure(error: unknown): Error {
   const isKnown = [DatabaseError, DatabaseUnavailable, UnreadableValue, TypeError].some((kind) => error instanceof kind)
+  if (isMixedUp(error)) error.message = `${error.message}; ${MIXED_UP_HELP}`
   if (isKnown) return error as Error
   const message = messageOf(error)
   return new DatabaseUnavailable(message === NO_TLS ? NO_TLS_HELP : message, { cause: error })
+}
+
+/** Whether a pooler gave a connection another session than the one in which it had prepared its statements. */
+export function isMixedUp(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && MIXED_UP_SESSION.has(error.code ?? '')
 }
 
 /** A host name with several addresses fails once per address, in an AggregateError without a message. */
