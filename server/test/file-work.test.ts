@@ -81,8 +81,12 @@ test('a caller that has to wait for other exports gets a message, and is served 
   ])
   await eventually(async () => (await fileSessions(bank)) === 2)
 
-  const told = await manager.call('/members/export')
-  expect(told.status).toBe(503)
+  const file = { body: 'external_id,name\r\nK-1,Ada\r\n', headers: { 'content-type': 'text/csv' } }
+  const [told, inspected] = await Promise.all([
+    manager.call('/members/export'),
+    manager.call('/members/import/inspect', file),
+  ])
+  expect([told.status, inspected.status]).toEqual([503, 503])
   expect(told.headers.get('retry-after')).toBe('30')
   expect(told.body).toMatchObject({ error: 'overloaded', error_description: expect.stringContaining('exports') })
   // Meanwhile the rest of the console works.
@@ -102,6 +106,21 @@ test('stalled downloads of one community do not block those of others', async ()
   await Promise.all([startDownload(bank, manager, 'listings'), startDownload(bank, manager, 'listings')])
   await eventually(async () => (await fileSessions(bank)) === 2)
   expect((await village.call('/members/export')).status).toBe(200)
+})
+
+test('a test community counts as the community that it was made from', async () => {
+  const bank = await startBank()
+  await fill(bank)
+  const owner = await addAdmin(bank)
+  const trialId = await bank.addCommunity('trial')
+  await bank.sql`update communities set test_of = ${bank.communityId} where id = ${trialId}`
+  const ofTrial = await addAdmin(bank, 'manager', trialId, 'trial')
+  await Promise.all([startDownload(bank, owner, 'listings'), startDownload(bank, owner, 'listings')])
+  await eventually(async () => (await fileSessions(bank)) === 2)
+  expect(await ofTrial.call('/members/export')).toMatchObject({
+    status: 503,
+    body: { error_description: expect.stringContaining('2 other imports or exports') },
+  })
 })
 
 test('an export whose caller disconnects is cancelled, even during a long statement', async () => {

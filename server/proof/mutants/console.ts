@@ -451,4 +451,20 @@ export const CONSOLE: Mutant[] = [
     tests: ['alerts'],
     named: 'while the mail about the one before',
   },
+  {
+    breaks: 'reads of one community leave connections to the others',
+    file: 'http/console/reads.ts',
+    replace: 'createWorkQueue({ runningMax: RUNNING_MAX,',
+    by: 'createWorkQueue({ runningMax: RUNNING_MAX * 10,',
+    tests: ['console-reads'],
+    named: 'by one viewer leave connections',
+  },
+  {
+    breaks: 'a test community has no slots of its own for exports',
+    file: 'http/console/session-queries.ts',
+    replace: 'coalesce(c.test_of, c.id)',
+    by: 'c.id',
+    tests: ['file-work'],
+    named: 'a test community counts',
+  },
 ]

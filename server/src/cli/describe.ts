@@ -17,7 +17,7 @@ export async function apiDescriptions(): Promise<{ partner: object; console: obj
     longSql: sql,
     files: { run: unused, end: unused },
     partnerFiles: { run: unused, end: unused },
-    reads: { run: unused, files: unused },
+    reads: { run: unused, inTurn: unused, files: unused },
     epoch: unused,
     access: {
       findByToken: unused,

@@ -63,11 +63,13 @@ export function callAdminRoutes(api: AdminApi, deps: Deps): void {
       querystring: Type.Object({ partner_id: CallFilters.partner_id, ...PeriodQuery }),
       response: { 200: Type.Object({ data: Type.Array(CallPoint) }) },
     },
-    handler: async ({ community, query }) => {
+    handler: async (request) => {
+      const { community, query } = request
       const { step, ...period } = readChartPeriod(query, Date.now())
       const chosen = { partner_id: query.partner_id, ...period }
       const clock = { timeZone: community.time_zone, step }
-      return { data: await searchInTime(sql, (tx) => countOverTime(tx, community.id, chosen, clock)) }
+      const count = (reader: Sql) => searchInTime(reader, (tx) => countOverTime(tx, community.id, chosen, clock))
+      return { data: await reads.run(request, sql, count) }
     },
   })
 
@@ -94,9 +96,11 @@ export function callAdminRoutes(api: AdminApi, deps: Deps): void {
       params: Type.Object({ slug: Type.String(), request_id: Type.String() }),
       response: { 200: Type.Object({ data: CallDetail }) },
     },
-    handler: async ({ community, params }) => {
-      const requestId = readUuid(params.request_id)
-      const call = requestId && (await searchInTime(sql, (tx) => findCall(tx, community.id, requestId)))
+    handler: async (request) => {
+      const requestId = readUuid(request.params.request_id)
+      // Somebody may look for a call that has just been made.
+      const find = (id: string) => searchInTime(sql, (tx) => findCall(tx, request.community.id, id))
+      const call = requestId && (await reads.inTurn(request, () => find(requestId)))
       if (!call) throw new NotFound(because('no_such_call'))
       return { data: call }
     },

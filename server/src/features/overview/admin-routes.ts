@@ -95,7 +95,7 @@ const Overview = Type.Object(
   { title: 'CommunityOverview' },
 )
 
-export function overviewRoutes(api: AdminApi, { longSql, reads, config }: Deps): void {
+export function overviewRoutes(api: AdminApi, { sql, reads, config }: Deps): void {
   api.get('/communities/:slug/overview', {
     config: { role: 'viewer' },
     schema: {
@@ -109,7 +109,7 @@ export function overviewRoutes(api: AdminApi, { longSql, reads, config }: Deps):
       const read = (reader: Sql) =>
         Promise.all([
           readAttention(reader, id, request.session, { hasEmbeddedDatabase }),
-          readMonths(reader, longSql, id, time_zone),
+          readMonths(reader, sql, id, time_zone),
           countActiveMembers(reader, id),
           countCalls(reader, id, CALL_DAYS, PARTNERS_MAX),
           countPartners(reader, id),
@@ -117,7 +117,7 @@ export function overviewRoutes(api: AdminApi, { longSql, reads, config }: Deps):
           findReview(reader, id, REVIEWED_MAX),
           readFirstSteps(reader, id),
         ])
-      const figures = await reads.run(request, longSql, read)
+      const figures = await reads.run(request, sql, read)
       const [attention, months, active_members, partners, partner_count, webhooks, review, first_steps] = figures
       return {
         data: {

@@ -22,9 +22,9 @@ export async function sendCsv<Row extends object>(
   { sql, reads }: Pick<Deps, 'sql' | 'reads'>,
   { what, rows, detail, format = {} }: Download<Row>,
 ): Promise<FastifyReply> {
-  const { id, slug } = request.community
+  const { id, slug, capacity_of } = request.community
   reply.header('content-disposition', `attachment; filename="${slug}-${what}.csv"`)
-  return streamCsv(reply, reads.files(request), `${id}`, {
+  return streamCsv(reply, reads.files(request), `${capacity_of}`, {
     rows,
     ...format,
     // Without it, spreadsheet programs mistake UTF-8 for a legacy encoding.

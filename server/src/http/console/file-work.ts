@@ -5,7 +5,10 @@ import { because } from '../../core/reasons.ts'
 
 /** Concurrent imports and exports; each uses one connection. */
 const RUNNING_MAX = 3
-/** Of these for one community or partner: a download that nobody reads must not keep others from theirs. */
+/**
+ * Of these for one community, with the test communities made from it, or for one partner: a download that nobody reads
+ * must not keep others from theirs.
+ */
 const OWNER_MAX = 2
 const WAITING_MAX = 20
 /** Shorter than the request time limit, so that the caller gets this specific error. */
@@ -31,8 +34,10 @@ export function openFileWork(databaseUrl: string, { isStandbyAllowed = false } =
   /** The owner of each that is running. */
   const running: string[] = []
 
+  const isOwnerBusy = (owner: string) => running.filter((one) => one === owner).length >= OWNER_MAX
+
   function isFree(owner: string): boolean {
-    return running.length < RUNNING_MAX && running.filter((one) => one === owner).length < OWNER_MAX
+    return running.length < RUNNING_MAX && !isOwnerBusy(owner)
   }
 
   /** Resolves when a slot may be free, after the timeout, or when the response has ended. */
@@ -55,7 +60,7 @@ export function openFileWork(databaseUrl: string, { isStandbyAllowed = false } =
       const signal = responseEndSignal(reply)
       if (!isFree(owner) && waiting.size < WAITING_MAX) await waitForSlot(owner, signal)
       signal.throwIfAborted()
-      if (!isFree(owner)) throw busyError()
+      if (!isFree(owner)) throw busyError(isOwnerBusy(owner))
       running.push(owner)
       try {
         return await work(pool.until(signal))
@@ -79,9 +84,10 @@ function responseEndSignal({ raw }: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-function busyError(): ApiError {
+function busyError(isOwn: boolean): ApiError {
   return new ApiError('overloaded', {
-    reason: because('files_busy', { max: OWNER_MAX }),
+    // Whose the others are is nobody's business.
+    ...(isOwn && { reason: because('files_busy', { max: OWNER_MAX }) }),
     headers: { 'retry-after': '30' },
   })
 }

@@ -24,6 +24,8 @@ export interface AdminCommunity {
   /** How this community knows the caller; their account may have another name. */
   admin_name: string
   second_factor_required: boolean
+  /** The community whose share of connections and slots this one uses: that which a test community was made from. */
+  capacity_of: number
 }
 
 export interface SessionRow {
@@ -77,6 +79,7 @@ export async function findSessionRow(
       s.last_seen_at < now() - make_interval(secs => ${LAST_SEEN_INTERVAL_SECONDS}) as touch_is_due,
       case when r.role is not null then jsonb_build_object(
         'id', c.id, 'slug', c.slug, 'name', c.name, 'time_zone', c.time_zone, 'role', r.role,
+        'capacity_of', coalesce(c.test_of, c.id),
         'admin_name', coalesce(r.name, r.email, a.email),
         'second_factor_required', c.second_factor_required) end as community,
       r.role is not null and coalesce(r.last_seen_at < now() - make_interval(secs => ${LAST_SEEN_INTERVAL_SECONDS}), true)
