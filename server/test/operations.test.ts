@@ -127,6 +127,21 @@ test('errors are logged as JSON, with the request id of the response', async () 
   expect(failed[0].err.stack).toContain('features/members/')
 })
 
+test('an outage is logged once a second, with the number of requests that failed', async () => {
+  const { log, entries } = captureLog()
+  const proxy = await startFlakyProxy(await newDatabase())
+  const bank = await startBank({ log, databaseUrl: proxy.url })
+  const token = await bank.token()
+  proxy.cut()
+  const startedAtMs = performance.now()
+  const answers = await Promise.all(Array.from({ length: 50 }, () => bank.call('/users', { token })))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
+  const failed = entries().filter(({ msg }) => msg === 'request failed')
+  expect(failed[0]).toMatchObject({ level: 50, code: 'unavailable', count: 1, reason: expect.any(String) })
+  expect(failed[0].err).toBeUndefined()
+  expect(failed.length).toBeLessThanOrEqual((performance.now() - startedAtMs) / 1000 + 1)
+})
+
 test('no token, secret or email address gets into the log, even if a database error contains one', async () => {
   const { log, lines, entries } = captureLog()
   const bank = await startBank({ log })

@@ -18,3 +18,17 @@ export function throttle(intervalMs: number, act: () => void): () => void {
     if (!timer) run()
   }
 }
+
+/** Runs `act` at most once per interval, with the latest value and how many there were since the last time. */
+export function summarize<T>(intervalMs: number, act: (value: T, count: number) => void): (value: T) => void {
+  let count = 0
+  let actedAtMs = -Infinity
+  return (value) => {
+    count += 1
+    const nowMs = performance.now()
+    if (nowMs - actedAtMs < intervalMs) return
+    act(value, count)
+    actedAtMs = nowMs
+    count = 0
+  }
+}

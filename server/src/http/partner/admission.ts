@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { summarize } from '../../core/throttle.ts'
 import { ApiError } from '../shared/errors.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import { newRequestId } from '../shared/request-id.ts'
@@ -38,19 +39,12 @@ interface AdmissionOptions {
  */
 export function createAdmission({ callsMax, log, metrics }: AdmissionOptions): Admission {
   let inFlight = 0
-  let [rejected, loggedAtMs] = [0, -Infinity]
+  const logRejection = summarize(LOG_INTERVAL_MS, (reqId: string, rejected) =>
+    log.warn({ reqId, code: overloaded.code, rejected, callsMax }, 'requests rejected'),
+  )
 
   function leave(): void {
     inFlight -= 1
-  }
-
-  function logRejection(reqId: string): void {
-    rejected += 1
-    const nowMs = performance.now()
-    if (nowMs - loggedAtMs < LOG_INTERVAL_MS) return
-    log.warn({ reqId, code: overloaded.code, rejected, callsMax }, 'requests rejected')
-    loggedAtMs = nowMs
-    rejected = 0
   }
 
   function reject({ method }: IncomingMessage, response: ServerResponse): void {

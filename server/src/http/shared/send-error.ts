@@ -1,5 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorObject } from 'ajv'
+import { summarize } from '../../core/throttle.ts'
 import { QueueFull } from '../../core/work-queue.ts'
 import { isOutage } from '../../postgres/connect.ts'
 import { isDiskFull } from '../../postgres/embedded/disk-space.ts'
@@ -23,6 +24,8 @@ const FASTIFY_ERRORS: Record<string, [ErrorCode, description?: string]> = {
   ],
 }
 
+/** Of what many requests fail for. */
+const LOG_INTERVAL_MS = 1000
 const STREAM_HEADERS = ['content-encoding', 'content-disposition', 'content-length']
 
 /** The only place that turns an error into a response. */
@@ -52,9 +55,33 @@ function logFailure(failure: ApiError, request: FastifyRequest): void {
   const { code, status, cause, isLogged } = failure
   // Expected: an administrator switched the API off, and the call log records these calls.
   if (status < 500 || isLogged || code === 'partner_api_disabled') return
-  // Rejected deliberately, so a stack would be of no use.
-  if (code === 'overloaded') request.log.warn({ reqId: request.id, code }, 'request rejected')
+  if (code === 'overloaded' || isOutage(cause)) logMany({ failure, reqId: request.id }, request.log)
   else request.log.error({ reqId: request.id, err: cause ?? failure, code }, 'request failed')
+}
+
+interface Failed {
+  failure: ApiError
+  reqId: string
+}
+
+/** By logger, of which each process has one. */
+const summaries = new WeakMap<object, (failed: Failed) => void>()
+
+/**
+ * Overload and outages fail thousands of requests, all for the same reason and from the same place. A line with a stack
+ * for each would fill a disk: with eight clients, 1.5 GB an hour.
+ */
+function logMany(failed: Failed, log: FastifyBaseLogger): void {
+  let summary = summaries.get(log)
+  if (!summary) {
+    summary = summarize(LOG_INTERVAL_MS, ({ failure: { code, cause, message }, reqId }: Failed, count) => {
+      const reason = cause instanceof Error ? cause.message : message
+      if (code === 'overloaded') log.warn({ reqId, code, count }, 'request rejected')
+      else log.error({ reqId, code, count, reason }, 'request failed')
+    })
+    summaries.set(log, summary)
+  }
+  summary(failed)
 }
 
 export function toApiError(error: unknown): ApiError {
