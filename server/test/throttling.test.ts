@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { newToken } from '../src/crypto/secrets.ts'
+import { openCounters } from '../src/http/shared/counters.ts'
 import {
   callNode,
   eventually,
@@ -11,6 +12,7 @@ import {
   type BankOptions,
   type TestPartner,
 } from './bank.ts'
+import { captureLog } from './capture-log.ts'
 import { BEHIND_PROXY, credentials, from, tokenRequest } from './oauth.ts'
 import { startRedis, type TestRedis } from './redis.ts'
 
@@ -222,6 +224,51 @@ describe('with Redis', () => {
       expect(await inTime(ask(urls[0], bank.partner, HERE))).toBe(429)
     },
   )
+
+  test.each([
+    ['is full', ['config', 'set', 'maxmemory', '1'], ['config', 'set', 'maxmemory', '0'], /OOM|EXECABORT/],
+    ['only reads', ['replicaof', '127.0.0.1', '1'], ['replicaof', 'no', 'one'], /READONLY/],
+  ] as const)('a Redis that %s is logged once, and once more when it counts again', async (_, toBreak, toMend, why) => {
+    const redis = await startRedis()
+    const { log, entries } = captureLog('info')
+    const { url, partner } = await startBank({
+      config: { ...BEHIND_PROXY.config, redisUrl: redis.url },
+      timeouts: PATIENT,
+      log,
+    })
+    const logged = () => entries().filter(({ msg }) => msg.includes('Redis'))
+    const call = (command: readonly string[]) => redis.client.call(command[0]!, ...command.slice(1))
+    for (let outages = 1; outages <= 2; outages++) {
+      await countsInRedis(redis, url, partner)
+      await call(toBreak)
+      for (let count = 0; count < 3; count++) expect((await ask(url, partner, HERE)).status).toBe(200)
+      expect(logged()).toHaveLength(2 * outages - 1)
+      expect(logged().at(-1)).toMatchObject({ level: 40, err: { message: expect.stringMatching(why) } })
+      await call(toMend)
+      await eventually(async () => {
+        await ask(url, partner, HERE)
+        return logged().length === 2 * outages
+      })
+      expect(logged().at(-1)).toMatchObject({ level: 30, msg: expect.stringContaining('again') })
+    }
+  })
+
+  test('a Redis that cannot be reached is logged once', async () => {
+    const errors: Error[] = []
+    const unreachable = `redis://127.0.0.1:${await freePort()}`
+    const counters = await openCounters(unreachable, PATIENT.redisMs, {
+      onAway: (error) => errors.push(error),
+      onBack: () => {},
+    })
+    onTestFinished(() => counters.close())
+    const counter = counters.counter('test', 60)
+    // Each is an attempt that fails, beside those to connect.
+    for (let count = 1; count <= 3; count++) {
+      expect(await counter.add('key')).toMatchObject({ count })
+      expect(await counter.read('key')).toMatchObject({ count })
+    }
+    expect(errors).toHaveLength(1)
+  })
 
   test('Redis counts again once it is back', async () => {
     const { urls, redis, probe } = await startTwoNodes()

@@ -35,10 +35,26 @@ export const MACHINES: Mutant[] = [
   {
     breaks: 'the faults find: calls go on while Redis is away',
     file: 'http/shared/redis-counters.ts',
-    replace: ', insuranceLimiter: memory }',
-    by: ' }',
+    replace: 'return inMemory()',
+    by: 'throw error',
     tests: ['faults'],
     named: 'while Redis is away or frozen',
+  },
+  {
+    breaks: 'a Redis on which every command fails is logged',
+    file: 'http/shared/redis-counters.ts',
+    replace: 'noteFailure(error as Error)',
+    by: '',
+    tests: ['throttling'],
+    named: 'is logged once, and once more',
+  },
+  {
+    breaks: 'an outage of Redis is logged once',
+    file: 'http/shared/redis-counters.ts',
+    replace: 'if (failedAtMs === undefined) state.onAway(error)',
+    by: 'state.onAway(error)',
+    tests: ['throttling'],
+    named: 'is logged once, and once more',
   },
   {
     breaks: 'the faults find: what a failing receiver answers is no arrival',

@@ -102,9 +102,10 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   const listener = openListener(config.listenUrl ?? databaseUrl, log)
   const metrics = createMetrics()
   metrics.pools.set('requests', sql).set('background', background).set('long work', longSql)
-  const counters = await openCounters(config.redisUrl, timeouts.redisMs, (error) =>
-    log.warn({ err: error }, 'Redis is away; counting in memory'),
-  )
+  const counters = await openCounters(config.redisUrl, timeouts.redisMs, {
+    onAway: (error) => log.warn({ err: error }, 'Redis does not count; each process counts in memory'),
+    onBack: () => log.info('Redis counts again'),
+  })
   const access = openAccessCache({ sql, listener, background, changing: [sql, longSql], log })
   const callLog = openCallLog(background, log, metrics.callsDropped)
   const nodes = config.redisUrl ? 1 : config.webConcurrency

@@ -3,7 +3,6 @@ export interface Counter {
   /** Adds one event, or several. */
   add(key: string, events?: number): Count | Promise<Count>
   read(key: string): Count | Promise<Count>
-  reset(key: string): void | Promise<void>
 }
 
 export interface Count {
@@ -45,7 +44,6 @@ export function countInMemory(windowSeconds: number): Counter {
       const window = windows.get(key)
       return window ? toCount(window, nowMs) : { count: 0, resetSeconds: windowSeconds }
     },
-    reset: (key) => void windows.delete(key),
   }
 }
 
