@@ -1,4 +1,7 @@
+import { readdir, readFile } from 'node:fs/promises'
 import { connect as connectSocket, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { addMember } from '../src/features/members/change-member.ts'
 import { connect } from '../src/postgres/connect.ts'
@@ -151,6 +154,21 @@ test('an import whose caller disconnects writes nothing', async () => {
   await eventually(async () => (await fileSessions(bank)) === 0)
   await lock.release()
   expect(await bank.sql`select from members`).toHaveLength(0)
+})
+
+test('an uploaded file has no name, so that nothing is left of it when the process is killed', async () => {
+  const bank = await startBank()
+  const manager = await addAdmin(bank, 'manager')
+  const lock = await lockTable(bank.sql, 'members')
+  const headers = { 'content-type': 'text/csv' }
+  const imported = manager.call('/members/import', { body: 'external_id,name\r\nunnamed-1,Ada\r\n', headers })
+  await lock.awaited()
+  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith('hourbank-upload-'))
+  const files = folders.map((name) => readFile(join(tmpdir(), name, 'upload.csv'), 'utf8').catch(() => ''))
+  // Other tests may upload something meanwhile.
+  expect((await Promise.all(files)).filter((text) => text.includes('unnamed-1'))).toEqual([])
+  await lock.release()
+  expect((await imported).body.data).toMatchObject({ added: 1 })
 })
 
 test('HEAD of an export exports nothing', async () => {

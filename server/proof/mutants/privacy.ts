@@ -370,4 +370,12 @@ export const PRIVACY: Mutant[] = [
     by: 'return { data: await Promise.all(rows.map(async ({ id }) => (await findSubscription(sql, communityId, partnerId, id))!)), meta }',
     tests: ['budget'],
   },
+  {
+    breaks: 'nothing is left of an upload when the process is killed',
+    file: 'features/spreadsheets/receive-import.ts',
+    replace: 'await rm(folder, { recursive: true, force: true })',
+    by: 'void rm',
+    tests: ['file-work'],
+    named: 'an uploaded file has no name',
+  },
 ]

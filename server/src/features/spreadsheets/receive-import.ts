@@ -1,9 +1,7 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { requireAccessAgain } from '../../http/console/admin-frame.ts'
 import { ApiError } from '../../http/shared/errors.ts'
@@ -24,6 +22,7 @@ export const IMPORT_BYTES_MAX = 20 * 1024 * 1024
 export const IMPORT_ROWS_MAX = 500_000
 /** Limit per outcome, and for noted rows. People read a few dozen rows, and the totals cover the rest. */
 const ROWS_LISTED_MAX = 1_000
+const CHUNK_BYTES = 64 * 1024
 const NDJSON = 'application/x-ndjson'
 
 type ImportFile = (open: OpenFile, options: ImportOptions) => Promise<ImportSummary>
@@ -105,14 +104,33 @@ export async function sendImportResult(
  * uploads do not fill the memory.
  */
 async function withUpload<T>(body: Readable, use: (open: OpenFile, bytes: number) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'hourbank-upload-'))
-  const path = join(folder, 'upload.csv')
+  const file = await openUnnamedFile()
   try {
-    const upload = createWriteStream(path, { mode: 0o600 })
-    await pipeline(limitBytes(body), upload)
-    return await use(() => createReadStream(path), upload.bytesWritten)
+    for await (const chunk of limitBytes(body)) await file.appendFile(chunk)
+    const { size } = await file.stat()
+    return await use(() => Readable.from(readChunks(file)), size)
+  } finally {
+    await file.close()
+  }
+}
+
+/** It has personal data, so the system removes it when this process ends, even if it is killed. */
+async function openUnnamedFile(): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), 'hourbank-upload-'))
+  try {
+    return await open(join(folder, 'upload.csv'), 'wx+', 0o600)
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Not a stream of the file's own, which would close it at its end: it is read more than once. */
+async function* readChunks(file: FileHandle): AsyncGenerator<Uint8Array> {
+  for (let position = 0; ;) {
+    const { bytesRead, buffer } = await file.read(new Uint8Array(CHUNK_BYTES), { position })
+    if (bytesRead === 0) return
+    position += bytesRead
+    yield buffer.subarray(0, bytesRead)
   }
 }
 
