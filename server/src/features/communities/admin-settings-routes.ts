@@ -14,6 +14,7 @@ import { toHours } from '../../core/hours.ts'
 import { because } from '../../core/reasons.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { requireId } from '../../http/shared/ids.ts'
+import { LONG_WORK_MS } from '../../http/shared/time-limit.ts'
 import { findSettings, listCategories, type SettingsRow } from './admin-settings-queries.ts'
 import { Category, CommunityChange, CommunitySettings, CategoryParams } from './admin-settings-schema.ts'
 import { addCategory, changeCategory } from './change-category.ts'
@@ -36,7 +37,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql, reads }: 
   })
 
   api.patch('/communities/:slug', {
-    config: { role: 'owner', errors: [...VERSION_ERRORS, 'proof_required'] },
+    config: { role: 'owner', errors: [...VERSION_ERRORS, 'proof_required'], answerWithinMs: LONG_WORK_MS },
     schema: {
       summary: 'Change the community',
       description: 'What is omitted stays as it is.',
@@ -93,7 +94,7 @@ export function communitySettingsRoutes(api: AdminApi, { sql, longSql, reads }: 
   })
 
   api.patch('/communities/:slug/categories/:id', {
-    config: { role: 'manager', errors: VERSION_ERRORS },
+    config: { role: 'manager', errors: VERSION_ERRORS, answerWithinMs: LONG_WORK_MS },
     schema: {
       summary: 'Rename a category, retire it or offer it again',
       description: 'Its listings follow a new name, and keep one that is retired.',

@@ -247,7 +247,7 @@ function clientRoutes(api: AdminApi, { sql, longSql, config }: Deps): void {
   })
 
   api.post('/communities/:slug/clients/:client_id/expiry', {
-    config: { role: 'owner', errors: ['proof_required'] },
+    config: { role: 'owner', errors: ['proof_required'], answerWithinMs: LONG_WORK_MS },
     schema: {
       summary: 'Choose when a client expires',
       description: 'Only a later time, or none, needs a fresh proof.',

@@ -83,7 +83,7 @@ export function endpointRoutes(api: AdminApi, { sql, longSql, box, config }: Dep
   }
 
   api.get('/communities/:slug/webhooks/:id/statistics', {
-    config: { role: 'viewer' },
+    config: { role: 'viewer', answerWithinMs: LONG_WORK_MS },
     schema: {
       summary: 'How many attempts succeeded and failed, and how long they took',
       tags: TAGS,
