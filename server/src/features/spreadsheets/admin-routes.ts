@@ -78,7 +78,7 @@ function registerImportRoute(
           request,
           options,
           (open, all) =>
-            files.run(reply, `${community.id}`, (fileSql) =>
+            files.run(reply, `${request.community.capacity_of}`, (fileSql) =>
               importFile(fileSql, adminActor(request), community, open, all),
             ),
           onProgress,
@@ -128,7 +128,7 @@ function readImportQuery(query: Static<typeof ImportQuery>): ImportOptions & { d
   }
 }
 
-function registerInspectRoute(api: AdminApi, { sql }: Deps, what: string, kind: ImportColumns): void {
+function registerInspectRoute(api: AdminApi, { sql, files }: Deps, what: string, kind: ImportColumns): void {
   api.post(`/communities/:slug/${what}/import/inspect`, {
     config: { role: 'manager', answerWithinMs: IMPORT_TIMEOUT_MS },
     schema: {
@@ -140,11 +140,15 @@ function registerInspectRoute(api: AdminApi, { sql }: Deps, what: string, kind: 
       querystring: FileQuery,
       response: { 200: Type.Object({ data: InspectedFile }) },
     },
-    handler: async (request) => ({
-      data: await receiveFile(sql, request, (open) =>
-        inspectFile(sql, request.community.id, kind, open, request.query),
-      ),
-    }),
+    handler: async (request, reply) => {
+      const { id, capacity_of } = request.community
+      return {
+        data: await receiveFile(sql, request, (open) =>
+          // All of the file is read, to find out its encoding.
+          files.run(reply, `${capacity_of}`, (fileSql) => inspectFile(fileSql, id, kind, open, request.query)),
+        ),
+      }
+    },
   })
 }
 
