@@ -99,8 +99,10 @@ describe('kubernetes.yaml', () => {
 
 describe('compose.yaml', () => {
   const values: Settings = { ...SECRETS, SITE: 'hours.example.org' }
-  /** As Compose replaces ${NAME:?message}, with passwords for the rest. */
-  const filled = composeText.replaceAll(/\$\{(\w+):\?[^}]*\}/g, (_, name: string) => values[name] ?? 'password')
+  /** As Compose replaces ${NAME:?message}, with passwords for the rest, and ${NAME:-default}. */
+  const filled = composeText
+    .replaceAll(/\$\{(\w+):\?[^}]*\}/g, (_, name: string) => values[name] ?? 'password')
+    .replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
   const merged = parse(filled, { merge: true }) as Record<string, Record<string, any>>
   const { services, networks } = merged
 
@@ -118,6 +120,27 @@ describe('compose.yaml', () => {
     // The nodes follow when the standby is promoted.
     expect(services!.api.environment.DATABASE_URL).toContain('@primary:5432,standby:5432/')
     expect(networks!.hourbank.ipam.config).toEqual([{ subnet: '172.30.0.0/24' }])
+  })
+
+  test('after a takeover, one setting keeps the old primary stopped, and an upgrade waits for the standby', () => {
+    expect(composeText).toContain("replicas: '${PRIMARY_REPLICAS:-1}'")
+    const { primary, standby, migrate } = services!
+    expect(primary.deploy.replicas).toBe('1')
+    // Compose does not wait for a service without replicas, but it waits for the standby, if that is there.
+    expect(migrate.depends_on).toEqual({
+      primary: { condition: 'service_healthy' },
+      standby: { condition: 'service_healthy', required: false },
+    })
+    for (const { healthcheck } of [primary, standby]) {
+      expect(healthcheck.test).toEqual(expect.arrayContaining(['pg_isready']))
+      expect(healthcheck.retries).toBeLessThanOrEqual(60)
+    }
+    const guide = readFileSync(join(REPOSITORY, 'docs/operators.md'), 'utf8')
+    const [, steps = ''] = /```sh no-run\n([^`]*pg_ctl promote\n)```/.exec(guide) ?? []
+    expect(steps.split('\n')[0]).toMatch(/^echo PRIMARY_REPLICAS=0 >>\.env/)
+    for (const [, name] of steps.matchAll(/docker compose (?:exec -u \w+|rm [-\w ]*?) ?(primary|standby)\b/g)) {
+      expect(Object.keys(services!)).toContain(name)
+    }
   })
 
   test('who receives files has a temporary folder, although nothing else can be written', () => {

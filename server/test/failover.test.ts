@@ -3,7 +3,8 @@ import { explain } from '../src/cli/explain.ts'
 import { connect, transaction, type Sql } from '../src/postgres/connect.ts'
 import { openListener } from '../src/postgres/listener.ts'
 import { serversOf } from '../src/postgres/servers.ts'
-import { eventually, startBank } from './bank.ts'
+import { eventually, freePort, startBank } from './bank.ts'
+import { start } from './commands.ts'
 import { newDatabase } from './database.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
 import { hasPostgres15, startPair } from './postgres-servers.ts'
@@ -99,6 +100,22 @@ describe.skipIf(!hasPostgres15)('several servers (needs postgresql-15)', () => {
     await eventually(async () => (await bank.call('/readyz')).status === 200)
     expect(await bank.token()).toBeTypeOf('string')
   })
+})
+
+test('a service that starts while another named server does not answer says so', async () => {
+  const there = new URL(await newDatabase())
+  const gone = `127.0.0.1:${await freePort()}`
+  const DATABASE_URL = there.href.replace(there.host, `${there.host},${gone}`)
+  const settings = { DATABASE_URL, PORT: `${await freePort()}`, LOG_LEVEL: 'warn' }
+  const service = start(['serve'], settings)
+  await eventually(() => service.exitCode !== null || service.printed().stdout.includes('Hourbank is running.'))
+  const [line = '{}', ...others] = service
+    .printed()
+    .stderr.split('\n')
+    .filter((one) => one.startsWith('{'))
+  expect(JSON.parse(line)).toMatchObject({ level: 40, unanswered: [gone], msg: expect.stringContaining('not answer') })
+  expect(others).toEqual([])
+  expect(line).not.toContain(there.password || 'no password')
 })
 
 test('a connection that only reads is given up, and so is its transaction', async () => {

@@ -49,12 +49,13 @@ describe('names', () => {
   const OTHERS = ['HOURBANK_URL', 'HOURBANK_CLIENT_ID', 'HOURBANK_CLIENT_SECRET', 'WEBHOOK_SECRET']
   const OF_NODE = ['NODE_EXTRA_CA_CERTS']
   const PLACEHOLDERS = ['CLIENT_ID', 'CLIENT_SECRET']
+  const OF_COMPOSE = [...readText('docs/deploy/compose/compose.yaml').matchAll(/\$\{(\w+):-/g)].map(([, name]) => name)
   const OF_BROWSER_TESTS = [...readText('server/e2e/every-language.spec.ts').matchAll(/process\.env\.(\w+)/g)].map(
     ([, name]) => name,
   )
 
   test('every setting that a guide speaks of exists', () => {
-    const known = [...Object.keys(SETTINGS), ...OTHERS, ...OF_NODE, ...PLACEHOLDERS, ...OF_BROWSER_TESTS]
+    const known = [...Object.keys(SETTINGS), ...OTHERS, ...OF_NODE, ...PLACEHOLDERS, ...OF_COMPOSE, ...OF_BROWSER_TESTS]
     for (const guide of all) {
       const inProse = [...proseOf(guide).matchAll(/`\$?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)]
       const atStart = guide.blocks.flatMap(({ text }) => [

@@ -8,6 +8,7 @@ import { connect, type Sql } from '../postgres/connect.ts'
 import { openEmbedded } from '../postgres/embedded/embedded.ts'
 import { checkPrepared } from '../postgres/check-prepared.ts'
 import { migrate } from '../postgres/migrate.ts'
+import { serversOf } from '../postgres/servers.ts'
 import { makeDemo, type Demo } from '../demo/make-demo.ts'
 import { writeAddress } from '../process/address-file.ts'
 import { checkAddress, toRefusal } from '../process/check-address.ts'
@@ -47,6 +48,7 @@ async function serve(config: Config): Promise<void> {
       await admitService(ownerUrl, databaseUrl)
     })
     if (config.databaseUrl) await checkPrepared(databaseUrl)
+    warnOfUnanswered(databaseUrl, log)
     isPreparing = false
     // Before listening, so that a service that is ready has its demo. The address has been tried: a start that fails must
     // not create credentials that it never shows. If another program takes it meanwhile, `demo credentials` helps.
@@ -97,6 +99,13 @@ async function prepare(config: Config, databaseUrl: string, secretKey: string, l
   } finally {
     await sql.end({ timeoutMs: 1000 })
   }
+}
+
+/** A process that has just started knows no timeline, so it cannot see that the primary that it found was replaced. */
+function warnOfUnanswered(databaseUrl: string, log: Logger): void {
+  const { unanswered } = serversOf(databaseUrl)
+  if (unanswered.length === 0) return
+  log.warn({ unanswered }, 'these servers of DATABASE_URL do not answer; if one was promoted, stop the old primary')
 }
 
 async function backUpBeforeMigrating(

@@ -17,6 +17,8 @@ export interface Servers extends ServerChoice {
   isSettled(): boolean
   /** Finds the primary. Rejects if there is none. */
   settle(): Promise<void>
+  /** The servers that did not answer when the primary was last searched for: one of them may be a newer primary. */
+  readonly unanswered: string[]
   /** Called with the address of the primary when it was found again, perhaps elsewhere. Returns how to unsubscribe. */
   onFound(listener: (address: string) => void): () => void
 }
@@ -42,9 +44,10 @@ function openServers(addresses: string[], { isStandbyAllowed = false }: ServersO
   const listeners = new Set<(address: string) => void>()
   let current = addresses[0]!
   let isSettled = !hasOthers
-  /** The newest that was seen. A primary on an older one was replaced, and came back without noticing. */
+  /** The newest that this process has seen. A primary on an older one was replaced, and came back without noticing. */
   let timelineMin = 0
   let search: Promise<void> | undefined
+  let unanswered: string[] = []
 
   function findObjection(address: string, { is_standby, timeline }: ServerState): Error | undefined {
     if (is_standby && !isStandbyAllowed) return new DatabaseUnavailable(`${nameOf(address)} ${IS_STANDBY}`)
@@ -59,6 +62,7 @@ function openServers(addresses: string[], { isStandbyAllowed = false }: ServersO
 
   async function find(): Promise<void> {
     const answers = await Promise.all(addresses.map((address) => probe(address, hasOthers)))
+    unanswered = answers.filter(({ state }) => !state).map(({ address }) => nameOf(address))
     // The newest timeline first, so that a primary that was replaced is recognized.
     const objections = answers
       .toSorted((one, other) => (other.state?.timeline ?? 0) - (one.state?.timeline ?? 0))
@@ -80,6 +84,9 @@ function openServers(addresses: string[], { isStandbyAllowed = false }: ServersO
       if (hasOthers && address === current) isSettled = false
     },
     isSettled: () => isSettled,
+    get unanswered() {
+      return unanswered
+    },
     settle() {
       if (isSettled) return Promise.resolve()
       if (!search) {
