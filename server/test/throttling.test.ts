@@ -270,6 +270,23 @@ describe('with Redis', () => {
     expect(errors).toHaveLength(1)
   })
 
+  test('a process grants the whole limit while Redis counts, and its share while it counts itself', async () => {
+    const redis = await startRedis()
+    const config = { ...BEHIND_PROXY.config, redisUrl: redis.url, webConcurrency: 4 }
+    const bank = await startBank({ config, timeouts: PATIENT })
+    await countsInRedis(redis, bank.url, bank.partner)
+    const token = await bank.token(undefined, await bank.addPartner({ rateLimitPerMinute: 8 }))
+    const statuses = async (calls: number) => {
+      const answers = []
+      for (let count = 0; count < calls; count++) answers.push((await bank.call('/users', { token })).status)
+      return answers
+    }
+    // The token was the first of eight calls.
+    expect(await statuses(8)).toEqual([200, 200, 200, 200, 200, 200, 200, 429])
+    await redis.kill()
+    expect(await statuses(3)).toEqual([200, 200, 429])
+  })
+
   test('Redis counts again once it is back', async () => {
     const { urls, redis, probe } = await startTwoNodes()
     redis.freeze()

@@ -49,6 +49,14 @@ export const MACHINES: Mutant[] = [
     named: 'is logged once, and once more',
   },
   {
+    breaks: 'a process that counts itself while Redis is away grants its share of the limit',
+    file: 'http/partner/rate-limit.ts',
+    replace: 'isShared ? rateLimitPerMinute : Math.ceil(rateLimitPerMinute / processes)',
+    by: 'isShared ? rateLimitPerMinute : rateLimitPerMinute',
+    tests: ['throttling'],
+    named: 'and its share while it counts itself',
+  },
+  {
     breaks: 'an outage of Redis is logged once',
     file: 'http/shared/redis-counters.ts',
     replace: 'if (failedAtMs === undefined) state.onAway(error)',

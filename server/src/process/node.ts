@@ -108,8 +108,7 @@ export async function startNode(options: NodeOptions): Promise<ServingNode> {
   })
   const access = openAccessCache({ sql, listener, background, changing: [sql, longSql], log })
   const callLog = openCallLog(background, log, metrics.callsDropped)
-  const nodes = config.redisUrl ? 1 : config.webConcurrency
-  const rateLimits = createRateLimits(counters, nodes)
+  const rateLimits = createRateLimits(counters, config.webConcurrency)
   const box = createSecretBox(options.secretKey, config.previousSecretKey)
   const deliveries = config.role === 'api' ? undefined : startDeliveries({ ...options, box, listener, access, metrics })
   const wakeDeliveries = deliveries

@@ -24,20 +24,21 @@ export interface RateLimits {
   countFailure(address: string, clientId?: string): Promise<boolean>
 }
 
-/** `nodes`: with counters in memory, each process sees its share of the calls and grants its share of the limit. */
-export function createRateLimits(counters: Counters, nodes: number): RateLimits {
+/** `processes`: how many share the calls. One that counts in memory sees its share, and grants its share of the limit. */
+export function createRateLimits(counters: Counters, processes: number): RateLimits {
   const calls = counters.counter('calls', WINDOW_SECONDS)
   const clientFailures = counters.counter('client-failures', WINDOW_SECONDS)
   const addressFailures = counters.counter('address-failures', WINDOW_SECONDS)
   const tokenFailures = counters.counter('token-failures', WINDOW_SECONDS)
 
-  function limitOf({ rateLimitPerMinute }: Caller): number {
-    return Math.ceil(rateLimitPerMinute / nodes)
+  function limitOf({ rateLimitPerMinute }: Caller, { isShared }: Count): number {
+    return isShared ? rateLimitPerMinute : Math.ceil(rateLimitPerMinute / processes)
   }
 
   /** Sets the rate limit headers, and rejects a call over the limit. */
-  function admit(caller: Caller, reply: FastifyReply, { count, resetSeconds }: Count): void {
-    const limit = limitOf(caller)
+  function admit(caller: Caller, reply: FastifyReply, counted: Count): void {
+    const { count, resetSeconds } = counted
+    const limit = limitOf(caller, counted)
     reply.header('ratelimit-policy', `"default";q=${caller.rateLimitPerMinute};w=${WINDOW_SECONDS}`)
     reply.header('ratelimit', `"default";r=${Math.max(0, limit - count)};t=${resetSeconds}`)
     if (count > limit) throw tooManyCalls(resetSeconds)
@@ -49,8 +50,9 @@ export function createRateLimits(counters: Counters, nodes: number): RateLimits 
     async spendMore(caller, reply, more) {
       if (more === 0) return
       const key = partnerKey(caller)
-      const { count, resetSeconds } = await calls.read(key)
-      const limit = limitOf(caller)
+      const counted = await calls.read(key)
+      const { count, resetSeconds } = counted
+      const limit = limitOf(caller, counted)
       if (count + more > limit) {
         const all = more + 1
         const advice = all > limit ? `More than ${limit} are never left: send smaller batches.` : RETRY_ADVICE

@@ -8,6 +8,8 @@ export interface Counter {
 export interface Count {
   count: number
   resetSeconds: number
+  /** Whether the events of all processes are counted. */
+  isShared: boolean
 }
 
 interface Window {
@@ -42,11 +44,11 @@ export function countInMemory(windowSeconds: number): Counter {
       const nowMs = performance.now()
       removeEnded(nowMs)
       const window = windows.get(key)
-      return window ? toCount(window, nowMs) : { count: 0, resetSeconds: windowSeconds }
+      return window ? toCount(window, nowMs) : { count: 0, resetSeconds: windowSeconds, isShared: false }
     },
   }
 }
 
 function toCount({ count, endsMs }: Window, nowMs: number): Count {
-  return { count, resetSeconds: Math.max(1, Math.ceil((endsMs - nowMs) / 1000)) }
+  return { count, resetSeconds: Math.max(1, Math.ceil((endsMs - nowMs) / 1000)), isShared: false }
 }

@@ -78,8 +78,9 @@ export function openRedisCounters(redisUrl: string, commandTimeoutMs: number, st
 }
 
 function toCount(result: RateLimiterRes | null, windowSeconds: number): Count {
-  if (!result) return { count: 0, resetSeconds: windowSeconds }
+  if (!result) return { count: 0, resetSeconds: windowSeconds, isShared: true }
   // The library ignores errors of the commands with which it reads.
   if (!Number.isInteger(result.consumedPoints)) throw new Error('Redis returned no count.')
-  return { count: result.consumedPoints, resetSeconds: Math.max(1, Math.ceil(result.msBeforeNext / 1000)) }
+  const resetSeconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000))
+  return { count: result.consumedPoints, resetSeconds, isShared: true }
 }
