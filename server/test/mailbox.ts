@@ -9,12 +9,21 @@ export interface Received {
   text: string
 }
 
-/** A real SMTP server that keeps what it is given. `refuse` answers the next mails with a temporary error. */
-export async function startMailbox() {
+/** A real SMTP server that keeps what it is given. It greets nobody before so many have connected. */
+export async function startMailbox({ holdUntilConnected = 1 } = {}) {
   const received: Received[] = []
+  let connected = 0
+  let connectedMost = 0
+  const held: (() => void)[] = []
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
+    onConnect(_session, done) {
+      connectedMost = Math.max(connectedMost, ++connected)
+      held.push(done)
+      if (connectedMost >= holdUntilConnected) for (const greet of held.splice(0)) greet()
+    },
+    onClose: () => void (connected -= 1),
     onData(stream, session, done) {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -34,6 +43,8 @@ export async function startMailbox() {
     received,
     settings: { config: { smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom: 'Hourbank <office@hours.example>' } },
     next: (subject: string) => eventually(() => received.find(({ text }) => text.includes(`Subject: ${subject}`))),
+    /** At one time. */
+    connectedMost: () => connectedMost,
     clear: () => received.splice(0),
   }
 }

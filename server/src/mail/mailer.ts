@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Language } from '../core/languages.ts'
+import { createWorkQueue } from '../core/work-queue.ts'
 
 /** Plain text: it needs no images from elsewhere, and nothing in it can be hidden. */
 export interface Mail {
@@ -30,6 +31,8 @@ export interface MailSettings {
 /** After a failure; a mail server that restarts is back within minutes. */
 const RETRY_AFTER_MS = [10_000, 60_000, 300_000]
 const WAITING_MAX = 1_000
+/** Each mail has one; mail servers reject or delay whoever opens many at once. */
+const CONNECTIONS_MAX = 5
 const TIMEOUT_MS = 30_000
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/
 
@@ -45,10 +48,11 @@ export async function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logge
     disableUrlAccess: true,
   })
   const waiting = new Set<NodeJS.Timeout>()
+  const connections = createWorkQueue({ runningMax: CONNECTIONS_MAX, waitingMax: WAITING_MAX })
 
   async function trySend(mail: Mail, tries: number): Promise<void> {
     try {
-      await transport.sendMail(addressed(mail))
+      await connections.run(() => transport.sendMail(addressed(mail)))
     } catch (error) {
       const delayMs = RETRY_AFTER_MS[tries]
       // Neither address nor text: a log is read by others.

@@ -76,6 +76,19 @@ export async function findInvitationRow(
 const hasToken = (sql: Queries, hash: Buffer) => sql`
   (i.token_hash = ${hash} or (i.mailed_hash = ${hash} and i.mailed_until > now()))`
 
+/** Whom an open invitation goes to, in lower case, and the community that answers for it: test communities count as theirs. */
+export async function findInvited(
+  sql: Queries,
+  communityId: number,
+  id: number,
+): Promise<{ account: string; owner: number } | undefined> {
+  const [row] = await sql<{ account: string; owner: number }[]>`
+    select lower(i.email) as account, coalesce(c.test_of, c.id) as owner
+    from admin_invitations i join communities c on c.id = i.community_id
+    where i.community_id = ${communityId} and i.id = ${id} and i.expires_at > now()`
+  return row
+}
+
 /** Replaces an earlier mailed link. */
 export async function setMailedToken(
   sql: Queries,
