@@ -99,10 +99,10 @@ describe('kubernetes.yaml', () => {
 
 describe('compose.yaml', () => {
   const values: Settings = { ...SECRETS, SITE: 'hours.example.org' }
-  /** As Compose replaces ${NAME:?message}, with passwords for the rest, and ${NAME:-default}. */
+  /** As Compose replaces ${NAME:?message}, with passwords for the rest, and '${NAME:-default}', of which it makes a number where one belongs. */
   const filled = composeText
     .replaceAll(/\$\{(\w+):\?[^}]*\}/g, (_, name: string) => values[name] ?? 'password')
-    .replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
+    .replaceAll(/'\$\{\w+:-([^}]*)\}'/g, '$1')
   const merged = parse(filled, { merge: true }) as Record<string, Record<string, any>>
   const { services, networks } = merged
 
@@ -125,7 +125,7 @@ describe('compose.yaml', () => {
   test('after a takeover, one setting keeps the old primary stopped, and an upgrade waits for the standby', () => {
     expect(composeText).toContain("replicas: '${PRIMARY_REPLICAS:-1}'")
     const { primary, standby, migrate } = services!
-    expect(primary.deploy.replicas).toBe('1')
+    expect(primary.deploy.replicas).toBe(1)
     // Compose does not wait for a service without replicas, but it waits for the standby, if that is there.
     expect(migrate.depends_on).toEqual({
       primary: { condition: 'service_healthy' },
