@@ -5,7 +5,7 @@ const SESSIONS = 'http/console/session-queries.ts'
 const FRAME = 'http/console/admin-frame.ts'
 const CREATE_ADMIN = 'features/admins/create-admin.ts'
 
-/** Administrators: passwords, sessions, roles, the second factor and alerts. */
+/** Administrators: passwords, sessions, roles and the second factor. */
 export const CONSOLE: Mutant[] = [
   {
     breaks: 'a one-time password works once',
