@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Progress } from '../src/core/progress.ts'
 import { importListings } from '../src/features/listings/import-listings.ts'
 import { importMembers } from '../src/features/members/import-members.ts'
@@ -82,6 +82,14 @@ test('of a rejected row, no more is kept than what people recognize it by', asyn
   const { rows: offers } = await preview(importListings, listings)
   const reasons = [{ code: 'no_member_external_id', values: { external_id: `${'x'.repeat(200)}…` } }]
   expect(offers).toMatchObject([{ external_id: '1', name: 'Bread', reasons }])
+})
+
+test('a cell that is longer than its field is not taken apart to count its characters', async () => {
+  const taken = vi.spyOn(String.prototype, Symbol.iterator)
+  onTestFinished(() => taken.mockRestore())
+  const { rows } = await preview(importMembers, lines('external_id,name,notes', `1,${LONG_CELL},${LONG_CELL}`))
+  expect(rows).toHaveLength(1)
+  expect(taken.mock.contexts.filter((text) => String(text).length > 50_000)).toEqual([])
 })
 
 test('a file with more rows than are taken is rejected, and empty rows do not count', async () => {

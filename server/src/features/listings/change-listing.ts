@@ -1,7 +1,7 @@
 import { recordAudit, type Actor } from '../audit/record.ts'
 import { transaction, type Queries, type Transaction } from '../../postgres/connect.ts'
 import type { EventType } from '../events/event-types.ts'
-import { isLine } from '../../core/is-line.ts'
+import { hasAtMost, isLine } from '../../core/is-line.ts'
 import { requireMember } from '../members/change-member.ts'
 import { lockMember } from '../members/queries.ts'
 import { because } from '../../core/reasons.ts'
@@ -129,7 +129,7 @@ export function listingProblems({ title, description, category, centihours }: Pa
   if (title !== undefined && (!isLine(title, TITLE_LENGTH_MAX) || title.trim() === '')) {
     problems.push({ field: 'title', reason: because('title_length', { max: TITLE_LENGTH_MAX }) })
   }
-  if (description !== undefined && ([...description].length > DESCRIPTION_LENGTH_MAX || !isText(description))) {
+  if (description !== undefined && (!hasAtMost(description, DESCRIPTION_LENGTH_MAX) || !isText(description))) {
     problems.push({ field: 'description', reason: because('description_too_long', { max: DESCRIPTION_LENGTH_MAX }) })
   }
   if (category !== undefined && (!isLine(category, CATEGORY_LENGTH_MAX) || category.trim() === '')) {
