@@ -1,4 +1,4 @@
-import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
+import { mkdtemp, open as openFile, rm, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -118,7 +118,7 @@ async function withUpload<T>(body: Readable, use: (open: OpenFile, bytes: number
 async function openUnnamedFile(): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'hourbank-upload-'))
   try {
-    return await open(join(folder, 'upload.csv'), 'wx+', 0o600)
+    return await openFile(join(folder, 'upload.csv'), 'wx+', 0o600)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
