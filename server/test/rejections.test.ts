@@ -30,7 +30,7 @@ test('every rejection that a request can cause has a reason, not a text of its o
   expect(files).toContain(normalize('features/admins/invite-admin.ts'))
   expect(files.filter((file) => REFUSAL_WITH_TEXT.test(readFileSync(join(SOURCE, file), 'utf8')))).toEqual([])
   // The command line may say what it likes.
-  expect(readFileSync(join(SOURCE, 'csv/write-file.ts'), 'utf8')).toMatch(REFUSAL_WITH_TEXT)
+  expect(readFileSync(join(SOURCE, 'cli/command.ts'), 'utf8')).toMatch(REFUSAL_WITH_TEXT)
 })
 
 test.each(TRANSLATED)('the console has a sentence for every reason and every error code in %s', async (language) => {

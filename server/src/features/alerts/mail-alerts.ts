@@ -78,7 +78,11 @@ async function mailFailure({ sql, config, send }: AlertMailDeps, run: RunKind): 
  * Rejects if a mail could not be sent. Unless all of them failed, the alert counts as mailed: another process would send it
  * once more to everybody, because of one address that is refused.
  */
-async function sendAll(mails: Mail[], send: NonNullable<AlertMailDeps['send']>, finish: () => Promise<void>): Promise<void> {
+async function sendAll(
+  mails: Mail[],
+  send: NonNullable<AlertMailDeps['send']>,
+  finish: () => Promise<void>,
+): Promise<void> {
   const results = await Promise.allSettled(mails.map(async (mail) => send(mail)))
   const failed = results.filter((result) => result.status === 'rejected')
   if (mails.length === 0 || failed.length < mails.length) await finish()
