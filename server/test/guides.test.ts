@@ -147,6 +147,7 @@ describe('what is not run', () => {
       ['docs/operators.md', 'no-run', 'not run: it changes the machine: packages, a user, a daemon'],
       ['docs/operators.md', 'no-run', 'not run: it needs a Docker daemon, and images from the internet'],
       ['docs/operators.md', 'no-run', 'not run: it needs a Docker daemon, and images from the internet'],
+      ['docs/operators.md', 'no-run', 'not run: it needs a Docker daemon'],
       ['docs/operators.md', 'no-run', 'not run: it needs a cluster'],
       ['docs/operators.md', 'no-run', 'not run: it needs a PostgreSQL server of its own'],
       ['docs/operators.md', 'no-run', 'not run: it needs two PostgreSQL servers'],
