@@ -29,7 +29,7 @@ export const partnerCommands: Command[] = [
     summary:
       'Create a partner and its first client, with a secret unless a key is given; asks for the scopes if they are missing',
     run: ({ config, values }) =>
-      withTables(config, async (sql) => {
+      withTables(config, async (sql, { stopped }) => {
         const name = requireText(values, 'name')
         const { contact, scopes, rate_limit_per_minute, daily_limit_centihours, allowed_networks } =
           readProperties(values)
@@ -37,7 +37,7 @@ export const partnerCommands: Command[] = [
         const community = await requireCommunity(sql, values)
         const input = {
           name,
-          scopes: scopes ?? (await askForScopes()),
+          scopes: scopes ?? (await askForScopes(stopped)),
           ...(contact && { contact }),
           ...(rate_limit_per_minute !== undefined && { rateLimitPerMinute: rate_limit_per_minute }),
           ...(daily_limit_centihours !== undefined && { dailyLimitCentihours: daily_limit_centihours }),
@@ -109,7 +109,7 @@ async function change(
 }
 
 /** There is no default: a partner gets what somebody chose for it. */
-async function askForScopes(): Promise<string[]> {
+async function askForScopes(signal: AbortSignal): Promise<string[]> {
   if (!process.stdin.isTTY) {
     const names = Object.keys(SCOPES).join(', ')
     throw new Refusal(
@@ -119,9 +119,11 @@ async function askForScopes(): Promise<string[]> {
   print('What may the partner do?')
   for (const [name, meaning] of Object.entries(SCOPES)) print(`  ${name.padEnd(16)} ${meaning}`)
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await terminal.question('Scopes, separated by spaces: ')
-  terminal.close()
-  return splitWords(answer)
+  try {
+    return splitWords(await terminal.question('Scopes, separated by spaces: ', { signal }))
+  } finally {
+    terminal.close()
+  }
 }
 
 function splitWords(text: string): string[] {

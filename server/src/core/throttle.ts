@@ -19,16 +19,18 @@ export function throttle(intervalMs: number, act: () => void): () => void {
   }
 }
 
-/** Runs `act` at most once per interval, with the latest value and how many there were since the last time. */
-export function summarize<T>(intervalMs: number, act: (value: T, count: number) => void): (value: T) => void {
+/** Like `throttle`, with the latest value and how many there were since the last time. */
+export function summarize<T>(intervalMs: number, act: (latest: T, count: number) => void): (value: T) => void {
   let count = 0
-  let actedAtMs = -Infinity
+  let latest: T
+  const run = throttle(intervalMs, () => {
+    const summed = count
+    count = 0
+    act(latest, summed)
+  })
   return (value) => {
     count += 1
-    const nowMs = performance.now()
-    if (nowMs - actedAtMs < intervalMs) return
-    act(value, count)
-    actedAtMs = nowMs
-    count = 0
+    latest = value
+    run()
   }
 }

@@ -49,11 +49,16 @@ export async function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logge
   })
   const waiting = new Set<NodeJS.Timeout>()
   const connections = createWorkQueue({ runningMax: CONNECTIONS_MAX, waitingMax: WAITING_MAX })
+  let isClosed = false
 
   async function trySend(mail: Mail, tries: number): Promise<void> {
     try {
-      await connections.run(() => transport.sendMail(addressed(mail)))
+      await connections.run(
+        () => transport.sendMail(addressed(mail)),
+        () => !isClosed,
+      )
     } catch (error) {
+      if (isClosed) return
       const delayMs = RETRY_AFTER_MS[tries]
       // Neither address nor text: a log is read by others.
       log.warn({ err: error, subject: mail.subject, tries: tries + 1 }, 'a mail could not be sent')
@@ -75,6 +80,7 @@ export async function openMailer({ smtpUrl, mailFrom }: MailSettings, log: Logge
     deliver: (mail) => trySend(mail, 0),
     sendNow: async (mail) => void (await transport.sendMail(addressed(mail))),
     close() {
+      isClosed = true
       for (const timer of waiting) clearTimeout(timer)
       transport.close()
     },

@@ -53,8 +53,8 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
   let wasTrusted = false
   let isClosing = false
   let isListening = false
-  /** When the silence began; Infinity once it has been reported. */
-  let silentSinceMs: number | undefined
+  /** When a notification arrived last, or the connection for them was made. Infinity once silence was reported. */
+  let heardAtMs = Infinity
   const { listener, background, log } = options
   const receipts = openReceipts({ listener, background, node, trustMs: TRUST_MS })
 
@@ -76,6 +76,7 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
   }
 
   function receive(payload: string): void {
+    heardAtMs = performance.now()
     if (!payload.startsWith('echo:')) {
       const id = applyChange(payload)
       if (id) receipts.noteChange(id)
@@ -95,21 +96,21 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
   }
 
   /** Without notifications everything works, only slower, so that nobody would notice. */
-  function watchSilence(nowMs: number): void {
-    if (isTrusted() || !isListening) silentSinceMs = undefined
-    else if (nowMs - (silentSinceMs ??= nowMs) > SILENCE_MS) {
-      silentSinceMs = Infinity
-      log?.warn(
-        'no notifications arrive, so every request asks the database for its token; if there is a pooler, or ' +
-          'DATABASE_LISTEN_URL names another database, set it to a direct connection to this one',
-      )
-    }
+  function watchSilence(): void {
+    if (!isListening || performance.now() - heardAtMs <= SILENCE_MS) return
+    heardAtMs = Infinity
+    log?.warn(
+      'no notifications arrive, so every request asks the database for its token; if there is a pooler, or ' +
+        'DATABASE_LISTEN_URL names another database, set it to a direct connection to this one',
+    )
   }
+
   for (const pool of options.changing) pool.onAnnounced(CHANNEL, receiveOwn)
   listener.listen(CHANNEL, {
     onMessage: receive,
     onListening() {
       isListening = true
+      heardAtMs = performance.now()
       distrust()
     },
     onLost() {
@@ -123,7 +124,7 @@ export function openAccessChannel(options: AccessChannelOptions): AccessChannel 
     const sentAtMs = performance.now()
     try {
       await background`select pg_notify(${CHANNEL}, ${`echo:${node}:${sentAtMs}`})`
-      watchSilence(sentAtMs)
+      watchSilence()
     } catch {
       // The database is unreachable. Without an echo the cache is not trusted; nothing else is needed here.
     }

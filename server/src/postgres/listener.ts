@@ -45,8 +45,9 @@ export function openListener(url: string, log?: Logger): Listener {
     try {
       await current.connect()
       for (const [channel, handlers] of channels) await startListening(current, channel, handlers)
+      if (client !== current) return
       timer = setTimeout(sendHeartbeat, HEARTBEAT_INTERVAL_MS, current)
-      if (isAway && client === current) log?.info('the connection for notifications is back')
+      if (isAway) log?.info('the connection for notifications is back')
       isAway = false
     } catch (error) {
       handleLoss(current, error as Error)

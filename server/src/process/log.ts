@@ -6,7 +6,7 @@ export function createLog(level: string, destination: DestinationStream = openSt
   return pino(
     {
       level,
-      serializers: { err: serializeError, reason: redact },
+      serializers: { err: serializeError },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
     destination,

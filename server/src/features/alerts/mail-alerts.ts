@@ -10,7 +10,8 @@ import { claimFailureMail, finishFailureMail, listDueFailures, recordFailure, ty
 
 /**
  * An alert is mailed at least once: a mail that is sent twice costs a glance, one that is lost may cost the backup. The
- * lease is longer than a process tries to send a mail, which is at most six minutes and the timeouts of four attempts.
+ * lease is longer than a process usually tries to send a mail: six minutes and the timeouts of four attempts. Behind a long
+ * queue it takes longer, and the mail may be sent twice.
  */
 const LEASE_SECONDS = 15 * 60
 /** Later the console shows it, and nobody needs the mail any more. */

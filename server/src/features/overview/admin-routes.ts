@@ -106,35 +106,30 @@ export function overviewRoutes(api: AdminApi, { sql, reads, config }: Deps): voi
     handler: async (request) => {
       const { id, time_zone } = request.community
       const hasEmbeddedDatabase = config.databaseUrl === undefined
-      const read = (reader: Sql) =>
-        Promise.all([
-          readAttention(reader, id, request.session, { hasEmbeddedDatabase }),
-          readMonths(reader, sql, id, time_zone),
-          countActiveMembers(reader, id),
-          countCalls(reader, id, CALL_DAYS, PARTNERS_MAX),
-          countPartners(reader, id),
-          readWebhookHealth(reader, id, COUNT_MAX),
-          findReview(reader, id, REVIEWED_MAX),
-          readFirstSteps(reader, id),
-        ])
-      const figures = await reads.run(request, sql, read)
-      const [attention, months, active_members, partners, partner_count, webhooks, review, first_steps] = figures
+      // One after the other, because partners use the same connections.
+      const read = async (reader: Sql) => ({
+        attention: await readAttention(reader, id, request.session, { hasEmbeddedDatabase }),
+        months: await readMonths(reader, sql, id, time_zone),
+        active_members: await countActiveMembers(reader, id),
+        partners: await countCalls(reader, id, CALL_DAYS, PARTNERS_MAX),
+        partner_count: await countPartners(reader, id),
+        webhooks: await readWebhookHealth(reader, id, COUNT_MAX),
+        review: await findReview(reader, id, REVIEWED_MAX),
+        first_steps: await readFirstSteps(reader, id),
+      })
+      const { months, webhooks, review, ...figures } = await reads.run(request, sql, read)
       return {
         data: {
-          attention,
+          ...figures,
           months: months.map(({ month, exchanges, centihours_exchanged, centihours_credited }) => ({
             month,
             exchanges,
             hours_exchanged: toHours(centihours_exchanged),
             hours_credited: toHours(centihours_credited),
           })),
-          active_members,
           call_days: CALL_DAYS,
-          partners,
-          partner_count,
           webhooks: { ...webhooks, waiting: presentCount(webhooks.waiting, COUNT_MAX) },
           review: review ?? null,
-          first_steps,
         },
       }
     },

@@ -104,23 +104,22 @@ export async function sendImportResult(
  * uploads do not fill the memory.
  */
 async function withUpload<T>(body: Readable, use: (open: OpenFile, bytes: number) => Promise<T>): Promise<T> {
-  const file = await openUnnamedFile()
-  try {
-    for await (const chunk of limitBytes(body)) await file.appendFile(chunk)
-    const { size } = await file.stat()
-    return await use(() => Readable.from(readChunks(file)), size)
-  } finally {
-    await file.close()
-  }
-}
-
-/** It has personal data, so the system removes it when this process ends, even if it is killed. */
-async function openUnnamedFile(): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'hourbank-upload-'))
+  const removeFolder = () => rm(folder, { recursive: true, force: true })
   try {
-    return await openFile(join(folder, 'upload.csv'), 'wx+', 0o600)
+    const file = await openFile(join(folder, 'upload.csv'), 'wx+', 0o600)
+    try {
+      // The file has personal data. Without a name, it vanishes with this process even if that is killed. On NFS it cannot
+      // be removed while it is open.
+      await removeFolder().catch(() => {})
+      for await (const chunk of limitBytes(body)) await file.appendFile(chunk)
+      const { size } = await file.stat()
+      return await use(() => Readable.from(readChunks(file)), size)
+    } finally {
+      await file.close()
+    }
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await removeFolder()
   }
 }
 

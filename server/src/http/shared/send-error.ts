@@ -64,24 +64,32 @@ interface Failed {
   reqId: string
 }
 
+type Summaries = Record<'rejected' | 'failed', (failed: Failed) => void>
+
 /** By logger, of which each process has one. */
-const summaries = new WeakMap<object, (failed: Failed) => void>()
+const summaries = new WeakMap<object, Summaries>()
 
 /**
  * Overload and outages fail thousands of requests, all for the same reason and from the same place. A line with a stack
  * for each would fill a disk: with eight clients, 1.5 GB an hour.
  */
 function logMany(failed: Failed, log: FastifyBaseLogger): void {
-  let summary = summaries.get(log)
-  if (!summary) {
-    summary = summarize(LOG_INTERVAL_MS, ({ failure: { code, cause, message }, reqId }: Failed, count) => {
-      const reason = cause instanceof Error ? cause.message : message
-      if (code === 'overloaded') log.warn({ reqId, code, count }, 'request rejected')
-      else log.error({ reqId, code, count, reason }, 'request failed')
-    })
-    summaries.set(log, summary)
+  let own = summaries.get(log)
+  if (!own) summaries.set(log, (own = summariesIn(log)))
+  if (failed.failure.code === 'overloaded') own.rejected(failed)
+  else own.failed(failed)
+}
+
+function summariesIn(log: FastifyBaseLogger): Summaries {
+  return {
+    // Rejected deliberately, so a stack would be of no use.
+    rejected: summarize(LOG_INTERVAL_MS, ({ failure: { code }, reqId }, count) =>
+      log.warn({ reqId, code, count }, 'request rejected'),
+    ),
+    failed: summarize(LOG_INTERVAL_MS, ({ failure: { code, cause }, reqId }, count) =>
+      log.error({ reqId, err: cause, code, count }, 'request failed'),
+    ),
   }
-  summary(failed)
 }
 
 export function toApiError(error: unknown): ApiError {
