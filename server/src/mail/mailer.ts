@@ -31,7 +31,7 @@ export interface MailSettings {
 /** After a failure; a mail server that restarts is back within minutes. */
 const RETRY_AFTER_MS = [10_000, 60_000, 300_000]
 const WAITING_MAX = 1_000
-/** Each mail has one; mail servers reject or delay whoever opens many at once. */
+/** Each mail has one; mail servers reject or delay clients that open many at once. */
 const CONNECTIONS_MAX = 5
 const TIMEOUT_MS = 30_000
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/

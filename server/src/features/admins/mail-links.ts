@@ -16,7 +16,7 @@ import { inBackground, readRecipient } from './notify-person.ts'
 const MAILED_SECONDS = 60 * 60
 
 const DAY_SECONDS = 24 * 60 * 60
-/** Owners type any address, and whoever reads it has asked for nothing. */
+/** Owners type any address, and its reader has asked for nothing. */
 const BY_RECIPIENT = { max: 10, windowSeconds: DAY_SECONDS }
 const BY_COMMUNITY = { max: 100, windowSeconds: DAY_SECONDS }
 

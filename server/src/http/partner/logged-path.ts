@@ -11,16 +11,6 @@ const PLAIN = /^[\w-]{0,40}$/
 export function loggedPath({ url }: Pick<FastifyRequest, 'url'>, route: string | undefined): string {
   const [path] = splitOnce(url, '?')
   if (path === route) return path
-  // Hot path: an id at the end of the route's text.
-  const at = route?.lastIndexOf('/:') ?? -1
-  if (
-    at >= 0 &&
-    route!.indexOf(':') === at + 1 &&
-    path.startsWith(route!.slice(0, at + 1)) &&
-    ID.test(path.slice(at + 1))
-  ) {
-    return path
-  }
   const segments = path.split('/')
   const names = route?.split('/')
   const isKnown = names?.length === segments.length

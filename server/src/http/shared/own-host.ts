@@ -21,15 +21,10 @@ const HOST = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i
  */
 export function requireOwnHost(app: FastifyInstance, config: Config, headers: Record<string, string>): void {
   const isOwn = ownHosts(config)
-  let lastOwn: string | undefined
   app.addHook('onRequest', (request, reply, done) => {
     const { host } = request.headers
     // HTTP/1.0 has no Host header, and no browser speaks it. The APIs require it otherwise.
-    if (host === undefined || host === lastOwn || request.routeOptions.config.anyHost) return done()
-    if (isOwn(host)) {
-      lastOwn = host
-      return done()
-    }
+    if (host === undefined || request.routeOptions.config.anyHost || isOwn(host)) return done()
     sendError(new ApiError('misdirected_request', { headers }), request, reply)
   })
 }
